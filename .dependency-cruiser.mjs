@@ -1,0 +1,46 @@
+// The floors of the house, from the ground up. A file may import from its own room and from lower
+// floors; of a neighbour on the same floor it may import only the door, `index.ts` (for `cli/`, `cli.ts`).
+const floors = [['base'], ['db'], ['ledger', 'partners', 'controls'], ['api'], ['cli']];
+
+const inside = rooms => `^src/(${rooms.join('|')})/`;
+
+const neverUp = floors.slice(0, -1).map((rooms, level) => ({
+  name: `never-up-from-${rooms.join('-')}`,
+  severity: 'error',
+  from: { path: inside(rooms) },
+  to: { path: [inside(floors.slice(level + 1).flat()), '^src/[^/]+\\.ts$'] },
+}));
+
+const onlyThroughTheDoor = floors.flat().map(room => ({
+  name: `only-through-the-door-of-${room}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: [`^src/${room}/`, `^src/${room}\\.ts$`] },
+  // The two ground floors are toolboxes: everything in them is meant to be used from above.
+  to: { path: `^src/${room}/`, pathNot: ['^src/(base|db)/', `^src/${room}/index\\.ts$`] },
+}));
+
+export default {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...neverUp,
+    ...onlyThroughTheDoor,
+    {
+      name: 'base-is-pure',
+      comment: 'The lowest floor computes and does nothing else: no files, no network, no packages.',
+      severity: 'error',
+      from: { path: '^src/base/' },
+      to: { dependencyTypes: ['npm', 'core'], pathNot: '^(node:)?crypto$' },
+    },
+    {
+      name: 'product-does-not-import-tests',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|bench)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

@@ -1,0 +1,1 @@
+export { createServer, listen } from './server.ts';

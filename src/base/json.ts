@@ -1,0 +1,109 @@
+/**
+ * JSON that comes back as it was sent. `JSON.parse` rounds `12345678901234567890`, turns `1.10` into `1.1`, moves
+ * keys that look like numbers to the front and treats `__proto__` as special; partners' `metadata` must survive
+ * all four. So objects are Maps (they keep the order of every key) and numbers keep their source text.
+ */
+export class JsonNumber {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+export type JsonValue = null | boolean | string | JsonNumber | JsonValue[] | JsonObject;
+export type JsonObject = Map<string, JsonValue>;
+
+export class JsonSyntaxError extends Error {
+  readonly position: number;
+  constructor(message: string, position: number) {
+    super(`${message} at position ${position}`);
+    this.position = position;
+  }
+}
+
+/** Deep enough for anything sane, shallow enough that no input can exhaust the stack. */
+const maxDepth = 256;
+
+const whitespace = /[ \t\n\r]*/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these inside a string
+const string = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
+const literals = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const;
+
+export function parseJson(text: string): JsonValue {
+  let position = 0;
+
+  function fail(message: string): never {
+    throw new JsonSyntaxError(message, position);
+  }
+
+  function take(token: RegExp): string | undefined {
+    token.lastIndex = position;
+    const found = token.exec(text)?.[0];
+    position += found?.length ?? 0;
+    return found;
+  }
+
+  function takeCharacter(character: string): boolean {
+    take(whitespace);
+    if (text[position] !== character) return false;
+    position += 1;
+    return true;
+  }
+
+  function parseString(): string {
+    take(whitespace);
+    return JSON.parse(take(string) ?? fail('expected a string'));
+  }
+
+  function parseArray(depth: number): JsonValue[] {
+    const items: JsonValue[] = [];
+    if (takeCharacter(']')) return items;
+    do items.push(parseValue(depth));
+    while (takeCharacter(','));
+    return takeCharacter(']') ? items : fail("expected ',' or ']'");
+  }
+
+  function parseObject(depth: number): JsonObject {
+    const members: JsonObject = new Map();
+    if (takeCharacter('}')) return members;
+    do {
+      const key = parseString();
+      if (!takeCharacter(':')) fail("expected ':'");
+      members.set(key, parseValue(depth));
+    } while (takeCharacter(','));
+    return takeCharacter('}') ? members : fail("expected ',' or '}'");
+  }
+
+  function parseValue(depth: number): JsonValue {
+    if (depth > maxDepth) fail(`nested deeper than ${maxDepth} levels`);
+    if (takeCharacter('{')) return parseObject(depth + 1);
+    if (takeCharacter('[')) return parseArray(depth + 1);
+    if (text[position] === '"') return parseString();
+    for (const [word, value] of literals) {
+      if (text.startsWith(word, position)) {
+        position += word.length;
+        return value;
+      }
+    }
+    return new JsonNumber(take(number) ?? fail('expected a value'));
+  }
+
+  const value = parseValue(0);
+  take(whitespace);
+  return position === text.length ? value : fail('unexpected text after the value');
+}
+
+export function stringifyJson(value: JsonValue): string {
+  if (value instanceof JsonNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
+  if (value instanceof Map) {
+    const members = Array.from(value, ([key, member]) => `${JSON.stringify(key)}:${stringifyJson(member)}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from 'commander';
+import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
+import { isAddressRange } from '../partners/index.ts';
+
+/** Readers of what was typed; what they refuse is a wrong call (exit code 2) that commander reports by name. */
+function refuse(wanted: string): never {
+  throw new InvalidArgumentError(`It must be ${wanted}.`);
+}
+
+export function positiveUsdt(text: string): bigint {
+  const amount = parseMicroUsdt(text);
+  return (
+    amount ||
+    refuse('a positive amount such as 250 or 250.500000: at most 6 decimal places, below 1000000000')
+  );
+}
+
+export function positiveRubles(text: string): bigint {
+  const amount = parseKopecks(text);
+  return (
+    amount || refuse('a positive amount such as 100 or 100.50: at most 2 decimal places, below 1000000000')
+  );
+}
+
+export const rublesOrNone = (text: string) => (text === 'none' ? null : positiveRubles(text));
+
+export function positiveCount(text: string): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
+}
+
+/** What people type to be read by people: something to see, on one line, not endless. */
+export function label(text: string): string {
+  const trimmed = text.trim();
+  const fine =
+    trimmed !== '' && trimmed.isWellFormed() && [...trimmed].length <= 128 && !/\p{Cc}/u.test(trimmed);
+  return fine ? trimmed : refuse('1 to 128 characters, without line breaks');
+}
+
+export function addressRanges(text: string, before: string[] = []): string[] {
+  return isAddressRange(text)
+    ? [...before, text]
+    : refuse('an address or a range, such as 192.0.2.7 or 2001:db8::/32');
+}

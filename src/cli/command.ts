@@ -1,0 +1,41 @@
+import { userInfo } from 'node:os';
+import { Command } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { readSettings } from '../base/settings.ts';
+import type { Desk } from '../db/audit.ts';
+import { explainDatabaseError, openDatabase } from '../db/database.ts';
+import { openSecretKey } from '../db/secret-key.ts';
+import type { Output } from './output.ts';
+
+/** What every command that touches the database works with. */
+export interface Workplace {
+  desk: Desk;
+  secretKey: string;
+  /** For what takes longer than two seconds: goes to people's screens, not into the output. */
+  progress(line: string): void;
+}
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/** Opens the database, does the work, prints what came of it, and closes the database again whatever happened. */
+export async function atWork(
+  asJson: boolean,
+  work: (workplace: Workplace) => Promise<Output>,
+): Promise<void> {
+  const settings = readSettings(process.env);
+  const database = await openDatabase(settings, say);
+  try {
+    const secretKey = await openSecretKey(settings, database.pool);
+    const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
+    const { json, text } = await work({ desk, secretKey, progress: say });
+    process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
+  } catch (error) {
+    throw explainDatabaseError(error, settings);
+  } finally {
+    await database.close();
+  }
+}
+
+/** A command with the options all of them have. */
+export const command = (usage: string, description: string) =>
+  new Command(usage).description(description).option('--json', 'print JSON for machines');

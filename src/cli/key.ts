@@ -1,0 +1,89 @@
+import { Command, Option } from 'commander';
+import { type ApiKey, createKey, listKeys, revokeKey } from '../partners/index.ts';
+import { addressRanges } from './arguments.ts';
+import { atWork, command } from './command.ts';
+import { details, formatInstant, table } from './output.ts';
+import { find } from './partner.ts';
+import { noSuchPartner, RefusedError } from './refused.ts';
+
+export function keyCommands(): Command {
+  return new Command('key')
+    .description('issue, list and revoke API keys')
+    .addCommand(
+      command('create <partner>', 'issue a key; it is shown this once')
+        .addOption(modeOption())
+        .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
+        .action((partner, { json, mode, allowIp }) =>
+          atWork(json, async workplace => {
+            const { partnerId } = await find(workplace, partner);
+            const wanted = { partnerId, mode, allowedAddresses: allowIp ?? [] };
+            const creation = await createKey(workplace.desk, workplace.secretKey, wanted);
+            switch (creation.outcome) {
+              case 'created':
+                return {
+                  json: { ...describe(creation.apiKey), key: creation.key },
+                  text: `${details([
+                    ['key id', creation.apiKey.keyId],
+                    ['key', creation.key],
+                  ])}\nKeep the key like a password: it is not stored and cannot be shown again.`,
+                };
+              case 'no_partner':
+                throw noSuchPartner(partner);
+              case 'partner_suspended':
+                throw new RefusedError(
+                  creation.outcome,
+                  `Partner ${partner} is suspended and gets no keys: kopeck partner resume ${partner} first.`,
+                );
+            }
+          }),
+        ),
+    )
+    .addCommand(
+      command('list <partner>', 'list the keys of a partner').action((partner, { json }) =>
+        atWork(json, async workplace => {
+          const { partnerId } = await find(workplace, partner);
+          const keys = await listKeys(workplace.desk.pool, partnerId);
+          return {
+            json: { keys: keys.map(describe) },
+            text: table(
+              ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed addresses'],
+              keys.map(key => [
+                key.keyId,
+                key.mode,
+                key.revokedAt ? 'revoked' : 'active',
+                formatInstant(key.createdAt),
+                formatInstant(key.lastUsedAt),
+                key.allowedAddresses.join(', ') || 'any',
+              ]),
+            ),
+          };
+        }),
+      ),
+    )
+    .addCommand(
+      command('revoke <key-id>', 'refuse a key from now on, everywhere').action((keyId, { json }) =>
+        atWork(json, async ({ desk }) => {
+          const revocation = await revokeKey(desk, keyId);
+          if (revocation.outcome === 'no_key') {
+            throw new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
+          }
+          const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
+          return { json: describe(revocation.apiKey), text: `Key ${keyId} is ${before}revoked.` };
+        }),
+      ),
+    );
+}
+
+export const modeOption = () =>
+  new Option('--mode <mode>', 'test or live').choices(['test', 'live']).makeOptionMandatory();
+
+const describe = (key: ApiKey) => ({
+  key_id: key.keyId,
+  partner_id: key.partnerId,
+  mode: key.mode,
+  state: key.revokedAt ? 'revoked' : 'active',
+  allowed_addresses: key.allowedAddresses,
+  created_at: key.createdAt.toISOString(),
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,88 @@
+import { Command } from 'commander';
+import { formatMicroUsdt } from '../base/money.ts';
+import { topUp, verifyLedger } from '../ledger/index.ts';
+import { label, positiveUsdt } from './arguments.ts';
+import { atWork, command } from './command.ts';
+import { modeOption } from './key.ts';
+import { table } from './output.ts';
+import { find } from './partner.ts';
+import { noSuchPartner, RefusedError } from './refused.ts';
+
+export function balanceCommands(): Command {
+  return new Command('balance').description('credit balances').addCommand(
+    command('credit <partner>', 'add USDT to a balance; the same reference twice credits once')
+      .addOption(modeOption())
+      .requiredOption('--usdt <amount>', 'how much', positiveUsdt)
+      .requiredOption('--reference <reference>', 'what names this credit, such as a transaction id', label)
+      .action((partner, { json, mode, usdt, reference }) =>
+        atWork(json, async workplace => {
+          const { partnerId } = await find(workplace, partner);
+          const verdict = await topUp(workplace.desk, { partnerId, mode, reference, microUsdt: usdt });
+          switch (verdict.outcome) {
+            case 'credited':
+            case 'already_credited': {
+              const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
+              const done = verdict.outcome === 'credited' ? 'Credited' : 'Had already credited';
+              return {
+                json: {
+                  partner_id: partnerId,
+                  mode,
+                  reference,
+                  credited_usdt: formatMicroUsdt(usdt),
+                  already_credited: verdict.outcome === 'already_credited',
+                  balance_usdt: balance,
+                },
+                text: `${done} ${formatMicroUsdt(usdt)} USDT for "${reference}"; the ${mode} balance is ${balance} USDT.`,
+              };
+            }
+            case 'conflict':
+              throw new RefusedError(
+                'reference_conflict',
+                `The reference "${reference}" was credited before with another amount: take a new reference.`,
+              );
+            case 'no_account':
+              throw noSuchPartner(partner);
+          }
+        }),
+      ),
+  );
+}
+
+export function ledgerCommands(): Command {
+  return new Command('ledger').description('check the books').addCommand(
+    command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
+      atWork(json, async ({ desk, progress }) => {
+        const startedAt = Date.now();
+        const { findings, entries, invariants } = await verifyLedger(desk.pool, invariant => {
+          if (Date.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
+        });
+        const ok = findings.length === 0;
+        if (!ok) process.exitCode = 1;
+        return {
+          json: {
+            ok,
+            entries: Number(entries),
+            invariants,
+            findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
+              invariant,
+              partner_id: partnerId,
+              mode,
+              detail,
+            })),
+          },
+          text: ok
+            ? `The ledger is in order: ${entries} entries, ${invariants.length} invariants hold.`
+            : table(
+                ['broken invariant', 'partner', 'mode', 'detail'],
+                findings.map(({ invariant, partnerId, mode, detail }) => [
+                  invariant,
+                  partnerId,
+                  mode,
+                  detail,
+                ]),
+              ),
+        };
+      }),
+    ),
+  );
+}

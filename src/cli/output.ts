@@ -1,0 +1,27 @@
+/** What a command has to say: to machines as JSON, to people as text. */
+export interface Output {
+  json: unknown;
+  text: string;
+}
+
+export function table(headers: string[], rows: string[][]): string {
+  if (rows.length === 0) return '(none)';
+  const widths = headers.map((header, column) =>
+    Math.max(header.length, ...rows.map(row => row[column]!.length)),
+  );
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd();
+  return [line(headers), line(widths.map(width => '─'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** Names on the left, values on the right; for one thing rather than many. */
+export function details(pairs: [string, string][]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+export const formatInstant = (instant: Date | null) =>
+  instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';

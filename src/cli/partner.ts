@@ -1,0 +1,185 @@
+import { Command } from 'commander';
+import { parseId } from '../base/ids.ts';
+import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
+import { type Balances, readBalances } from '../ledger/index.ts';
+import {
+  createPartner,
+  findPartner,
+  type Limits,
+  listPartners,
+  type Partner,
+  setLimits,
+  setSuspended,
+} from '../partners/index.ts';
+import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
+import { atWork, command, type Workplace } from './command.ts';
+import { details, formatInstant, type Output, table } from './output.ts';
+import { noSuchPartner, RefusedError } from './refused.ts';
+
+export function partnerCommands(): Command {
+  return new Command('partner')
+    .description('create, look at, suspend and limit partners')
+    .addCommand(
+      command('create', 'create a partner, with a test balance to try everything')
+        .requiredOption('--name <name>', 'its name', label)
+        .action(({ name, json }) =>
+          atWork(json, async workplace => {
+            const partner = await createPartner(workplace.desk, name);
+            return {
+              json: await describe(workplace, partner),
+              text: `Created ${partner.partnerId} (${name}).\nNext: kopeck key create ${partner.partnerId} --mode test`,
+            };
+          }),
+        ),
+    )
+    .addCommand(
+      command('list', 'list all partners').action(({ json }) =>
+        atWork(json, async ({ desk }) => {
+          const partners = await listPartners(desk.pool);
+          return {
+            json: { partners: partners.map(summary) },
+            text: table(
+              ['partner', 'name', 'state', 'created (UTC)'],
+              partners.map(partner => [
+                partner.partnerId,
+                partner.name,
+                stateOf(partner),
+                formatInstant(partner.createdAt),
+              ]),
+            ),
+          };
+        }),
+      ),
+    )
+    .addCommand(
+      command('show <partner>', 'state, limits and balances of a partner').action((partner, { json }) =>
+        atWork(json, async workplace => show(workplace, await find(workplace, partner))),
+      ),
+    )
+    .addCommand(
+      command('suspend <partner>', 'refuse all requests of a partner').action((partner, { json }) =>
+        atWork(json, workplace => changeSuspension(workplace, partner, true)),
+      ),
+    )
+    .addCommand(
+      command('resume <partner>', 'accept requests of a suspended partner again').action(
+        (partner, { json }) => atWork(json, workplace => changeSuspension(workplace, partner, false)),
+      ),
+    )
+    .addCommand(limitsCommand());
+}
+
+function limitsCommand(): Command {
+  return command('limits <partner>', 'show the limits of a partner, or change those that are given')
+    .option('--min-rub <rub>', 'smallest payment', positiveRubles)
+    .option('--max-rub <rub>', 'largest payment', positiveRubles)
+    .option('--daily-rub <rub>', 'turnover per UTC day, or "none"', rublesOrNone)
+    .option('--concurrent <count>', 'payments at the same time', positiveCount)
+    .option('--create-rps <count>', 'payments created per second', positiveCount)
+    .option('--create-burst <count>', 'payments created at once', positiveCount)
+    .option('--other-rps <count>', 'other requests per second', positiveCount)
+    .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
+      atWork(json, async workplace => {
+        const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks: dailyRub, ...counts };
+        const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+        return Object.keys(changes).length > 0
+          ? changeLimits(workplace, partner, changes)
+          : show(workplace, await find(workplace, partner));
+      }),
+    );
+}
+
+async function changeLimits(workplace: Workplace, typed: string, changes: Partial<Limits>): Promise<Output> {
+  const { partnerId } = await find(workplace, typed);
+  const change = await setLimits(workplace.desk, partnerId, changes);
+  switch (change.outcome) {
+    case 'done':
+      return show(workplace, change.partner);
+    case 'no_partner':
+      throw noSuchPartner(typed);
+    case 'min_above_max': {
+      const { minKopecks, maxKopecks } = change.limits;
+      throw new RefusedError(
+        'min_above_max',
+        `The smallest payment (${formatKopecks(minKopecks)} RUB) would be above the largest (${formatKopecks(maxKopecks)} RUB): change both.`,
+      );
+    }
+  }
+}
+
+async function changeSuspension(workplace: Workplace, typed: string, suspended: boolean): Promise<Output> {
+  const { partnerId } = await find(workplace, typed);
+  const change = await setSuspended(workplace.desk, partnerId, suspended);
+  if (change.outcome === 'no_partner') throw noSuchPartner(typed);
+  return {
+    json: await describe(workplace, change.partner),
+    text: `${change.partner.name} (${partnerId}) is ${stateOf(change.partner)}.`,
+  };
+}
+
+export async function find({ desk }: Workplace, typed: string): Promise<Partner> {
+  const partnerId = parseId('prt', typed);
+  const partner = partnerId && (await findPartner(desk.pool, partnerId));
+  if (!partner) throw noSuchPartner(typed);
+  return partner;
+}
+
+const stateOf = ({ suspended }: Partner) => (suspended ? 'suspended' : 'active');
+
+const summary = (partner: Partner) => ({
+  partner_id: partner.partnerId,
+  name: partner.name,
+  state: stateOf(partner),
+  created_at: partner.createdAt.toISOString(),
+});
+
+async function describe({ desk }: Workplace, partner: Partner) {
+  const { limits } = partner;
+  const balances = await readBalances(desk.pool, partner.partnerId);
+  const inUsdt = (balance: Balances) => ({
+    balance_usdt: formatMicroUsdt(balance.availableMicroUsdt),
+    held_usdt: formatMicroUsdt(balance.heldMicroUsdt),
+    settled_usdt: formatMicroUsdt(balance.settledMicroUsdt),
+  });
+  return {
+    ...summary(partner),
+    limits: {
+      min_rub: formatKopecks(limits.minKopecks),
+      max_rub: formatKopecks(limits.maxKopecks),
+      daily_rub: limits.dailyKopecks === null ? null : formatKopecks(limits.dailyKopecks),
+      concurrent: limits.concurrent,
+      create_rps: limits.createRps,
+      create_burst: limits.createBurst,
+      other_rps: limits.otherRps,
+    },
+    balances: { live: inUsdt(balances.live), test: inUsdt(balances.test) },
+  };
+}
+
+async function show(workplace: Workplace, partner: Partner): Promise<Output> {
+  const json = await describe(workplace, partner);
+  const { limits, balances } = json;
+  const identity = details([
+    ['partner', json.partner_id],
+    ['name', json.name],
+    ['state', json.state],
+    ['created', `${formatInstant(partner.createdAt)} UTC`],
+    ['payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
+    ['per day', limits.daily_rub ? `${limits.daily_rub} RUB` : 'no limit'],
+    ['at once', `${limits.concurrent} payments`],
+    [
+      'requests',
+      `${limits.create_rps}/s to create (burst ${limits.create_burst}), ${limits.other_rps}/s other`,
+    ],
+  ]);
+  const money = table(
+    ['mode', 'balance USDT', 'held', 'settled'],
+    (['live', 'test'] as const).map(mode => [
+      mode,
+      balances[mode].balance_usdt,
+      balances[mode].held_usdt,
+      balances[mode].settled_usdt,
+    ]),
+  );
+  return { json, text: `${identity}\n\n${money}` };
+}

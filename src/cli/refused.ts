@@ -1,0 +1,11 @@
+/** The request was understood and refused: one line for people, a stable code for machines, exit code 1. */
+export class RefusedError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const noSuchPartner = (partner: string) =>
+  new RefusedError('no_partner', `There is no partner ${partner}: see kopeck partner list.`);

@@ -1,0 +1,25 @@
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+
+export async function isUnderMaintenance(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ maintenance: boolean }>({ text: 'SELECT maintenance FROM service' });
+  return rows[0]!.maintenance;
+}
+
+/** While it is on, no new payment is accepted; those under way go on. */
+export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> {
+  return transaction(desk.pool, async tx => {
+    const { rows } = await tx.query<{ maintenance: boolean }>({
+      text: 'SELECT maintenance FROM service FOR UPDATE',
+    });
+    const before = rows[0]!.maintenance;
+    if (before === maintenance) return;
+    await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
+    await recordChange(tx, desk, {
+      action: maintenance ? 'maintenance.on' : 'maintenance.off',
+      subject: 'service',
+      before: { maintenance: before },
+      after: { maintenance },
+    });
+  });
+}

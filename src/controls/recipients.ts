@@ -1,0 +1,48 @@
+import { instantOf } from '../base/clock.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+
+export interface BlockedRecipient {
+  recipient: string;
+  blockedAt: Date;
+}
+
+/** Names are compared without regard to case and to spaces around or doubled within. */
+const fold = (recipient: string) => recipient.trim().replace(/\s+/g, ' ').toLowerCase();
+
+export function blockRecipient(desk: Desk, idOrName: string): Promise<'blocked' | 'already_blocked'> {
+  const recipient = fold(idOrName);
+  return transaction(desk.pool, async tx => {
+    const { rowCount } = await tx.query({
+      text: 'INSERT INTO blocked_recipients (recipient, blocked_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      values: [recipient, instantOf(desk.clock)],
+    });
+    if (!rowCount) return 'already_blocked';
+    await recordChange(tx, desk, { action: 'recipient.block', subject: recipient, after: { blocked: true } });
+    return 'blocked';
+  });
+}
+
+export function unblockRecipient(desk: Desk, idOrName: string): Promise<'unblocked' | 'not_blocked'> {
+  const recipient = fold(idOrName);
+  return transaction(desk.pool, async tx => {
+    const { rowCount } = await tx.query({
+      text: 'DELETE FROM blocked_recipients WHERE recipient = $1',
+      values: [recipient],
+    });
+    if (!rowCount) return 'not_blocked';
+    await recordChange(tx, desk, {
+      action: 'recipient.unblock',
+      subject: recipient,
+      before: { blocked: true },
+    });
+    return 'unblocked';
+  });
+}
+
+export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecipient[]> {
+  const { rows } = await db.query<BlockedRecipient>({
+    text: 'SELECT recipient, blocked_at AS "blockedAt" FROM blocked_recipients ORDER BY recipient',
+  });
+  return rows;
+}

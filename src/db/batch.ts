@@ -1,0 +1,63 @@
+/**
+ * Gathers calls that arrive while the previous one is under way, so that one round trip and one commit serve
+ * many callers. Alone, a call goes out at once: waiting is never added, only used.
+ */
+export interface BatcherOptions<Item, Answer> {
+  /** Carries out many items at once and answers each, in the same order. Must be safe to repeat. */
+  run: (items: Item[]) => Promise<Answer[]>;
+  /** Whether a failure may be the doing of one item, so that the others are worth trying without it. */
+  mayBeOneItemsFault: (error: unknown) => boolean;
+  /** Items of one lane never run at the same time; items of two lanes may. */
+  laneOf: (item: Item) => number;
+  maxBatch: number;
+  /** Past this many waiting callers of one lane, the next is refused rather than made to wait. */
+  maxWaiting: number;
+}
+
+export class BatcherFullError extends Error {}
+
+interface Waiting<Item, Answer> {
+  item: Item;
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+}
+
+export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
+  const lanes = new Map<number, Waiting<Item, Answer>[]>();
+
+  async function drain(lane: number, waiting: Waiting<Item, Answer>[]): Promise<void> {
+    while (waiting.length > 0) await carryOut(waiting.splice(0, options.maxBatch));
+    lanes.delete(lane);
+  }
+
+  async function carryOut(batch: Waiting<Item, Answer>[]): Promise<void> {
+    try {
+      const answers = await options.run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => {
+        resolve(answers[index]!);
+      });
+    } catch (error) {
+      if (batch.length === 1 || !options.mayBeOneItemsFault(error)) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      // One item that cannot be carried out must not fail its neighbours: halve until it stands alone.
+      const middle = batch.length >> 1;
+      await carryOut(batch.slice(0, middle));
+      await carryOut(batch.slice(middle));
+    }
+  }
+
+  return (item: Item): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const lane = options.laneOf(item);
+      const waiting = lanes.get(lane);
+      if (waiting && waiting.length >= options.maxWaiting) {
+        return reject(new BatcherFullError('too many callers are waiting'));
+      }
+      if (waiting) return void waiting.push({ item, resolve, reject });
+      const fresh = [{ item, resolve, reject }];
+      lanes.set(lane, fresh);
+      void drain(lane, fresh);
+    });
+}

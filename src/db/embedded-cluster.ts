@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Binaries } from './embedded-binaries.ts';
+
+/** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
+export interface Cluster {
+  dir: string;
+  logFile: string;
+  binaries: Binaries;
+  runAs: Identity | undefined;
+}
+
+interface Identity {
+  uid: number;
+  gid: number;
+}
+
+export const superuser = 'kopeck';
+
+/** Opens the cluster below `dataDir`, making it first where there is none. */
+export function openCluster(dataDir: string, binaries: Binaries, say: (line: string) => void): Cluster {
+  const dir = join(dataDir, 'postgres');
+  try {
+    fs.mkdirSync(dataDir, { recursive: true });
+    const existing = fs.statSync(join(dir), { throwIfNoEntry: false });
+    const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
+    if (!existing) {
+      say(`Making a new PostgreSQL database in ${dir} …`);
+      initialise(cluster, dataDir);
+    }
+    return cluster;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof OperatorError || code === undefined) throw error;
+    throw new OperatorError(
+      `DATA_DIR cannot be used (${message}): set it to a folder that this user may write to.`,
+    );
+  }
+}
+
+/**
+ * PostgreSQL refuses to run as root. Root runs it as the owner of the existing files, or as `nobody`; everybody
+ * else as themselves.
+ */
+function identityFor(dir: string, existing: fs.Stats | undefined): Identity | undefined {
+  const self = process.getuid!();
+  if (self === 0) return existing?.uid ? existing : nobody();
+  if (existing && existing.uid !== self) {
+    throw new OperatorError(
+      `${dir} belongs to another user (id ${existing.uid}): start as that user or as root, or set DATA_DIR to a folder of your own.`,
+    );
+  }
+  return undefined;
+}
+
+function nobody(): Identity {
+  const fields = /^nobody:[^:]*:(\d+):(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8'));
+  if (!fields)
+    throw new OperatorError(
+      'PostgreSQL does not run as root and there is no user "nobody": set DATABASE_URL.',
+    );
+  return { uid: Number(fields[1]), gid: Number(fields[2]) };
+}
+
+/**
+ * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
+ * the server keeps one of root's capabilities, to pass folders and files regardless of their modes.
+ */
+function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
+  if (!runAs) return [command, args];
+  const capability = '+dac_override';
+  const drop = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
+  const keep = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`];
+  return ['setpriv', [...drop, ...keep, '--', command, ...args]];
+}
+
+/** Settings of the surrounding shell (PGDATA, PGPORT, a locale) must not leak into the server. */
+const serverEnvironment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+
+/** Made aside and moved into place whole, so that neither a crash nor a second process leaves half a cluster. */
+function initialise({ dir, binaries, runAs }: Cluster, dataDir: string): void {
+  removeAbandonedDrafts(dataDir);
+  const draft = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
+  try {
+    fs.mkdirSync(draft, { mode: 0o700 });
+    if (runAs) fs.chownSync(draft, runAs.uid, runAs.gid);
+    const [command, args] = commandAs(runAs, binaries.initdb, [
+      `--pgdata=${draft}`,
+      `--username=${superuser}`,
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      // Only a socket inside a folder of mode 0700 leads to the server: whoever reaches it may as well be trusted.
+      '--auth-local=trust',
+      '--auth-host=reject',
+      '--no-instructions',
+      // A number of its own, as a server whose folder was deleted under it removes its socket by name when it ends,
+      // even if a new server has made one there since.
+      `--set=port=${randomInt(10_000, 60_000)}`,
+    ]);
+    const { status, stderr, error } = spawnSync(command, args, { env: serverEnvironment, encoding: 'utf8' });
+    if (error) throw cannotRun(command, error);
+    if (status !== 0)
+      throw new OperatorError(explain(`PostgreSQL could not make its files in ${dir}`, stderr));
+    moveIntoPlace(draft, dir, dataDir);
+  } finally {
+    fs.rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function moveIntoPlace(draft: string, dir: string, parent: string): void {
+  try {
+    fs.renameSync(draft, dir);
+  } catch (error) {
+    // Another process was quicker; its cluster is as good as ours.
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+  const handle = fs.openSync(parent, 'r');
+  fs.fsyncSync(handle);
+  fs.closeSync(handle);
+}
+
+function removeAbandonedDrafts(dataDir: string): void {
+  for (const name of fs.readdirSync(dataDir)) {
+    const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (pid && !processExists(Number(pid))) fs.rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+/** What fits into the kernel's address of a Unix socket, less the final zero. */
+const maxSocketPathBytes = 107;
+
+export interface Launch {
+  child: ChildProcess;
+  /** What the server has written to its log since this start. */
+  readOutput(): string;
+}
+
+/** Starts a server and lets it go its own way: it outlives this process if others still use it. */
+export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch {
+  disarmStalePidFiles(dir);
+  const [command, args] = commandAs(runAs, binaries.postgres, [
+    '-D',
+    dir,
+    ...Object.entries({
+      unix_socket_directories: socketDirFor(dir, runAs),
+      listen_addresses: '',
+      timezone: 'UTC',
+      log_timezone: 'UTC',
+      shared_buffers: '256MB',
+      max_wal_size: '2GB',
+      // Every statement here is short; compiling one costs more than running it.
+      jit: 'off',
+    }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const log = fs.openSync(logFile, 'a');
+  const before = fs.fstatSync(log).size;
+  const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
+  fs.closeSync(log);
+  child.unref();
+  return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
+}
+
+/** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */
+function socketDirFor(dir: string, runAs: Identity | undefined): string {
+  if (Buffer.byteLength(join(dir, '.s.PGSQL.00000')) <= maxSocketPathBytes) return dir;
+  const short = join(tmpdir(), `kopeck-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
+  fs.mkdirSync(short, { recursive: true, mode: 0o700 });
+  if (runAs) fs.chownSync(short, runAs.uid, runAs.gid);
+  const { uid, mode } = fs.lstatSync(short);
+  const ours = uid === (runAs?.uid ?? process.getuid!()) && (mode & 0o7777) === 0o700;
+  if (!ours)
+    throw new OperatorError(`${short} is open to others: remove it, or set DATA_DIR to a shorter path.`);
+  return short;
+}
+
+export interface RunningServer {
+  pid: number;
+  port: number;
+  socketDir: string;
+}
+
+/** What the server says of itself in its lock file; undefined where there is none or the server is gone. */
+export function findServer({ dir }: Cluster): RunningServer | undefined {
+  const [pid, , , serverPort, socketDir] = readLines(join(dir, 'postmaster.pid'));
+  if (!pid || !serverPort || !socketDir || !isServerOf(Number(pid), dir)) return undefined;
+  return { pid: Number(pid), port: Number(serverPort), socketDir };
+}
+
+function readLines(file: string): string[] {
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+}
+
+function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A number in a lock file may belong to another program by now; a server stands in its own data directory. */
+function isServerOf(pid: number, dir: string): boolean {
+  if (!processExists(pid)) return false;
+  if (process.platform === 'linux') {
+    try {
+      return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(dir);
+    } catch {
+      return false;
+    }
+  }
+  return spawnSync('ps', ['-p', `${pid}`, '-o', 'comm='], { encoding: 'utf8' }).stdout.includes('postgres');
+}
+
+/**
+ * After a kill -9 the lock files stay behind. PostgreSQL takes them over by itself unless their process number has
+ * been given to somebody else since. It also takes them over when the number is that of its parent, so we put our
+ * own there: that keeps the line on shared memory, by which it notices survivors of the dead server.
+ */
+function disarmStalePidFiles(dir: string): void {
+  const locks = fs.readdirSync(dir).filter(name => /^postmaster\.pid$|^\.s\.PGSQL\.\d+\.lock$/.test(name));
+  for (const name of locks) {
+    const file = join(dir, name);
+    const [pid, ...rest] = readLines(file);
+    if (!pid || !processExists(Number(pid)) || isServerOf(Number(pid), dir)) continue;
+    fs.writeFileSync(file, [process.pid, ...rest].join('\n'));
+  }
+}
+
+/** Ends all sessions, writes everything to disk and returns when the server is gone. */
+export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
+  process.kill(pid, 'SIGINT');
+  while (processExists(pid)) await new Promise(resolve => setTimeout(resolve, 10));
+  if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
+}
+
+/** One line for the operator out of what a PostgreSQL program printed. */
+export function explain(what: string, output: string): string {
+  if (/No space left on device/.test(output))
+    return `${what}: the disk is full. Free some space and start again.`;
+  const lines = output.split('\n').filter(line => /error:|FATAL:|PANIC:|could not|cannot/.test(line));
+  const reason = lines.at(-1)?.replace(/^.*(error|FATAL|PANIC): +/, '');
+  return `${what}: ${reason ?? 'it gave no reason'}.`;
+}
+
+export function cannotRun(command: string, error: Error): OperatorError {
+  const hint =
+    command === 'setpriv'
+      ? 'PostgreSQL does not run as root. Install util-linux, start as an ordinary user, or set DATABASE_URL.'
+      : 'Run npm ci again, or set DATABASE_URL to a server of your own.';
+  return new OperatorError(`${command} cannot be run (${error.message}). ${hint}`);
+}

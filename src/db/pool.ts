@@ -1,0 +1,93 @@
+import pg from 'pg';
+
+/** `query_timeout` overrides the client's limit for one statement; the driver knows it, its types do not. */
+export type Statement = pg.QueryConfig & { query_timeout?: number };
+
+/** What a function needs to run statements: the pool (each statement its own transaction), or a transaction. */
+export interface Queryable {
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>>;
+}
+
+export type Pool = pg.Pool;
+
+/** The server ends a statement after this long; the client gives up a little later, in case the server is frozen. */
+const statementTimeoutMs = 15_000;
+const clientTimeoutMs = 20_000;
+const lockTimeoutMs = 10_000;
+const connectTimeoutMs = 5_000;
+
+const int8 = pg.types.builtins.INT8;
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === int8 ? BigInt : pg.types.getTypeParser(oid, format as 'text');
+
+/** 64-bit integers arrive as `bigint`: money must not pass through a float on its way here. */
+export const connectionDefaults: pg.ClientConfig = {
+  application_name: 'kopeck',
+  types: { getTypeParser },
+  keepAlive: true,
+  connectionTimeoutMillis: connectTimeoutMs,
+  statement_timeout: statementTimeoutMs,
+  query_timeout: clientTimeoutMs,
+  lock_timeout: lockTimeoutMs,
+  idle_in_transaction_session_timeout: clientTimeoutMs,
+};
+
+export function openPool(connection: pg.ClientConfig, max = 10): Pool {
+  const pool = new pg.Pool({ ...connectionDefaults, ...connection, max });
+  // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without
+  // a listener the event would end the process.
+  pool.on('error', () => {});
+  return pool;
+}
+
+/**
+ * Runs `work` in one transaction. Its statements can only go through the handle it is given, which stops working
+ * the moment the transaction is over or its connection is in doubt: nothing meant for inside can run outside.
+ */
+export async function transaction<Result>(
+  pool: Pool,
+  work: (tx: Queryable) => Promise<Result>,
+  begin = 'BEGIN',
+): Promise<Result> {
+  const client = await pool.connect();
+  let over: string | undefined;
+  let connectionInDoubt = false;
+  const onConnectionLost = () => {
+    over ??= 'its connection was lost';
+    connectionInDoubt = true;
+  };
+  client.on('error', onConnectionLost);
+
+  const run: Queryable['query'] = async statement => {
+    try {
+      return await client.query(statement);
+    } catch (error) {
+      // The server's own errors leave the connection in step; a time-out or a broken socket does not.
+      if (!(error instanceof pg.DatabaseError)) onConnectionLost();
+      throw error;
+    }
+  };
+  const tx: Queryable = {
+    query: statement =>
+      over
+        ? Promise.reject(new Error(`no statement may follow in this transaction: ${over}`))
+        : run(statement),
+  };
+
+  try {
+    await run({ text: begin });
+    const result = await work(tx);
+    over ??= 'it was committed';
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error.
+    const { command } = await run({ text: 'COMMIT' });
+    if (command !== 'COMMIT') throw new Error('the transaction had failed and was rolled back');
+    return result;
+  } catch (error) {
+    over ??= 'it failed';
+    if (!connectionInDoubt) await run({ text: 'ROLLBACK' }).catch(() => {});
+    throw error;
+  } finally {
+    client.off('error', onConnectionLost);
+    client.release(connectionInDoubt);
+  }
+}

@@ -1,0 +1,47 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Settings } from '../base/settings.ts';
+import type { Queryable } from './pool.ts';
+
+/** A key for one purpose, so that no two uses of SECRET_KEY share one. */
+export const deriveKey = (secretKey: string, purpose: string) =>
+  createHmac('sha256', secretKey).update(purpose).digest();
+
+/**
+ * The SECRET_KEY of the settings, or the one made and kept in DATA_DIR. With another key than the one the database
+ * was first used with, no API key would be recognised: that stops the start instead.
+ */
+export async function openSecretKey(settings: Settings, db: Queryable): Promise<string> {
+  const secretKey = settings.secretKey ?? keptIn(settings.dataDir);
+  const fingerprint = deriveKey(secretKey, 'fingerprint').toString('hex');
+  const { rows } = await db.query<{ known: string }>({
+    text: `UPDATE service SET secret_key_fingerprint = coalesce(secret_key_fingerprint, $1)
+           RETURNING secret_key_fingerprint AS known`,
+    values: [fingerprint],
+  });
+  if (rows[0]!.known !== fingerprint) {
+    const source = settings.secretKey ? 'SECRET_KEY' : `The key in ${join(settings.dataDir, 'secret.key')}`;
+    throw new OperatorError(`${source} is not the one this database was first used with: put that one back.`);
+  }
+  return secretKey;
+}
+
+function keptIn(dataDir: string): string {
+  const file = join(dataDir, 'secret.key');
+  if (!fs.existsSync(file)) {
+    fs.mkdirSync(dataDir, { recursive: true });
+    // Written aside and linked into place: of several processes one wins, and nobody reads half a key.
+    const draft = `${file}.${process.pid}`;
+    fs.writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
+    try {
+      fs.linkSync(draft, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      fs.rmSync(draft);
+    }
+  }
+  return fs.readFileSync(file, 'utf8');
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../base/clock.ts';
+import { createBatcher } from '../db/batch.ts';
+import { sqlStateOf } from '../db/database.ts';
+import type { Queryable } from '../db/pool.ts';
+import {
+  type HoldVerdict,
+  holdVerdict,
+  type ReleaseVerdict,
+  releaseVerdict,
+  type SettleVerdict,
+  settleVerdict,
+} from './operations.ts';
+import { type Closing, type Hold, type Posting, type PostingResult, post } from './post.ts';
+
+/** The ledger for many callers at once: what they ask for at the same time shares one statement and one commit. */
+export interface BatchedLedger {
+  hold(item: Hold): Promise<HoldVerdict>;
+  settle(item: Closing): Promise<SettleVerdict>;
+  release(item: Closing): Promise<ReleaseVerdict>;
+}
+
+/** Two lanes keep the server's two sides busy (one commits while the other computes); more brought nothing. */
+const lanes = 2;
+const maxBatch = 256;
+const maxWaiting = 10_000;
+
+export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
+  const enqueue = createBatcher<Posting, PostingResult>({
+    run: postings => post(db, clock, postings),
+    mayBeOneItemsFault,
+    laneOf,
+    maxBatch,
+    maxWaiting,
+  });
+  return {
+    hold: async item => holdVerdict(await enqueue({ operation: 'hold', ...item }), item),
+    settle: async item => settleVerdict(await enqueue({ operation: 'settle', ...item })),
+    release: async item => releaseVerdict(await enqueue({ operation: 'release', ...item })),
+  };
+}
+
+/** Lanes go by partner, so that no two of this process ever wait for the same account. */
+function laneOf({ partnerId }: Posting): number {
+  return partnerId.charCodeAt(partnerId.length - 1) % lanes;
+}
+
+/** Data out of range (22…) and broken constraints (23…): nothing else depends on what an item says. */
+function mayBeOneItemsFault(error: unknown): boolean {
+  return /^2[23]/.test(sqlStateOf(error) ?? '');
+}

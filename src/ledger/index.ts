@@ -1,0 +1,6 @@
+export { type Balances, openAccounts, readBalances } from './accounts.ts';
+export { type BatchedLedger, batchLedger } from './batched.ts';
+export { credit, hold, release, settle } from './operations.ts';
+export type { Mode } from './post.ts';
+export { topUp } from './top-up.ts';
+export { verifyLedger } from './verify.ts';

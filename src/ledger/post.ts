@@ -1,0 +1,69 @@
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
+import { sqlStateOf } from '../db/database.ts';
+import type { Queryable } from '../db/pool.ts';
+
+export type Mode = 'live' | 'test';
+
+interface Owned {
+  partnerId: Id<'prt'>;
+  mode: Mode;
+}
+/** A settle or a release: it moves the whole of what was held. */
+export interface Closing extends Owned {
+  paymentId: Id<'pay'>;
+}
+export interface Hold extends Closing {
+  microUsdt: bigint;
+}
+export interface Credit extends Owned {
+  reference: string;
+  microUsdt: bigint;
+}
+
+export type Posting =
+  | ({ operation: 'hold' } & Hold)
+  | ({ operation: 'settle' | 'release' } & Closing)
+  | ({ operation: 'credit' | 'grant' } & Credit);
+
+/** What became of one posting, and the available balance after it. */
+export interface PostingResult {
+  verdict: 'done' | 'already_done' | 'insufficient' | 'conflict' | 'not_held' | 'no_account';
+  balance: bigint;
+}
+
+/**
+ * Moves money for many items in one statement and so in one transaction, by the rules of the function
+ * `ledger_post` in the database. Every item is idempotent: after a failure of any kind, posting again is safe.
+ */
+export async function post(db: Queryable, clock: Clock, postings: Posting[]): Promise<PostingResult[]> {
+  const { rows } = await repeatingAfterDeadlock(() =>
+    db.query<PostingResult>({
+      name: 'ledger_post',
+      text: 'SELECT verdict, balance FROM ledger_post($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
+      values: [
+        postings.map(posting => uuidFromId(posting.partnerId)),
+        postings.map(posting => posting.mode),
+        postings.map(posting => posting.operation),
+        postings.map(posting => ('paymentId' in posting ? uuidFromId(posting.paymentId) : null)),
+        postings.map(posting => ('reference' in posting ? posting.reference : null)),
+        postings.map(posting => ('microUsdt' in posting ? posting.microUsdt : null)),
+        instantOf(clock),
+      ],
+    }),
+  );
+  return rows;
+}
+
+const deadlockTries = 3;
+
+/** Accounts are locked in one order, so a deadlock needs somebody else's hand in the tables. It wrote nothing. */
+async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (sqlStateOf(error) !== '40P01' || tries === deadlockTries) throw error;
+    }
+  }
+}

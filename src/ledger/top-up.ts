@@ -1,0 +1,21 @@
+import { formatMicroUsdt } from '../base/money.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { transaction } from '../db/pool.ts';
+import { type CreditVerdict, credit } from './operations.ts';
+import type { Credit } from './post.ts';
+
+/** A credit by a person: on record, and once per reference however often it is sent. */
+export function topUp(desk: Desk, item: Credit): Promise<CreditVerdict> {
+  return transaction(desk.pool, async tx => {
+    const [verdict] = await credit(tx, desk.clock, [item]);
+    if (verdict!.outcome === 'credited') {
+      const { mode, reference, microUsdt } = item;
+      await recordChange(tx, desk, {
+        action: 'balance.credit',
+        subject: item.partnerId,
+        after: { mode, reference, usdt: formatMicroUsdt(microUsdt) },
+      });
+    }
+    return verdict!;
+  });
+}

@@ -1,0 +1,116 @@
+import { idFromUuid } from '../base/ids.ts';
+import { type Pool, transaction } from '../db/pool.ts';
+
+/** One broken invariant of one partner and mode. */
+export interface Finding {
+  invariant: string;
+  partnerId: string;
+  mode: string;
+  detail: string;
+}
+
+/**
+ * Each query returns what is off and nothing when all is well. They trust neither the function that writes nor the
+ * constraints that guard it: every balance is added up again from the entries alone.
+ */
+const invariants: Record<string, string> = {
+  'entries add up to the balances': `
+    WITH legs AS (
+      SELECT partner_id, mode, from_account AS account, -micro_usdt AS change FROM entries
+      UNION ALL
+      SELECT partner_id, mode, to_account, micro_usdt FROM entries),
+    sums AS (
+      SELECT partner_id, mode, account, sum(change) AS total FROM legs GROUP BY 1, 2, 3),
+    balances AS (
+      SELECT partner_id, mode, account, total FROM accounts, LATERAL (VALUES
+        ('topup'::account, topup), ('treasury', treasury), ('available', available), ('held', held),
+        ('settled', settled)) AS v (account, total))
+    SELECT partner_id, mode,
+           format('%s is %s, its entries say %s', account, coalesce(b.total, 0), coalesce(s.total, 0)) AS detail
+      FROM balances b FULL JOIN sums s USING (partner_id, mode, account)
+     WHERE coalesce(b.total, 0) <> coalesce(s.total, 0)`,
+
+  'all accounts sum to zero': `
+    SELECT partner_id, mode, format('they sum to %s', topup + treasury + available + held + settled) AS detail
+      FROM accounts WHERE topup + treasury + available + held + settled <> 0`,
+
+  'no balance is below zero': `
+    SELECT partner_id, mode, format('available %s, held %s, settled %s', available, held, settled) AS detail
+      FROM accounts WHERE least(available, held, settled) < 0`,
+
+  'entries are numbered without gaps': `
+    SELECT partner_id, mode, format('%s entries, the last is number %s, the account says %s', count(e.entry_no),
+             coalesce(max(e.entry_no), 0), coalesce(a.entry_count, 0)) AS detail
+      FROM accounts a FULL JOIN entries e USING (partner_id, mode)
+     GROUP BY partner_id, mode, a.entry_count
+    HAVING count(e.entry_no) <> coalesce(a.entry_count, 0) OR coalesce(max(e.entry_no), 0) <> coalesce(a.entry_count, 0)`,
+
+  'each entry carries the balance after it': `
+    WITH legs AS (
+      SELECT partner_id, mode, entry_no, from_account AS account, -micro_usdt AS change, from_after AS after FROM entries
+      UNION ALL
+      SELECT partner_id, mode, entry_no, to_account, micro_usdt, to_after FROM entries),
+    running AS (
+      SELECT *, sum(change) OVER (PARTITION BY partner_id, mode, account ORDER BY entry_no) AS total FROM legs)
+    SELECT partner_id, mode, format('entry %s leaves %s at %s, it says %s', entry_no, account, total, after) AS detail
+      FROM running WHERE total <> after`,
+
+  'one hold per payment, and at most one settle or release of the same amount': `
+    SELECT partner_id, mode, format('payment %s: %s holds of %s, %s settles, %s releases', payment_id, holds,
+             held, settles, releases) AS detail
+      FROM (SELECT partner_id, mode, payment_id,
+                   count(*) FILTER (WHERE from_account = 'available') AS holds,
+                   count(*) FILTER (WHERE to_account = 'settled') AS settles,
+                   count(*) FILTER (WHERE from_account = 'held' AND to_account = 'available') AS releases,
+                   min(micro_usdt) AS least, max(micro_usdt) AS held
+              FROM entries WHERE payment_id IS NOT NULL GROUP BY 1, 2, 3) AS payments
+     WHERE holds <> 1 OR settles + releases > 1 OR least <> held`,
+
+  'what is held is the sum of the open holds': `
+    SELECT a.partner_id, a.mode, format('held is %s, open holds are %s', a.held, coalesce(o.total, 0)) AS detail
+      FROM accounts a LEFT JOIN (
+           SELECT partner_id, mode, sum(micro_usdt) AS total
+             FROM entries h
+            WHERE from_account = 'available' AND NOT EXISTS (
+                  SELECT FROM entries e WHERE e.partner_id = h.partner_id AND e.mode = h.mode
+                     AND e.payment_id = h.payment_id AND e.from_account = 'held')
+            GROUP BY 1, 2) AS o USING (partner_id, mode)
+     WHERE a.held <> coalesce(o.total, 0)`,
+};
+
+export interface Verification {
+  invariants: string[];
+  entries: bigint;
+  findings: Finding[];
+}
+
+const maxFindingsPerInvariant = 20;
+/** A ledger of many years takes minutes to read; each query may take this long. */
+const timeLimitMs = 3_600_000;
+
+/** Re-adds the whole ledger in one snapshot, so it may run beside the service; `onProgress` before each check. */
+export function verifyLedger(
+  pool: Pool,
+  onProgress: (invariant: string) => void = () => {},
+): Promise<Verification> {
+  return transaction(
+    pool,
+    async tx => {
+      await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
+      const findings: Finding[] = [];
+      for (const [invariant, sql] of Object.entries(invariants)) {
+        onProgress(invariant);
+        const { rows } = await tx.query<{ partner_id: string; mode: string; detail: string }>({
+          text: `${sql} LIMIT ${maxFindingsPerInvariant}`,
+          query_timeout: timeLimitMs,
+        });
+        for (const { partner_id, mode, detail } of rows) {
+          findings.push({ invariant, partnerId: idFromUuid('prt', partner_id), mode, detail });
+        }
+      }
+      const { rows } = await tx.query<{ count: bigint }>({ text: 'SELECT count(*) FROM entries' });
+      return { invariants: Object.keys(invariants), entries: rows[0]!.count, findings };
+    },
+    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  );
+}

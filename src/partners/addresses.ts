@@ -1,0 +1,27 @@
+import { BlockList, isIP } from 'node:net';
+
+const family = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
+
+/** An address or a range in CIDR notation, IPv4 or IPv6; undefined for anything else. */
+function parseRange(text: string): { address: string; prefix: number } | undefined {
+  const [address = '', prefixText, ...rest] = text.split('/');
+  if (rest.length > 0 || isIP(address) === 0 || address.includes('%')) return undefined;
+  const bits = isIP(address) === 4 ? 32 : 128;
+  if (prefixText === undefined) return { address, prefix: bits };
+  const prefix = Number(prefixText);
+  return /^\d{1,3}$/.test(prefixText) && prefix <= bits ? { address, prefix } : undefined;
+}
+
+export const isAddressRange = (text: string) => parseRange(text) !== undefined;
+
+/** An empty list allows everybody. IPv4 written as IPv6 (`::ffff:192.0.2.1`) counts as the IPv4 address. */
+export function isAddressAllowed(ranges: string[], address: string): boolean {
+  if (ranges.length === 0) return true;
+  const [bare = ''] = address.split('%');
+  if (isIP(bare) === 0) return false;
+  const allowed = new BlockList();
+  for (const range of ranges.map(parseRange)) {
+    if (range) allowed.addSubnet(range.address, range.prefix, family(range.address));
+  }
+  return allowed.check(bare, family(bare));
+}

@@ -1,0 +1,126 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { deriveKey } from '../db/secret-key.ts';
+import type { Mode } from '../ledger/index.ts';
+import { lockPartner } from './partners.ts';
+
+/** 48 random bits name the key, 192 more are its secret: `svc_test_<12 hex>_<48 hex>`. */
+const idBytes = 6;
+const secretBytes = 24;
+const keyPattern = /^svc_(?:live|test)_([0-9a-f]{12})_[0-9a-f]{48}$/;
+
+export interface ApiKey {
+  keyId: string;
+  partnerId: Id<'prt'>;
+  mode: Mode;
+  allowedAddresses: string[];
+  createdAt: Date;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+}
+
+/** The part of a key that names it; undefined for what cannot be a key. */
+export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];
+
+/** Peppered, so that a stolen database alone lets nobody test guesses against it. */
+export const hashKey = (secretKey: string, key: string) =>
+  createHmac('sha256', deriveKey(secretKey, 'api keys')).update(key).digest();
+
+export type KeyCreation =
+  | { outcome: 'created'; apiKey: ApiKey; key: string }
+  | { outcome: 'no_partner' | 'partner_suspended' };
+
+/** The key is in the answer and nowhere else: only its hash is kept. */
+export function createKey(
+  desk: Desk,
+  secretKey: string,
+  wanted: { partnerId: Id<'prt'>; mode: Mode; allowedAddresses: string[] },
+): Promise<KeyCreation> {
+  return transaction(desk.pool, async tx => {
+    const partner = await lockPartner(tx, wanted.partnerId);
+    if (!partner) return { outcome: 'no_partner' };
+    if (partner.suspended) return { outcome: 'partner_suspended' };
+    const keyId = randomBytes(idBytes).toString('hex');
+    const key = `svc_${wanted.mode}_${keyId}_${randomBytes(secretBytes).toString('hex')}`;
+    const createdAt = instantOf(desk.clock);
+    await tx.query({
+      text: `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6)`,
+      values: [
+        keyId,
+        uuidFromId(wanted.partnerId),
+        wanted.mode,
+        hashKey(secretKey, key),
+        wanted.allowedAddresses,
+        createdAt,
+      ],
+    });
+    await recordChange(tx, desk, { action: 'key.create', subject: keyId, after: wanted });
+    return {
+      outcome: 'created',
+      key,
+      apiKey: { keyId, ...wanted, createdAt, revokedAt: null, lastUsedAt: null },
+    };
+  });
+}
+
+interface KeyRow {
+  id: string;
+  partner_id: string;
+  mode: Mode;
+  allowed_addresses: string[];
+  created_at: Date;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+const toKey = (row: KeyRow): ApiKey => ({
+  keyId: row.id,
+  partnerId: idFromUuid('prt', row.partner_id),
+  mode: row.mode,
+  allowedAddresses: row.allowed_addresses,
+  createdAt: row.created_at,
+  revokedAt: row.revoked_at,
+  lastUsedAt: row.last_used_at,
+});
+
+export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<ApiKey[]> {
+  const { rows } = await db.query<KeyRow>({
+    text: 'SELECT * FROM api_keys WHERE partner_id = $1 ORDER BY created_at, id',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows.map(toKey);
+}
+
+export type KeyRevocation =
+  | { outcome: 'revoked' | 'already_revoked'; apiKey: ApiKey }
+  | { outcome: 'no_key' };
+
+/** Effective at once and everywhere: every request reads the key's row. */
+export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
+  return transaction(desk.pool, async tx => {
+    const { rows } = await tx.query<KeyRow>({
+      text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
+      values: [keyId],
+    });
+    if (!rows[0]) return { outcome: 'no_key' };
+    const apiKey = toKey(rows[0]);
+    if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
+    const revokedAt = instantOf(desk.clock);
+    await tx.query({ text: 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1', values: [keyId, revokedAt] });
+    await recordChange(tx, desk, {
+      action: 'key.revoke',
+      subject: keyId,
+      before: { revokedAt: null },
+      after: { revokedAt },
+    });
+    return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
+  });
+}
+
+/** Compares in a time that says nothing of where two hashes differ, nor of whether there was one to compare with. */
+export const sameHash = (left: Buffer, right: Buffer | undefined) =>
+  timingSafeEqual(left, right ?? Buffer.alloc(left.length)) && right !== undefined;

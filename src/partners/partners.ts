@@ -1,0 +1,159 @@
+import { instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { credit, openAccounts } from '../ledger/index.ts';
+
+/** What a partner may do; the values of the contract until somebody changes them. */
+export interface Limits {
+  minKopecks: bigint;
+  maxKopecks: bigint;
+  /** Null: no limit. */
+  dailyKopecks: bigint | null;
+  concurrent: number;
+  createRps: number;
+  createBurst: number;
+  otherRps: number;
+}
+
+export interface Partner {
+  partnerId: Id<'prt'>;
+  name: string;
+  suspended: boolean;
+  createdAt: Date;
+  limits: Limits;
+}
+
+/** What a new partner can try everything with. */
+const testGrantMicroUsdt = 10_000_000_000n;
+
+export function createPartner(desk: Desk, name: string): Promise<Partner> {
+  return transaction(desk.pool, async tx => {
+    const partnerId = newId('prt', desk.clock);
+    await tx.query({
+      text: 'INSERT INTO partners (id, name, created_at) VALUES ($1, $2, $3)',
+      values: [uuidFromId(partnerId), name, instantOf(desk.clock)],
+    });
+    await openAccounts(tx, partnerId);
+    const grant = {
+      partnerId,
+      mode: 'test',
+      reference: 'test balance',
+      microUsdt: testGrantMicroUsdt,
+    } as const;
+    await credit(tx, desk.clock, [grant], 'treasury');
+    await recordChange(tx, desk, { action: 'partner.create', subject: partnerId, after: { name } });
+    return (await findPartner(tx, partnerId))!;
+  });
+}
+
+interface PartnerRow {
+  id: string;
+  name: string;
+  suspended: boolean;
+  created_at: Date;
+  min_kopecks: bigint;
+  max_kopecks: bigint;
+  daily_kopecks: bigint | null;
+  concurrent: number;
+  create_rps: number;
+  create_burst: number;
+  other_rps: number;
+}
+
+const toPartner = (row: PartnerRow): Partner => ({
+  partnerId: idFromUuid('prt', row.id),
+  name: row.name,
+  suspended: row.suspended,
+  createdAt: row.created_at,
+  limits: {
+    minKopecks: row.min_kopecks,
+    maxKopecks: row.max_kopecks,
+    dailyKopecks: row.daily_kopecks,
+    concurrent: row.concurrent,
+    createRps: row.create_rps,
+    createBurst: row.create_burst,
+    otherRps: row.other_rps,
+  },
+});
+
+export async function listPartners(db: Queryable): Promise<Partner[]> {
+  const { rows } = await db.query<PartnerRow>({ text: 'SELECT * FROM partners ORDER BY id' });
+  return rows.map(toPartner);
+}
+
+export async function findPartner(db: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
+  const { rows } = await db.query<PartnerRow>({
+    text: 'SELECT * FROM partners WHERE id = $1',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows[0] && toPartner(rows[0]);
+}
+
+/** As `findPartner`, and nobody else changes it until the transaction ends. */
+export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
+  const { rows } = await tx.query<PartnerRow>({
+    text: 'SELECT * FROM partners WHERE id = $1 FOR UPDATE',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows[0] && toPartner(rows[0]);
+}
+
+export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
+
+/** Suspending twice changes nothing the second time, and leaves no trace of it either. */
+export function setSuspended(desk: Desk, partnerId: Id<'prt'>, suspended: boolean): Promise<PartnerChange> {
+  return transaction(desk.pool, async tx => {
+    const partner = await lockPartner(tx, partnerId);
+    if (!partner) return { outcome: 'no_partner' };
+    if (partner.suspended !== suspended) {
+      await tx.query({
+        text: 'UPDATE partners SET suspended = $2 WHERE id = $1',
+        values: [uuidFromId(partnerId), suspended],
+      });
+      await recordChange(tx, desk, {
+        action: suspended ? 'partner.suspend' : 'partner.resume',
+        subject: partnerId,
+        before: { suspended: partner.suspended },
+        after: { suspended },
+      });
+    }
+    return { outcome: 'done', partner: { ...partner, suspended } };
+  });
+}
+
+export function setLimits(
+  desk: Desk,
+  partnerId: Id<'prt'>,
+  changes: Partial<Limits>,
+): Promise<PartnerChange | { outcome: 'min_above_max'; limits: Limits }> {
+  return transaction(desk.pool, async tx => {
+    const partner = await lockPartner(tx, partnerId);
+    if (!partner) return { outcome: 'no_partner' };
+    const limits: Limits = { ...partner.limits, ...changes };
+    if (limits.minKopecks > limits.maxKopecks) return { outcome: 'min_above_max', limits };
+    await tx.query({
+      text: `UPDATE partners
+                SET min_kopecks = $2, max_kopecks = $3, daily_kopecks = $4, concurrent = $5,
+                    create_rps = $6, create_burst = $7, other_rps = $8
+              WHERE id = $1`,
+      values: [
+        uuidFromId(partnerId),
+        limits.minKopecks,
+        limits.maxKopecks,
+        limits.dailyKopecks,
+        limits.concurrent,
+        limits.createRps,
+        limits.createBurst,
+        limits.otherRps,
+      ],
+    });
+    await recordChange(tx, desk, {
+      action: 'partner.limits',
+      subject: partnerId,
+      before: partner.limits,
+      after: limits,
+    });
+    return { outcome: 'done', partner: { ...partner, limits } };
+  });
+}

@@ -43,4 +43,3 @@ export const errors = {
   gateway_busy: { status: 503, message: 'Too many payments at once; retry.' },
   maintenance: { status: 503, message: 'Planned maintenance; retry later.' },
 } as const satisfies Record<string, { status: number; message: string }>;
-

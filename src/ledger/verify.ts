@@ -1,5 +1,5 @@
 import { idFromUuid } from '../base/ids.ts';
-import { type Pool, transaction } from '../db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 
 /** One broken invariant of one partner and mode. */
 export interface Finding {
@@ -88,29 +88,34 @@ const maxFindingsPerInvariant = 20;
 /** A ledger of many years takes minutes to read; each query may take this long. */
 const timeLimitMs = 3_600_000;
 
-/** Re-adds the whole ledger in one snapshot, so it may run beside the service; `onProgress` before each check. */
-export function verifyLedger(
-  pool: Pool,
-  onProgress: (invariant: string) => void = () => {},
-): Promise<Verification> {
+/** Re-adds the whole ledger in one snapshot, so it may run beside the service. */
+export function verifyLedger(pool: Pool, onProgress?: (invariant: string) => void): Promise<Verification> {
   return transaction(
     pool,
     async tx => {
       await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
-      const findings: Finding[] = [];
-      for (const [invariant, sql] of Object.entries(invariants)) {
-        onProgress(invariant);
-        const { rows } = await tx.query<{ partner_id: string; mode: string; detail: string }>({
-          text: `${sql} LIMIT ${maxFindingsPerInvariant}`,
-          query_timeout: timeLimitMs,
-        });
-        for (const { partner_id, mode, detail } of rows) {
-          findings.push({ invariant, partnerId: idFromUuid('prt', partner_id), mode, detail });
-        }
-      }
-      const { rows } = await tx.query<{ count: bigint }>({ text: 'SELECT count(*) FROM entries' });
-      return { invariants: Object.keys(invariants), entries: rows[0]!.count, findings };
+      return checkInvariants(tx, onProgress);
     },
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   );
+}
+
+/** `onProgress` hears of each check before it starts. */
+export async function checkInvariants(
+  db: Queryable,
+  onProgress: (invariant: string) => void = () => {},
+): Promise<Verification> {
+  const findings: Finding[] = [];
+  for (const [invariant, sql] of Object.entries(invariants)) {
+    onProgress(invariant);
+    const { rows } = await db.query<{ partner_id: string; mode: string; detail: string }>({
+      text: `${sql} LIMIT ${maxFindingsPerInvariant}`,
+      query_timeout: timeLimitMs,
+    });
+    for (const { partner_id, mode, detail } of rows) {
+      findings.push({ invariant, partnerId: idFromUuid('prt', partner_id), mode, detail });
+    }
+  }
+  const { rows } = await db.query<{ count: bigint }>({ text: 'SELECT count(*) FROM entries' });
+  return { invariants: Object.keys(invariants), entries: rows[0]!.count, findings };
 }

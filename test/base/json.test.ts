@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { JsonSyntaxError, parseJson, stringifyJson } from '../../src/base/json.ts';
+
+const roundTrip = (text: string) => stringifyJson(parseJson(text));
+
+describe('lossless JSON', () => {
+  test.each([
+    '12345678901234567890',
+    '1.10',
+    '1e400',
+    '-0',
+    '1E+2',
+    '0.1000',
+    '{"2":1,"1":2,"b":3,"a":4}',
+    '{"__proto__":{"polluted":true},"constructor":1,"toString":null}',
+    '[[],{},"",null,true,false]',
+    String.raw`"\"\\/\b\f\n\r\t"`,
+    '"Копейка 💸"',
+  ])('%s comes back as sent', text => {
+    expect(roundTrip(text)).toBe(text);
+  });
+
+  test('space between tokens is dropped and nothing else', () => {
+    expect(roundTrip(' { "a" : [ 1.0 , 2 ] ,\n"b":\t"x y" } ')).toBe('{"a":[1.0,2],"b":"x y"}');
+  });
+
+  test('escapes come back as the characters they stand for', () => {
+    expect(roundTrip(String.raw`"\u0041\/\u043a"`)).toBe('"A/к"');
+  });
+
+  test('of a repeated key the last value counts, as everywhere', () => {
+    expect(roundTrip('{"a":1,"b":2,"a":3}')).toBe('{"a":3,"b":2}');
+  });
+
+  test('it accepts and means what JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.json(), text => {
+        expect(JSON.parse(roundTrip(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test('it refuses what JSON.parse refuses', () => {
+    const accepts = (parse: (text: string) => unknown, text: string) => {
+      try {
+        parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const nearJson = fc
+      .tuple(
+        fc.json(),
+        fc.nat(),
+        fc.constantFrom('', ',', '"', '}', ']', '\\', '01', 'e', '-', '\u0001', ':'),
+      )
+      .map(
+        ([text, at, noise]) =>
+          text.slice(0, at % (text.length + 1)) + noise + text.slice(at % (text.length + 1)),
+      );
+    fc.assert(
+      fc.property(nearJson, text => {
+        expect(accepts(parseJson, text)).toBe(accepts(JSON.parse, text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('endless nesting is an error and not a crash', () => {
+    expect(() => parseJson('['.repeat(60_000))).toThrow(JsonSyntaxError);
+    expect(() => parseJson('{"a":'.repeat(12_000))).toThrow(JsonSyntaxError);
+  });
+
+  test('a very long string is read', () => {
+    const text = JSON.stringify('\\"x'.repeat(500_000));
+    expect(roundTrip(text)).toBe(text);
+  });
+
+  test('an error says where', () => {
+    expect(() => parseJson('{"a":1,}')).toThrow('expected a string at position 7');
+  });
+});

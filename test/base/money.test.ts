@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  formatKopecks,
+  formatMicroUsdt,
+  formatRate,
+  kopecksToMicroUsdt,
+  parseKopecks,
+  parseMicroUsdt,
+  parseRate,
+} from '../../src/base/money.ts';
+
+describe('money as text', () => {
+  test.each([
+    ['100', 10_000n],
+    ['100.5', 10_050n],
+    ['100.50', 10_050n],
+    ['0.01', 1n],
+    ['0', 0n],
+    ['007', 700n],
+    ['999999999.99', 99_999_999_999n],
+  ])('%s rubles are %s kopecks', (text, kopecks) => {
+    expect(parseKopecks(text)).toBe(kopecks);
+  });
+
+  test.each([
+    '',
+    ' ',
+    '.',
+    '1.',
+    '.5',
+    '-1',
+    '-0',
+    '+1',
+    '1,5',
+    '1e2',
+    '1e400',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '1.234',
+    '1_000',
+    ' 1',
+    '1 ',
+    '١',
+    '1.1.1',
+    '1'.repeat(30),
+    '1000000000',
+  ])('%j is not an amount of rubles', text => {
+    expect(parseKopecks(text)).toBeUndefined();
+  });
+
+  test('USDT have six places and not seven', () => {
+    expect(parseMicroUsdt('0.000001')).toBe(1n);
+    expect(parseMicroUsdt('0.0000001')).toBeUndefined();
+    expect(formatMicroUsdt(-1n)).toBe('-0.000001');
+    expect(formatMicroUsdt(1_234_567_890n)).toBe('1234.567890');
+  });
+
+  test('what is formatted is read back the same', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 99_999_999_999n), amount => {
+        expect(parseKopecks(formatKopecks(amount))).toBe(amount);
+        expect(parseMicroUsdt(formatMicroUsdt(amount))).toBe(amount);
+        expect(parseRate(formatRate(amount))).toBe(amount);
+      }),
+    );
+  });
+});
+
+describe('conversion', () => {
+  test('a debit is the smallest amount that is worth at least the rubles', () => {
+    fc.assert(
+      fc.property(fc.bigInt(1n, 10_000_000_000n), fc.bigInt(1n, 10_000_000n), (kopecks, rateE4) => {
+        const microUsdt = kopecksToMicroUsdt(kopecks, rateE4);
+        const worth = (amount: bigint) => amount * rateE4;
+        const needed = kopecks * 100_000_000n;
+        expect(worth(microUsdt) >= needed && worth(microUsdt - 1n) < needed).toBe(true);
+      }),
+    );
+  });
+
+  test('100 rubles at 92.5000 cost 1.081082 USDT, rounded up', () => {
+    expect(formatMicroUsdt(kopecksToMicroUsdt(parseKopecks('100')!, parseRate('92.5000')!))).toBe('1.081082');
+  });
+
+  test('an exact division is not rounded', () => {
+    expect(formatMicroUsdt(kopecksToMicroUsdt(parseKopecks('92.50')!, parseRate('92.5')!))).toBe('1.000000');
+  });
+
+  test('a rate of zero is a bug and not infinity', () => {
+    expect(() => kopecksToMicroUsdt(1n, 0n)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, inject } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
+import { credit } from '../../src/ledger/index.ts';
+import { createPartner } from '../../src/partners/index.ts';
+
+async function administer(sql: string): Promise<void> {
+  const client = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+export interface TestDatabase {
+  pool: Pool;
+  url: string;
+}
+
+/** A database of this file's own, copied from the migrated template and dropped when the file is done. */
+export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${migrated ? inject('template') : 'template1'}`);
+  const { host, port, user } = inject('connection');
+  const pool = openPool({ host, port, user, database: name });
+  afterAll(async () => {
+    await pool.end();
+    await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+  return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
+}
+
+export const deskOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
+
+/** A partner with so much on its live balance; its test balance is what every new partner has. */
+export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
+  const { partnerId } = await createPartner(deskOf(pool), 'Test shop');
+  const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
+  if (liveMicroUsdt > 0n) await credit(pool, systemClock, [item]);
+  return partnerId;
+}
+
+export const newPaymentId = () => newId('pay', systemClock);

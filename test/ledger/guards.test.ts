@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { transaction } from '../../src/db/pool.ts';
+import { hold, readBalances, settle, verifyLedger } from '../../src/ledger/index.ts';
+import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+
+/** Each of these fails when its guard is taken away; `npm run sabotage` takes each away and looks. */
+const { pool } = await createDatabase();
+const live = 'live' as const;
+
+/** Resolves when some session waits for a row that another has locked. */
+async function untilSomebodyWaits(): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query(
+      `SELECT count(*) AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (rows[0].waiting > 0n) return;
+  }
+}
+
+test('row lock: a hold waits for the one before it and then sees what that one left', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n });
+  let second: ReturnType<typeof hold> | undefined;
+  await transaction(pool, async tx => {
+    expect(await hold(tx, clock, [item()])).toMatchObject([{ outcome: 'held' }]);
+    second = hold(pool, clock, [item()]);
+    await untilSomebodyWaits();
+  });
+  expect(await second).toEqual([{ outcome: 'insufficient', requiredMicroUsdt: 60n, balanceMicroUsdt: 40n }]);
+});
+
+test('snapshot after the lock: a repeat that waited finds the hold it repeats', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 30n };
+  let second: ReturnType<typeof hold> | undefined;
+  await transaction(pool, async tx => {
+    await hold(tx, clock, [item]);
+    second = hold(pool, clock, [item]);
+    await untilSomebodyWaits();
+  });
+  expect(await second).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
+});
+
+test('sort order: accounts are locked from the smallest id up, whatever the order of the items', async () => {
+  const partners: Id<'prt'>[] = [];
+  for (let index = 0; index < 3; index++) partners.push(await createFundedPartner(pool, 100n));
+  const [first, ...others] = partners as [Id<'prt'>, ...Id<'prt'>[]];
+  // On disk the last shall come first, so that neither the order of the items nor that of the rows is the right one.
+  await pool.query('UPDATE accounts SET topup = topup WHERE partner_id = ANY($1)', [[uuidFromId(first)]]);
+  const items = [...partners]
+    .reverse()
+    .map(partnerId => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 1n }));
+
+  let call: ReturnType<typeof hold> | undefined;
+  await transaction(pool, async tx => {
+    await tx.query({
+      text: 'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE',
+      values: [uuidFromId(first)],
+    });
+    call = hold(pool, clock, items);
+    await untilSomebodyWaits();
+    // The call waits for the smallest id, so it must not have locked any of the greater ones yet.
+    const { rowCount } = await tx.query({
+      text: "SELECT FROM accounts WHERE partner_id = ANY($1) AND mode = 'live' FOR UPDATE SKIP LOCKED",
+      values: [others.map(uuidFromId)],
+    });
+    expect(rowCount).toBe(2);
+  });
+  expect(await call).toMatchObject([{ outcome: 'held' }, { outcome: 'held' }, { outcome: 'held' }]);
+});
+
+test('idempotency: the same hold from many connections at once is made once', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 10n };
+  const verdicts = await Promise.all(Array.from({ length: 20 }, () => hold(pool, clock, [item])));
+  expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(1);
+  expect((await readBalances(pool, partnerId)).live.heldMicroUsdt).toBe(10n);
+});
+
+test('two hundred holds at once with a balance for three make three', async () => {
+  const partnerId = await createFundedPartner(pool, 30n);
+  const verdicts = await Promise.all(
+    Array.from({ length: 200 }, () =>
+      hold(pool, clock, [{ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 10n }]),
+    ),
+  );
+  expect(verdicts.flat().filter(({ outcome }) => outcome === 'held')).toHaveLength(3);
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+describe('the database itself refuses', () => {
+  const heldItem = async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId() };
+    await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
+    return { ...item, ids: [uuidFromId(partnerId), uuidFromId(item.paymentId)] };
+  };
+  const secondEntry = (fromAccount: string, toAccount: string) =>
+    `INSERT INTO entries VALUES ($1, 'live', 99, '${fromAccount}', '${toAccount}', 60, 0, 0, $2, NULL, now())`;
+
+  test('idempotency index: a second hold of a payment', async () => {
+    const { ids } = await heldItem();
+    await expect(pool.query(secondEntry('available', 'held'), ids)).rejects.toThrow(
+      /entries_once_per_payment/,
+    );
+  });
+
+  test('idempotency index: a release after a settle', async () => {
+    const { ids, ...item } = await heldItem();
+    await settle(pool, clock, [item]);
+    await expect(pool.query(secondEntry('held', 'available'), ids)).rejects.toThrow(
+      /entries_once_per_payment/,
+    );
+  });
+
+  test('idempotency index: a second credit with a reference', async () => {
+    const { ids } = await heldItem();
+    const again = `INSERT INTO entries VALUES ($1, 'live', 99, 'topup', 'available', 1, 0, 0, NULL, 'funding', now())`;
+    await expect(pool.query(again, ids.slice(0, 1))).rejects.toThrow(/entries_once_per_reference/);
+  });
+
+  test.each(['available', 'held', 'settled'])('non-negative check: %s below zero', async account => {
+    const { ids } = await heldItem();
+    const overdraw = `UPDATE accounts SET ${account} = -1, treasury = treasury + ${account} + 1 WHERE partner_id = $1 AND mode = 'live'`;
+    await expect(pool.query(overdraw, ids.slice(0, 1))).rejects.toThrow(/accounts_never_below_zero/);
+  });
+
+  test('zero sum: money from nowhere', async () => {
+    const { ids } = await heldItem();
+    const invent = 'UPDATE accounts SET available = available + 1 WHERE partner_id = $1';
+    await expect(pool.query(invent, ids.slice(0, 1))).rejects.toThrow(/accounts_sum_to_zero/);
+  });
+
+  test.each([
+    ['UPDATE', 'UPDATE entries SET micro_usdt = 1'],
+    ['DELETE', 'DELETE FROM entries'],
+    ['TRUNCATE', 'TRUNCATE entries'],
+    ['UPDATE', "UPDATE audit SET actor = 'somebody else'"],
+    ['DELETE', 'DELETE FROM audit'],
+    ['TRUNCATE', 'TRUNCATE audit'],
+  ])('append-only: %s by %s', async (operation, sql) => {
+    await heldItem();
+    await expect(pool.query(sql)).rejects.toThrow(new RegExp(`${operation} of (entries|audit) is refused`));
+  });
+
+  test('kinds: a transfer that no operation makes', async () => {
+    const { ids } = await heldItem();
+    await expect(pool.query(secondEntry('settled', 'available'), ids)).rejects.toThrow(
+      /entries_are_of_a_known_kind/,
+    );
+  });
+});

@@ -1,0 +1,340 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import { credit, hold, readBalances, release, settle, topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { createDatabase, createFundedPartner, deskOf, newPaymentId } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const live = 'live' as const;
+
+const liveBalances = async (partnerId: Id<'prt'>) => (await readBalances(pool, partnerId)).live;
+
+describe('hold', () => {
+  test('moves available to held, once per payment', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n };
+    expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'held', balanceMicroUsdt: 40n }]);
+    expect(await hold(pool, clock, [item])).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 40n }]);
+    expect(await liveBalances(partnerId)).toEqual({
+      availableMicroUsdt: 40n,
+      heldMicroUsdt: 60n,
+      settledMicroUsdt: 0n,
+    });
+  });
+
+  test('is refused with what is required and what there is', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 101n };
+    expect(await hold(pool, clock, [item])).toEqual([
+      { outcome: 'insufficient', requiredMicroUsdt: 101n, balanceMicroUsdt: 100n },
+    ]);
+    expect((await liveBalances(partnerId)).heldMicroUsdt).toBe(0n);
+  });
+
+  test('of a payment that is held with another amount is a conflict', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 10n };
+    await hold(pool, clock, [item]);
+    expect(await hold(pool, clock, [{ ...item, microUsdt: 11n }])).toEqual([{ outcome: 'conflict' }]);
+  });
+
+  test('of many at once gives each its own verdict: first come, first served, and smaller ones may still fit', async () => {
+    const rich = await createFundedPartner(pool, 1_000n);
+    const poor = await createFundedPartner(pool, 100n);
+    const nobody = newId('prt', clock);
+    const item = (partnerId: Id<'prt'>, microUsdt: bigint) => ({
+      partnerId,
+      mode: live,
+      paymentId: newPaymentId(),
+      microUsdt,
+    });
+    const verdicts = await hold(pool, clock, [
+      item(poor, 70n),
+      item(rich, 700n),
+      item(poor, 50n),
+      item(nobody, 1n),
+      item(poor, 30n),
+      item(rich, 300n),
+      item(poor, 1n),
+    ]);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual([
+      'held',
+      'held',
+      'insufficient',
+      'no_account',
+      'held',
+      'held',
+      'insufficient',
+    ]);
+    expect(verdicts[2]).toMatchObject({ requiredMicroUsdt: 50n, balanceMicroUsdt: 30n });
+  });
+
+  test('twice in one call is held once', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n };
+    const verdicts = await hold(pool, clock, [item, item, { ...item, microUsdt: 61n }]);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['held', 'already_held', 'conflict']);
+  });
+
+  test('of nothing, or of less than nothing, is refused by the database', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    for (const microUsdt of [0n, -1n]) {
+      await expect(
+        hold(pool, clock, [{ partnerId, mode: live, paymentId: newPaymentId(), microUsdt }]),
+      ).rejects.toThrow();
+    }
+    expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(100n);
+  });
+
+  test('never touches the other mode', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const paymentId = newPaymentId();
+    await hold(pool, clock, [{ partnerId, mode: live, paymentId, microUsdt: 60n }]);
+    expect((await readBalances(pool, partnerId)).test).toEqual({
+      availableMicroUsdt: 10_000_000_000n,
+      heldMicroUsdt: 0n,
+      settledMicroUsdt: 0n,
+    });
+    expect(await settle(pool, clock, [{ partnerId, mode: 'test', paymentId }])).toEqual([
+      { outcome: 'not_held' },
+    ]);
+  });
+});
+
+describe('settle and release', () => {
+  const held = async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId() };
+    await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
+    return item;
+  };
+
+  test('settle makes the debit final, once', async () => {
+    const item = await held();
+    expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'settled' }]);
+    expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'already_settled' }]);
+    expect(await release(pool, clock, [item])).toEqual([{ outcome: 'already_settled' }]);
+    expect(await liveBalances(item.partnerId)).toEqual({
+      availableMicroUsdt: 40n,
+      heldMicroUsdt: 0n,
+      settledMicroUsdt: 60n,
+    });
+  });
+
+  test('release gives it back, once', async () => {
+    const item = await held();
+    expect(await release(pool, clock, [item])).toEqual([{ outcome: 'released' }]);
+    expect(await release(pool, clock, [item])).toEqual([{ outcome: 'already_released' }]);
+    expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'already_released' }]);
+    expect(await liveBalances(item.partnerId)).toEqual({
+      availableMicroUsdt: 100n,
+      heldMicroUsdt: 0n,
+      settledMicroUsdt: 0n,
+    });
+  });
+
+  test('a hold that was released is not held again', async () => {
+    const item = await held();
+    await release(pool, clock, [item]);
+    const [verdict] = await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
+    expect(verdict!.outcome).toBe('already_held');
+    expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(0n);
+  });
+
+  test('what was never held can be neither', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const item = { partnerId, mode: live, paymentId: newPaymentId() };
+    expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
+    expect(await release(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
+    const unknown = { ...item, partnerId: newId('prt', clock) };
+    expect(await settle(pool, clock, [unknown])).toEqual([{ outcome: 'no_account' }]);
+  });
+
+  test("another partner's hold cannot be settled or released", async () => {
+    const item = await held();
+    const stranger = { ...item, partnerId: await createFundedPartner(pool, 100n) };
+    expect(await release(pool, clock, [stranger])).toEqual([{ outcome: 'not_held' }]);
+    expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(60n);
+  });
+});
+
+describe('credit', () => {
+  test('adds to the balance once per reference and mode', async () => {
+    const partnerId = await createFundedPartner(pool, 0n);
+    const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
+    expect(await credit(pool, clock, [item])).toEqual([{ outcome: 'credited', balanceMicroUsdt: 5n }]);
+    expect(await credit(pool, clock, [item])).toEqual([
+      { outcome: 'already_credited', balanceMicroUsdt: 5n },
+    ]);
+    expect(await credit(pool, clock, [{ ...item, microUsdt: 6n }])).toEqual([{ outcome: 'conflict' }]);
+    expect(await credit(pool, clock, [{ ...item, mode: 'test' }])).toMatchObject([{ outcome: 'credited' }]);
+  });
+
+  test('several at once, one reference repeated', async () => {
+    const partnerId = await createFundedPartner(pool, 0n);
+    const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
+    const verdicts = await credit(pool, clock, [item, { ...item, reference: 'tx-2' }, item]);
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['credited', 'credited', 'already_credited']);
+    expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(10n);
+  });
+
+  test('by a person is on record, once', async () => {
+    const partnerId = await createFundedPartner(pool, 0n);
+    const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
+    await topUp(deskOf(pool), item);
+    await topUp(deskOf(pool), item);
+    const { rows } = await pool.query(
+      "SELECT actor, after FROM audit WHERE subject = $1 AND action = 'balance.credit'",
+      [partnerId],
+    );
+    expect(rows).toEqual([{ actor: 'test', after: { mode: 'live', reference: 'tx-1', usdt: '0.000005' } }]);
+  });
+
+  test('past the largest number is refused and changes nothing', async () => {
+    const partnerId = await createFundedPartner(pool, 1n);
+    const item = { partnerId, mode: live, reference: 'too much', microUsdt: 2n ** 63n - 1n };
+    await expect(credit(pool, clock, [item])).rejects.toThrow(/out of range/);
+    expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(1n);
+  });
+});
+
+test('every entry carries the balances after it, numbered without gaps', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const [first, second] = [newPaymentId(), newPaymentId()];
+  await hold(pool, clock, [
+    { partnerId, mode: live, paymentId: first, microUsdt: 10n },
+    { partnerId, mode: live, paymentId: second, microUsdt: 20n },
+  ]);
+  await settle(pool, clock, [{ partnerId, mode: live, paymentId: first }]);
+  await release(pool, clock, [{ partnerId, mode: live, paymentId: second }]);
+  const { rows } = await pool.query({
+    text: `SELECT entry_no, from_account, to_account, micro_usdt, from_after, to_after
+             FROM entries WHERE partner_id = $1 AND mode = 'live' ORDER BY entry_no`,
+    values: [uuidFromId(partnerId)],
+    rowMode: 'array',
+  });
+  expect(rows).toEqual([
+    [1n, 'topup', 'available', 100n, -100n, 100n],
+    [2n, 'available', 'held', 10n, 90n, 10n],
+    [3n, 'available', 'held', 20n, 70n, 30n],
+    [4n, 'held', 'settled', 10n, 20n, 10n],
+    [5n, 'held', 'available', 20n, 0n, 90n],
+  ]);
+});
+
+test('any sequence of calls, however it is cut into batches, agrees with a plain model', async () => {
+  const operation = fc.record({
+    kind: fc.constantFrom('hold', 'settle', 'release', 'credit'),
+    partner: fc.nat(2),
+    payment: fc.nat(5),
+    amount: fc.constantFrom(10n, 30n, 60n),
+  });
+  const batches = fc.array(fc.array(operation, { minLength: 1, maxLength: 12 }), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  await fc.assert(
+    fc.asyncProperty(batches, async calls => {
+      const partners = await Promise.all([1, 2, 3].map(() => createFundedPartner(pool, 100n)));
+      const payments = Array.from({ length: 6 }, newPaymentId);
+      const model = partners.map(() => ({
+        available: 100n,
+        holds: new Map<number, bigint>(),
+        ends: new Map<number, string>(),
+        refs: new Map<number, bigint>(),
+      }));
+      for (const call of calls) {
+        // The set-based calls take one kind each; the model takes the items one by one.
+        for (const kind of ['hold', 'settle', 'release', 'credit'] as const) {
+          const items = call.filter(item => item.kind === kind);
+          const owned = (item: (typeof items)[number]) => ({
+            partnerId: partners[item.partner]!,
+            mode: live,
+          });
+          const payable = (item: (typeof items)[number]) => ({
+            ...owned(item),
+            paymentId: payments[item.payment]!,
+          });
+          const ask = {
+            hold: () =>
+              hold(
+                pool,
+                clock,
+                items.map(item => ({ ...payable(item), microUsdt: item.amount })),
+              ),
+            settle: () => settle(pool, clock, items.map(payable)),
+            release: () => release(pool, clock, items.map(payable)),
+            credit: () =>
+              credit(
+                pool,
+                clock,
+                items.map(item => ({
+                  ...owned(item),
+                  reference: `r${item.payment}`,
+                  microUsdt: item.amount,
+                })),
+              ),
+          };
+          const outcomes = (await ask[kind]()).map(({ outcome }) => outcome);
+          expect(outcomes).toEqual(expectedOutcomes(model, kind, items));
+        }
+      }
+      const balances = await Promise.all(partners.map(liveBalances));
+      expect(balances.map(balance => balance.availableMicroUsdt)).toEqual(
+        model.map(({ available }) => available),
+      );
+    }),
+    { numRuns: 40 },
+  );
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+interface ModelAccount {
+  available: bigint;
+  holds: Map<number, bigint>;
+  ends: Map<number, string>;
+  refs: Map<number, bigint>;
+}
+
+/** Items of one payment are taken together, where the first of them stands: that is the promised order. */
+function expectedOutcomes(
+  model: ModelAccount[],
+  kind: 'hold' | 'settle' | 'release' | 'credit',
+  items: { partner: number; payment: number; amount: bigint }[],
+): string[] {
+  const outcomes: string[] = [];
+  const sameItem = (left: (typeof items)[number], right: (typeof items)[number]) =>
+    left.partner === right.partner && left.payment === right.payment;
+  const order = items
+    .map((item, index) => ({ item, index, first: items.findIndex(other => sameItem(other, item)) }))
+    .sort((left, right) => left.first - right.first || left.index - right.index);
+  for (const { item, index } of order) outcomes[index] = outcomeOf(model[item.partner]!, kind, item);
+  return outcomes;
+}
+
+function outcomeOf(account: ModelAccount, kind: string, item: { payment: number; amount: bigint }): string {
+  const { holds, ends, refs } = account;
+  const held = holds.get(item.payment);
+  if (kind === 'credit') {
+    const known = refs.get(item.payment);
+    if (known !== undefined) return known === item.amount ? 'already_credited' : 'conflict';
+    refs.set(item.payment, item.amount);
+    account.available += item.amount;
+    return 'credited';
+  }
+  if (kind === 'hold') {
+    if (held !== undefined) return held === item.amount ? 'already_held' : 'conflict';
+    if (account.available < item.amount) return 'insufficient';
+    holds.set(item.payment, item.amount);
+    account.available -= item.amount;
+    return 'held';
+  }
+  if (held === undefined) return 'not_held';
+  const ended = ends.get(item.payment);
+  if (ended) return `already_${ended}`;
+  const end = kind === 'settle' ? 'settled' : 'released';
+  ends.set(item.payment, end);
+  if (end === 'released') account.available += held;
+  return end;
+}

@@ -60,7 +60,7 @@ async function applyNext(pool: Pool, migrations: Migration[]): Promise<boolean> 
         await tx.query({
           text: `CREATE TABLE IF NOT EXISTS schema_migrations (
             version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
-            applied_at timestamptz NOT NULL DEFAULT now())`,
+            applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`,
         });
         const pending = await firstPending(tx, migrations);
         if (!pending) return false;

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
+
+/** A batch runner whose calls end only when the test says so. */
+function setup(options: Partial<Parameters<typeof createBatcher<string, string>>[0]> = {}) {
+  const calls: { items: string[]; succeed(): void; fail(error: Error): void }[] = [];
+  const enqueue = createBatcher<string, string>({
+    run: items =>
+      new Promise((resolve, reject) => {
+        calls.push({ items, succeed: () => resolve(items.map(item => item.toUpperCase())), fail: reject });
+      }),
+    mayBeOneItemsFault: () => false,
+    laneOf: () => 0,
+    maxBatch: 3,
+    maxWaiting: 5,
+    ...options,
+  });
+  return { calls, enqueue };
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve));
+
+test('a lone call goes out at once; what arrives meanwhile goes out together, up to the limit', async () => {
+  const { calls, enqueue } = setup();
+  const answers = ['a', 'b', 'c', 'd', 'e'].map(enqueue);
+  expect(calls.map(({ items }) => items)).toEqual([['a']]);
+  calls[0]!.succeed();
+  await turn();
+  calls[1]!.succeed();
+  await turn();
+  calls[2]!.succeed();
+  expect(await Promise.all(answers)).toEqual(['A', 'B', 'C', 'D', 'E']);
+  expect(calls.map(({ items }) => items)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
+});
+
+test('lanes do not wait for each other', () => {
+  const { calls, enqueue } = setup({ laneOf: item => item.length });
+  void enqueue('a');
+  void enqueue('bb');
+  expect(calls).toHaveLength(2);
+});
+
+test('past the limit of waiting callers the next is refused at once', async () => {
+  const { calls, enqueue } = setup({ maxWaiting: 2 });
+  const accepted = [enqueue('a'), enqueue('b'), enqueue('c')];
+  await expect(enqueue('d')).rejects.toThrow(BatcherFullError);
+  calls[0]!.succeed();
+  await turn();
+  calls[1]!.succeed();
+  expect(await Promise.all(accepted)).toEqual(['A', 'B', 'C']);
+});
+
+test('a failure that is nobody’s fault reaches everybody in the batch, and the next batch goes on', async () => {
+  const { calls, enqueue } = setup();
+  const first = enqueue('a');
+  const outcomes = Promise.allSettled([enqueue('b'), enqueue('c')]);
+  calls[0]!.succeed();
+  await first;
+  await turn();
+  calls[1]!.fail(new Error('the database is gone'));
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const next = enqueue('d');
+  calls[2]!.succeed();
+  expect(await next).toBe('D');
+});
+
+test('one item that cannot be carried out does not fail its neighbours', async () => {
+  const enqueue = createBatcher<number, number>({
+    run: async items => {
+      if (items.includes(13)) throw new Error('unlucky');
+      return items.map(item => item * 2);
+    },
+    mayBeOneItemsFault: () => true,
+    laneOf: () => 0,
+    maxBatch: 100,
+    maxWaiting: 100,
+  });
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, item) => enqueue(item)));
+  expect(
+    outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message)),
+  ).toEqual(Array.from({ length: 20 }, (_, item) => (item === 13 ? 'unlucky' : item * 2)));
+});

@@ -1,0 +1,225 @@
+import { spawn, spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { OperatorError } from '../../src/base/operator-error.ts';
+import { readSettings } from '../../src/base/settings.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { serverPid } from '../helpers/server.ts';
+
+const root = process.getuid!() === 0;
+
+const open: Database[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(database => database.close()));
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'kopeck-embedded-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function openIn(dataDir: string, said: string[] = []): Promise<Database> {
+  const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), line => said.push(line));
+  open.push(database);
+  return database;
+}
+
+async function close(database: Database): Promise<void> {
+  open.splice(open.indexOf(database), 1);
+  await database.close();
+}
+
+const countPartners = async ({ pool }: Database) =>
+  (await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count;
+
+const alive = (pid: number) =>
+  fs.existsSync(`/proc/${pid}`) && !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+describe('an embedded PostgreSQL', () => {
+  test('is made in an empty folder, says so, is PostgreSQL 18 with full durability, and stops with its last user', async () => {
+    const dataDir = join(newFolder(), 'not', 'there', 'yet');
+    const said: string[] = [];
+    const database = await openIn(dataDir, said);
+    expect(said).toEqual([`Making a new PostgreSQL database in ${dataDir}/postgres …`]);
+    const { rows } = await database.pool.query(
+      `SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('fsync') AS fsync,
+              current_setting('full_page_writes') AS full_page_writes,
+              current_setting('synchronous_commit') AS synchronous_commit,
+              current_setting('data_checksums') AS data_checksums`,
+    );
+    expect(rows[0]).toEqual({
+      major: 18,
+      fsync: 'on',
+      full_page_writes: 'on',
+      synchronous_commit: 'on',
+      data_checksums: 'on',
+    });
+    const pid = serverPid(dataDir);
+    await close(database);
+    expect(alive(pid)).toBe(false);
+    expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+
+  test('is shared by whoever opens the same folder, and goes only with the last of them', async () => {
+    const dataDir = newFolder();
+    const [first, second, third] = await Promise.all([openIn(dataDir), openIn(dataDir), openIn(dataDir)]);
+    const pid = serverPid(dataDir);
+    await Promise.all([close(first!), close(second!)]);
+    expect(await countPartners(third!)).toBe(0);
+    expect(alive(pid)).toBe(true);
+    await close(third!);
+    expect(alive(pid)).toBe(false);
+  });
+
+  test('opened and closed by many at once is never pulled away from under anybody', async () => {
+    const dataDir = newFolder();
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        for (let turn = 0; turn < 3; turn++) {
+          const database = await openIn(dataDir);
+          expect(await countPartners(database)).toBe(0);
+          await close(database);
+        }
+      }),
+    );
+  });
+
+  test('that was killed with kill -9 comes back with what was committed, while its users go on', async () => {
+    const dataDir = newFolder();
+    const database = await openIn(dataDir);
+    await database.pool.query(
+      "INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())",
+    );
+    const pid = serverPid(dataDir);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(1);
+    expect(serverPid(dataDir)).not.toBe(pid);
+  });
+
+  test('whose users were all killed with kill -9 is joined by the next one', async () => {
+    const dataDir = newFolder();
+    const program = `
+      import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../src/db/database.ts'))};
+      import { readSettings } from ${JSON.stringify(join(import.meta.dirname, '../../src/base/settings.ts'))};
+      const { pool } = await openDatabase(readSettings(process.env), () => {});
+      await pool.query("INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())");
+      process.kill(process.pid, 'SIGKILL');`;
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, DATA_DIR: dataDir },
+      stdio: 'inherit',
+    });
+    expect(signal).toBe('SIGKILL');
+    const pid = serverPid(dataDir);
+    const database = await openIn(dataDir);
+    expect(await countPartners(database)).toBe(1);
+    expect(serverPid(dataDir)).toBe(pid);
+    await close(database);
+    expect(alive(pid)).toBe(false);
+  });
+
+  test('starts over a stale lock file whose process number now belongs to somebody else', async () => {
+    const dataDir = newFolder();
+    await close(await openIn(dataDir));
+    const cluster = join(dataDir, 'postgres');
+    const { uid, gid } = fs.statSync(cluster);
+    const somebodyElse = spawn('sleep', ['60'], root ? { uid, gid } : {});
+    onTestFinished(() => void somebodyElse.kill());
+    const stale = [
+      somebodyElse.pid,
+      cluster,
+      1_700_000_000,
+      5432,
+      cluster,
+      '',
+      '  1234567         1',
+      'ready',
+      '',
+    ].join('\n');
+    fs.writeFileSync(join(cluster, 'postmaster.pid'), stale);
+    expect(await countPartners(await openIn(dataDir))).toBe(0);
+    expect(serverPid(dataDir)).not.toBe(somebodyElse.pid);
+  });
+
+  test('is not confused by the remains of a creation that was killed', async () => {
+    const dataDir = newFolder();
+    fs.mkdirSync(join(dataDir, 'postgres.new-999999999-abcd', 'base'), { recursive: true });
+    await openIn(dataDir);
+    expect(fs.readdirSync(dataDir).sort()).toEqual(['postgres', 'postgres.log']);
+  });
+
+  test('works in a folder whose path is too long for a socket', async () => {
+    const dataDir = join(newFolder(), 'д'.repeat(60), 'x'.repeat(60));
+    const database = await openIn(dataDir);
+    expect(await countPartners(database)).toBe(0);
+    process.kill(serverPid(dataDir), 'SIGKILL');
+    await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(0);
+  });
+
+  test('whose settings give up durability is refused', async () => {
+    const dataDir = newFolder();
+    const database = await openIn(dataDir);
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      await database.pool.query(`ALTER SYSTEM SET ${name} = off`);
+      await database.pool.query('SELECT pg_reload_conf()');
+      const refusal = `The database runs with ${name} = off`;
+      await expect.poll(() => openIn(dataDir).then(close, error => error.message)).toContain(refusal);
+      await database.pool.query(`ALTER SYSTEM RESET ${name}`);
+    }
+  });
+
+  test('in a folder that cannot be written to is one clear line', async () => {
+    const file = join(newFolder(), 'a-file');
+    fs.writeFileSync(file, '');
+    const attempt = openIn(join(file, 'data'));
+    await expect(attempt).rejects.toThrow(OperatorError);
+    await expect(attempt).rejects.toThrow(/^DATA_DIR cannot be used [^\n]*$/);
+  });
+
+  test('whose files are of another version is one clear line', async () => {
+    const dataDir = newFolder();
+    await close(await openIn(dataDir));
+    fs.writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
+    const attempt = openIn(dataDir);
+    await expect(attempt).rejects.toThrow(OperatorError);
+    await expect(attempt).rejects.toThrow(/^PostgreSQL did not start in [^\n]*$/);
+  });
+});
+
+describe.runIf(root)('as root', () => {
+  test('it works below a folder that only root may enter', async () => {
+    const closed = newFolder();
+    fs.chmodSync(closed, 0o700);
+    const database = await openIn(join(closed, 'data'));
+    expect(await countPartners(database)).toBe(0);
+    expect(fs.statSync(closed).mode & 0o777).toBe(0o700);
+  });
+
+  test('it works in the folder of another user, and that user can go on with it', async () => {
+    const dataDir = newFolder();
+    await close(await openIn(dataDir));
+    const someUser = 12_345;
+    spawnSync('chown', ['-R', `${someUser}:${someUser}`, dataDir]);
+    expect(await countPartners(await openIn(dataDir))).toBe(0);
+    expect(fs.statSync(join(dataDir, 'postgres', 'postmaster.pid')).uid).toBe(someUser);
+  });
+
+  test('a full disk is one clear line, and nothing is left half made', async context => {
+    const disk = newFolder();
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk]).status === 0;
+    if (!mounted) context.skip('this machine lets nobody mount a small disk');
+    try {
+      const attempt = openIn(join(disk, 'data'));
+      await expect(attempt).rejects.toThrow(
+        /^PostgreSQL could not make its files in [^\n]*: the disk is full\./,
+      );
+      expect(fs.readdirSync(join(disk, 'data'))).toEqual([]);
+    } finally {
+      spawnSync('umount', [disk]);
+    }
+  });
+});

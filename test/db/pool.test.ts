@@ -1,0 +1,101 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+await pool.query('CREATE TABLE notes (text text NOT NULL)');
+
+const notes = async () =>
+  (await pool.query('SELECT text FROM notes ORDER BY text')).rows.map(({ text }) => text);
+const add = (db: Queryable, text: string) =>
+  db.query({ text: 'INSERT INTO notes VALUES ($1)', values: [text] });
+const cut = async (db: Queryable) => {
+  const { rows } = await db.query<{ pid: number }>({ text: 'SELECT pg_backend_pid() AS pid' });
+  await pool.query('SELECT pg_terminate_backend($1, 5000)', [rows[0]!.pid]);
+};
+
+test('64-bit integers arrive whole', async () => {
+  const { rows } = await pool.query('SELECT 9007199254740993::bigint AS value');
+  expect(rows[0].value).toBe(9_007_199_254_740_993n);
+});
+
+describe('a transaction', () => {
+  test('that throws leaves nothing', async () => {
+    const failing = transaction(pool, async tx => {
+      await add(tx, 'half done');
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await notes()).not.toContain('half done');
+  });
+
+  test('whose connection breaks lets no later statement run outside it', async () => {
+    const broken = transaction(pool, async tx => {
+      await add(tx, 'before the cut');
+      await cut(tx);
+      await add(tx, 'after the cut').catch(() => {});
+      await add(tx, 'long after the cut');
+    });
+    await expect(broken).rejects.toThrow();
+    expect((await notes()).filter(text => text.includes('the cut'))).toEqual([]);
+  });
+
+  test('whose connection breaks unnoticed does not report success', async () => {
+    const broken = transaction(pool, async tx => {
+      await add(tx, 'lost');
+      await cut(tx);
+    });
+    await expect(broken).rejects.toThrow();
+    expect(await notes()).not.toContain('lost');
+  });
+
+  test('in which an error was swallowed does not report success', async () => {
+    const swallowing = transaction(pool, async tx => {
+      await add(tx, 'swallowed');
+      await tx.query({ text: 'SELECT 1 / 0' }).catch(() => {});
+    });
+    await expect(swallowing).rejects.toThrow('rolled back');
+    expect(await notes()).not.toContain('swallowed');
+  });
+
+  test('that is over cannot be used', async () => {
+    let kept: Queryable | undefined;
+    await transaction(pool, async tx => {
+      kept = tx;
+    });
+    await expect(add(kept!, 'too late')).rejects.toThrow('no statement may follow');
+    expect(await notes()).not.toContain('too late');
+  });
+});
+
+describe('limits', () => {
+  const impatient = openPool({ ...pool.options, statement_timeout: 50, query_timeout: 5_000 });
+  const forsaken = openPool({ ...pool.options, statement_timeout: 0, query_timeout: 50 }, 1);
+  afterAll(() => Promise.all([impatient.end(), forsaken.end()]));
+
+  test('the server ends a statement that takes too long, and the connection stays usable', async () => {
+    await expect(impatient.query('SELECT pg_sleep(10)')).rejects.toThrow('statement timeout');
+    expect((await impatient.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  test('the client gives up on a server that does not answer, and takes another connection', async () => {
+    const hanging = transaction(forsaken, async tx => {
+      await tx.query({ text: 'SELECT pg_sleep(1)' });
+    });
+    await expect(hanging).rejects.toThrow('timeout');
+    expect((await forsaken.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+test('the pool goes on after all its connections were cut', async () => {
+  await Promise.all(Array.from({ length: 5 }, () => pool.query('SELECT pg_sleep(0.01)')));
+  const other = openPool({ ...pool.options }, 1);
+  await other.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await other.end();
+  const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => pool.query('SELECT 1 AS one')));
+  expect(attempts.at(-1)).toMatchObject({ status: 'fulfilled' });
+  expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+});

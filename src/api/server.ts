@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { errors } from '../base/errors.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
@@ -6,7 +6,8 @@ import type { Queryable } from '../db/pool.ts';
 
 /** The HTTP door. For now it tells only whether the service lives and whether its database answers. */
 export function createServer({ logLevel }: Settings, db: Queryable): FastifyInstance {
-  const server = Fastify({ logger: { level: logLevel }, disableRequestLogging: true });
+  const logController = new LogController({ disableRequestLogging: true });
+  const server = Fastify({ logger: { level: logLevel }, logController });
   server.get('/healthz', () => ({ ok: true }));
   server.get('/readyz', async (_request, reply) => {
     try {

@@ -22,7 +22,7 @@ export function positiveRubles(text: string): bigint {
   );
 }
 
-export const rublesOrNone = (text: string) => (text === 'none' ? null : positiveRubles(text));
+export const rublesOrNone = (text: string) => (text === 'none' ? text : positiveRubles(text));
 
 export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');

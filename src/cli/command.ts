@@ -36,6 +36,10 @@ export async function atWork(
   }
 }
 
-/** A command with the options all of them have. */
-export const command = (usage: string, description: string) =>
-  new Command(usage).description(description).option('--json', 'print JSON for machines');
+/** A command with the options all of them have; its arguments stand behind its name, as in `show <partner>`. */
+export function command(usage: string, description: string): Command {
+  const [name, ...parameters] = usage.split(' ');
+  const result = new Command(name).description(description).option('--json', 'print JSON for machines');
+  for (const parameter of parameters) result.argument(parameter);
+  return result;
+}

@@ -80,7 +80,8 @@ function limitsCommand(): Command {
     .option('--other-rps <count>', 'other requests per second', positiveCount)
     .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
       atWork(json, async workplace => {
-        const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks: dailyRub, ...counts };
+        const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
+        const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
         const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
         return Object.keys(changes).length > 0
           ? changeLimits(workplace, partner, changes)

@@ -76,12 +76,14 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   if (state === '28P01' || state === '28000' || state === '3D000') {
     return new OperatorError(`The database ${where} refused us (${message}): correct DATABASE_URL.`);
   }
-  const unreachable = state?.startsWith('57P') || /timeout|terminated/i.test(message) || (code && !state);
+  const systemError = /^E[A-Z]+$/.test(code ?? '') ? code : undefined;
+  const unreachable =
+    state?.startsWith('57P') || systemError || /timeout|Connection terminated/.test(message);
   if (unreachable) {
     const fix = settings.databaseUrl
       ? 'check DATABASE_URL and that the server runs'
       : 'see postgres.log there';
-    return new OperatorError(`The database ${where} does not answer (${code ?? message}): ${fix}.`);
+    return new OperatorError(`The database ${where} does not answer (${systemError ?? message}): ${fix}.`);
   }
   return error;
 }

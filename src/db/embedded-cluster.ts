@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Binaries } from './embedded-binaries.ts';
 
@@ -82,7 +82,8 @@ function commandAs(runAs: Identity | undefined, command: string, args: string[])
 const serverEnvironment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
 /** Made aside and moved into place whole, so that neither a crash nor a second process leaves half a cluster. */
-function initialise({ dir, binaries, runAs }: Cluster, dataDir: string): void {
+function initialise(cluster: Cluster, dataDir: string): void {
+  const { dir, binaries, runAs } = cluster;
   removeAbandonedDrafts(dataDir);
   const draft = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
@@ -105,8 +106,7 @@ function initialise({ dir, binaries, runAs }: Cluster, dataDir: string): void {
     ]);
     const { status, stderr, error } = spawnSync(command, args, { env: serverEnvironment, encoding: 'utf8' });
     if (error) throw cannotRun(command, error);
-    if (status !== 0)
-      throw new OperatorError(explain(`PostgreSQL could not make its files in ${dir}`, stderr));
+    if (status !== 0) throw explain('PostgreSQL could not make its files', stderr, cluster);
     moveIntoPlace(draft, dir, dataDir);
   } finally {
     fs.rmSync(draft, { recursive: true, force: true });
@@ -241,12 +241,19 @@ export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Clu
 }
 
 /** One line for the operator out of what a PostgreSQL program printed. */
-export function explain(what: string, output: string): string {
-  if (/No space left on device/.test(output))
-    return `${what}: the disk is full. Free some space and start again.`;
+export function explain(what: string, output: string, { dir }: Cluster): OperatorError {
+  if (/No space left on device/.test(output) || isDiskFull(dir)) {
+    return new OperatorError(`${what} in ${dir}: the disk is full. Free some space and start again.`);
+  }
   const lines = output.split('\n').filter(line => /error:|FATAL:|PANIC:|could not|cannot/.test(line));
   const reason = lines.at(-1)?.replace(/^.*(error|FATAL|PANIC): +/, '');
-  return `${what}: ${reason ?? 'it gave no reason'}.`;
+  return new OperatorError(`${what} in ${dir}: ${reason ?? 'it gave no reason'}.`);
+}
+
+/** On a full disk not even the reason can be written down. */
+function isDiskFull(dir: string): boolean {
+  const { bavail, bsize } = fs.statfsSync(dirname(dir));
+  return bavail * bsize < 1024 * 1024;
 }
 
 export function cannotRun(command: string, error: Error): OperatorError {

@@ -155,7 +155,7 @@ function launch(cluster: Cluster) {
     attempt.ended = true;
     const output = readOutput();
     if (passingFailure.test(output)) return;
-    attempt.failure = new OperatorError(explain(`PostgreSQL did not start in ${cluster.dir}`, output));
+    attempt.failure = explain('PostgreSQL did not start', output, cluster);
   });
   return attempt;
 }

@@ -1,0 +1,217 @@
+/**
+ * The ledger alone: hold and settle of one payment, called one by one over several connections (the baseline), and
+ * by many callers through the batcher. Everything on the embedded PostgreSQL with its default durability.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { systemClock as clock } from '../src/base/clock.ts';
+import { type Id, newId, uuidFromId } from '../src/base/ids.ts';
+import { openEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { openPool, type Pool, type Queryable } from '../src/db/pool.ts';
+import { batchLedger, credit, hold, openAccounts, settle, verifyLedger } from '../src/ledger/index.ts';
+import { table } from './table.ts';
+
+const partnerCount = 1_000;
+const callers = 256;
+const baselineConnections = [8, 16, 32];
+const warmUpMs = 1_000;
+const measureMs = 6_000;
+const mode = 'live';
+
+/** One payment from hold to settle. */
+type Pay = (partnerId: Id<'prt'>) => Promise<void>;
+
+export async function benchLedger(progress: (line: string) => void) {
+  const parent = join(import.meta.dirname, '.data');
+  mkdirSync(parent, { recursive: true });
+  const dataDir = mkdtempSync(join(parent, 'ledger-'));
+  const server = await openEmbedded(dataDir, progress);
+  const pool = openPool(server.connection, Math.max(...baselineConnections));
+  try {
+    await migrate(pool);
+    return await measureAll(pool, progress);
+  } finally {
+    await pool.end();
+    await server.close();
+    rmSync(dataDir, { recursive: true });
+  }
+}
+
+async function measureAll(pool: Pool, progress: (line: string) => void) {
+  const partners = await createPartners(pool);
+  const [hot] = partners as [Id<'prt'>];
+  const batched = payThrough(batchLedger(pool, clock));
+  const rows: { what: string; pairsPerSecond: number; ratio?: number; ratioTo?: string; atLeast?: number }[] =
+    [];
+
+  await fill(pool, partners, 10_000, progress);
+  progress(`${callers} callers through the batcher, 10 thousand payments stored …`);
+  const atTenThousand = await measure(callers, partners, batched);
+
+  const baseline = await oneByOne(pool, partners, 'one by one', progress);
+  const hotBaseline = await oneByOne(pool, [hot], 'one by one, one partner', progress);
+  progress(`${callers} callers through the batcher, one partner …`);
+  const hotRate = await measure(callers, [hot], batched);
+
+  await fill(pool, partners, 1_000_000, progress);
+  progress(`${callers} callers through the batcher, 1 million payments stored …`);
+  const atOneMillion = await measure(callers, partners, batched);
+
+  progress('Verifying the ledger …');
+  const { findings, entries } = await verifyLedger(pool);
+  if (findings.length > 0) throw new Error(`the ledger is off: ${JSON.stringify(findings)}`);
+
+  rows.push(
+    ...baseline.rates.map(({ connections, rate }) => ({
+      what: `one by one, ${connections} connections`,
+      pairsPerSecond: rate,
+    })),
+    {
+      what: `batcher, ${callers} callers`,
+      pairsPerSecond: atTenThousand,
+      ratio: atTenThousand / baseline.best,
+      ratioTo: 'the best one by one',
+      atLeast: 3,
+    },
+    ...hotBaseline.rates.map(({ connections, rate }) => ({
+      what: `one partner, one by one, ${connections} connections`,
+      pairsPerSecond: rate,
+    })),
+    {
+      what: `one partner, batcher, ${callers} callers`,
+      pairsPerSecond: hotRate,
+      ratio: hotRate / hotBaseline.best,
+      ratioTo: 'its best one by one',
+    },
+    {
+      what: 'batcher, 1 million payments stored',
+      pairsPerSecond: atOneMillion,
+      ratio: atOneMillion / atTenThousand,
+      ratioTo: 'with 10 thousand stored',
+      atLeast: 0.9,
+    },
+  );
+  const machine = `${cpus().length} × ${cpus()[0]!.model.trim()}, Node ${process.versions.node}, PostgreSQL ${await serverVersion(pool)}`;
+  const printed = rows.map(({ what, pairsPerSecond, ratio, ratioTo, atLeast }) => [
+    what,
+    Math.round(pairsPerSecond).toLocaleString('en').replaceAll(',', ' '),
+    ratio ? `${ratio.toFixed(2)} × ${ratioTo}` : '',
+    atLeast ? `${atLeast.toFixed(1)} ${ratio! >= atLeast ? '✓' : '✗'}` : '',
+  ]);
+  return {
+    json: { machine, rows, entries: Number(entries) },
+    text: [
+      `hold + settle pairs per second; ${machine}`,
+      table(['what', 'pairs/s', 'ratio', 'at least'], printed),
+      `The ledger is in order after it: ${entries} entries.`,
+    ].join('\n\n'),
+  };
+}
+
+const serverVersion = async (pool: Pool) => (await pool.query('SHOW server_version')).rows[0].server_version;
+
+async function createPartners(pool: Pool): Promise<Id<'prt'>[]> {
+  const partners = Array.from({ length: partnerCount }, () => newId('prt', clock));
+  await pool.query("INSERT INTO partners (id, name, created_at) SELECT unnest($1::uuid[]), 'bench', now()", [
+    partners.map(uuidFromId),
+  ]);
+  for (const partnerId of partners) await openAccounts(pool, partnerId);
+  const funding = { mode, reference: 'funding', microUsdt: 10n ** 15n } as const;
+  await credit(
+    pool,
+    clock,
+    partners.map(partnerId => ({ partnerId, ...funding })),
+  );
+  return partners;
+}
+
+const payOn =
+  (db: Queryable): Pay =>
+  async partnerId => {
+    const item = { partnerId, mode, paymentId: newId('pay', clock) } as const;
+    const [held] = await hold(db, clock, [{ ...item, microUsdt: 1_000_000n }]);
+    const [settled] = await settle(db, clock, [item]);
+    expectOutcomes(held!.outcome, settled!.outcome);
+  };
+
+const payThrough =
+  (ledger: ReturnType<typeof batchLedger>): Pay =>
+  async partnerId => {
+    const item = { partnerId, mode, paymentId: newId('pay', clock) } as const;
+    const held = await ledger.hold({ ...item, microUsdt: 1_000_000n });
+    const settled = await ledger.settle(item);
+    expectOutcomes(held.outcome, settled.outcome);
+  };
+
+function expectOutcomes(held: string, settled: string): void {
+  if (held !== 'held' || settled !== 'settled') throw new Error(`a payment was ${held} and ${settled}`);
+}
+
+/** Payments per second of so many callers, each starting its next payment when the last one is settled. */
+async function measure(concurrency: number, partners: Id<'prt'>[], pay: Pay | Pay[]): Promise<number> {
+  let done = 0;
+  let running = true;
+  const finished = Promise.all(
+    Array.from({ length: concurrency }, async (_, caller) => {
+      const payHere = Array.isArray(pay) ? pay[caller]! : pay;
+      while (running) {
+        await payHere(partners[Math.floor(Math.random() * partners.length)]!);
+        done += 1;
+      }
+    }),
+  );
+  const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
+  await wait(warmUpMs);
+  const [startedAt, doneBefore] = [performance.now(), done];
+  await wait(measureMs);
+  const rate = ((done - doneBefore) * 1000) / (performance.now() - startedAt);
+  running = false;
+  await finished;
+  return rate;
+}
+
+async function oneByOne(pool: Pool, partners: Id<'prt'>[], what: string, progress: (line: string) => void) {
+  const rates: { connections: number; rate: number }[] = [];
+  for (const connections of baselineConnections) {
+    progress(`${what}, ${connections} connections …`);
+    const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
+    rates.push({ connections, rate: await measure(connections, partners, clients.map(payOn)) });
+    for (const client of clients) client.release();
+  }
+  return { rates, best: Math.max(...rates.map(({ rate }) => rate)) };
+}
+
+/** Stores settled payments, in large calls, until there are so many; then lets the server come to rest. */
+async function fill(
+  pool: Pool,
+  partners: Id<'prt'>[],
+  target: number,
+  progress: (line: string) => void,
+): Promise<void> {
+  const perCall = 1_000;
+  const { rows } = await pool.query(
+    "SELECT count(*)::int AS stored FROM entries WHERE from_account = 'held'",
+  );
+  let { stored } = rows[0] as { stored: number };
+  let told = performance.now();
+  while (stored < target) {
+    const items = partners
+      .slice(0, perCall)
+      .map(partnerId => ({ partnerId, mode, paymentId: newId('pay', clock) }) as const);
+    await hold(
+      pool,
+      clock,
+      items.map(item => ({ ...item, microUsdt: 1_000_000n })),
+    );
+    await settle(pool, clock, items);
+    stored += items.length;
+    if (performance.now() - told > 2_000) {
+      told = performance.now();
+      progress(`Storing payments: ${stored} of ${target} …`);
+    }
+  }
+  await pool.query('VACUUM ANALYZE entries, accounts');
+  await pool.query('CHECKPOINT');
+}

@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { kopeck, type Service, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { serverPid } from '../helpers/server.ts';
+
+const { url } = await createDatabase();
+const secretKey = { SECRET_KEY: 'a secret key for the tests, long enough' };
+
+const folders: string[] = [];
+const services: Service[] = [];
+afterEach(async () => {
+  await Promise.all(services.splice(0).map(service => service.stop()));
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'kopeck-start-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function start(env: Record<string, string>): Promise<Service> {
+  const service = await startService(env);
+  services.push(service);
+  return service;
+}
+
+describe('kopeck start', () => {
+  test('on an empty folder brings up everything, and the command line works beside it, before it and after it', async () => {
+    const env = { DATA_DIR: join(newFolder(), 'data') };
+    const created = await kopeck(env, 'partner', 'create', '--name', 'Before', '--json');
+    expect(created.code).toBe(0);
+    const service = await start(env);
+    expect(await (await fetch(`${service.address}/healthz`)).json()).toEqual({ ok: true });
+    expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
+    expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
+    const { partner_id } = JSON.parse(created.stdout);
+    expect((await kopeck(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
+    expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
+
+    const pid = serverPid(env.DATA_DIR);
+    expect(await service.stop('SIGTERM')).toBe(0);
+    expect(fs.existsSync(`/proc/${pid}`)).toBe(false);
+    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
+    expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('stops on Ctrl-C', async () => {
+    const service = await start({ DATABASE_URL: url, ...secretKey });
+    expect(await service.stop('SIGINT')).toBe(0);
+  });
+
+  test('after kill -9 starts again on the same folder', async () => {
+    const env = { DATA_DIR: newFolder() };
+    const killed = await startService(env);
+    expect(await killed.stop('SIGKILL')).toBeNull();
+    const service = await start(env);
+    expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+  });
+
+  test('twice on the same folder works side by side, and each stops for itself', async () => {
+    const env = { DATA_DIR: newFolder() };
+    const [first, second] = await Promise.all([start(env), start(env)]);
+    expect(await first!.stop()).toBe(0);
+    expect((await fetch(`${second!.address}/readyz`)).status).toBe(200);
+  });
+
+  test('on a port in use is one line that names it and the fix', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await new Promise(resolve => blocker.once('listening', resolve));
+    const { port } = blocker.address() as { port: number };
+    const result = await kopeck(
+      { DATABASE_URL: url, ...secretKey, PORT: `${port}`, LOG_LEVEL: 'silent' },
+      'start',
+    );
+    blocker.close();
+    expect(result).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `PORT ${port} on 127.0.0.1 is in use: stop the program that has it, or set PORT to another.\n`,
+    });
+  });
+
+  test('with another SECRET_KEY than before is one line', async () => {
+    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
+    const { code, stderr } = await kopeck(
+      { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
+      'partner',
+      'list',
+    );
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^SECRET_KEY is not the one this database was first used with[^\n]*\n$/),
+    });
+  });
+
+  test.each([
+    ['PORT', 'eighty'],
+    ['DATABASE_URL', 'nonsense'],
+    ['LOG_LEVEL', 'loud'],
+  ])('with a bad %s is one line that names it', async (name, value) => {
+    const { code, stdout, stderr } = await kopeck({ [name]: value }, 'start');
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^${name} must [^\\n]*\\n$`)),
+    });
+  });
+
+  test('with a DATABASE_URL that does not answer is one line without its password', async () => {
+    for (const host of ['127.0.0.1:1', 'localhost:1']) {
+      const { code, stderr } = await kopeck(
+        { DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck` },
+        'start',
+      );
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /^The database at \S+:1\/kopeck does not answer \(ECONNREFUSED\): check DATABASE_URL[^\n]*\n$/,
+      );
+      expect(stderr).not.toContain('hunter2');
+    }
+  });
+
+  test('with a DATABASE_URL that accepts and then says nothing gives up in seconds', async () => {
+    const mute = createServer().listen(0, '127.0.0.1');
+    await new Promise(resolve => mute.once('listening', resolve));
+    const { port } = mute.address() as { port: number };
+    const { code, stderr } = await kopeck(
+      { DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck` },
+      'start',
+    );
+    mute.close();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/does not answer \([^\n]*timeout[^\n]*\n$/),
+    });
+  });
+
+  test('with a DATABASE_URL of a database that is not there names it', async () => {
+    const missing = new URL(url);
+    missing.pathname = '/not_there';
+    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL\.\n$/),
+    });
+  });
+});
+
+test.runIf(process.getuid!() === 0)(
+  'a disk that fills up later refuses the credit and keeps the books right',
+  async context => {
+    const disk = newFolder();
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'none', disk]).status === 0;
+    if (!mounted) context.skip('this machine lets nobody mount a small disk');
+    try {
+      const env = { DATA_DIR: join(disk, 'data') };
+      const { partner_id } = JSON.parse(
+        (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
+      );
+      const { bavail, bsize } = fs.statfsSync(disk);
+      fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
+      const credit = [
+        'balance',
+        'credit',
+        partner_id,
+        '--mode',
+        'live',
+        '--usdt',
+        '5',
+        '--reference',
+        'x',
+        '--json',
+      ];
+      const refused = await kopeck(env, ...credit);
+      expect(refused).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toMatch(/^[^\n]*full[^\n]*\n$/);
+      fs.rmSync(join(disk, 'filler'));
+      expect(JSON.parse((await kopeck(env, ...credit)).stdout)).toMatchObject({
+        already_credited: false,
+        balance_usdt: '5.000000',
+      });
+      expect((await kopeck(env, 'ledger', 'verify')).code).toBe(0);
+    } finally {
+      spawnSync('umount', [disk]);
+    }
+  },
+);

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `kopeck` as a process of its own, as a person would. */
+export function kopeck(env: Record<string, string>, ...args: string[]): Promise<Run> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, ...env } });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', chunk => (stdout += chunk));
+    child.stderr.on('data', chunk => (stderr += chunk));
+    child.on('close', code => resolve({ code, stdout, stderr }));
+  });
+}
+
+export interface Service {
+  address: string;
+  output(): string;
+  /** Sends the signal and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** `kopeck start` on a free port, once it has said that it is ready. */
+export function startService(env: Record<string, string>): Promise<Service> {
+  const child = spawn(process.execPath, [program, 'start'], {
+    env: { PATH: process.env.PATH!, PORT: '0', LOG_LEVEL: 'silent', ...env },
+  });
+  let output = '';
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      output += chunk;
+      const address = /ready at (http:\S+)/.exec(output)?.[1];
+      if (!address) return;
+      const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+        child.kill(signal);
+        return ended;
+      };
+      resolve({ address, output: () => output, stop });
+    };
+    child.stdout.on('data', onData);
+    child.stderr.on('data', onData);
+    void ended.then(code => reject(new Error(`the service ended with ${code}: ${output}`)));
+  });
+}

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { openPool } from '../../src/db/pool.ts';
+import { isAddressAllowed } from '../../src/partners/addresses.ts';
+import {
+  authenticate,
+  createKey,
+  createPartner,
+  isAddressRange,
+  listKeys,
+  revokeKey,
+  setSuspended,
+} from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const desk = deskOf(pool, clock);
+const secretKey = 'a secret key for the tests, long enough';
+
+async function issue(mode: 'test' | 'live' = 'test', allowedAddresses: string[] = []) {
+  const { partnerId } = await createPartner(desk, 'Shop');
+  const creation = await createKey(desk, secretKey, { partnerId, mode, allowedAddresses });
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
+}
+
+const present = (key: string, address = '192.0.2.1') =>
+  authenticate(pool, clock, secretKey, { key, address });
+
+describe('a key', () => {
+  test('has the shape of the contract and at least 160 random bits', async () => {
+    expect((await issue('test')).key).toMatch(/^svc_test_[0-9a-f]{12}_[0-9a-f]{48}$/);
+    expect((await issue('live')).key).toMatch(/^svc_live_[0-9a-f]{12}_[0-9a-f]{48}$/);
+  });
+
+  test('says whose it is and for which mode', async () => {
+    const { partnerId, key, keyId } = await issue('live');
+    expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
+  });
+
+  test('is nowhere in the database, nor its secret part', async () => {
+    const { key } = await issue();
+    const secret = key.split('_').at(-1)!;
+    const { rows } = await pool.query(
+      `SELECT (SELECT json_agg(k) FROM api_keys k)::text || (SELECT json_agg(a) FROM audit a)::text AS everything`,
+    );
+    expect(rows[0].everything).toContain(key.split('_')[2]);
+    expect(rows[0].everything).not.toContain(secret);
+  });
+
+  test('is worth nothing when any part of it is changed', async () => {
+    const { key } = await issue('test');
+    const flip = (at: number) => key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
+    const forgeries = [
+      '',
+      'Bearer',
+      `${key} `,
+      key.slice(0, -1),
+      `${key}0`,
+      key.toUpperCase(),
+      key.replace('test', 'live'),
+      flip(10),
+      flip(key.length - 1),
+      flip(30),
+      `${key.slice(0, 22)}${'0'.repeat(48)}`,
+    ];
+    for (const forgery of forgeries)
+      expect(await present(forgery), forgery).toEqual({ outcome: 'unauthorized' });
+  });
+
+  test('is worth nothing with another SECRET_KEY', async () => {
+    const { key } = await issue();
+    const other = await authenticate(pool, clock, 'another secret key, as long as the first', {
+      key,
+      address: '192.0.2.1',
+    });
+    expect(other).toEqual({ outcome: 'unauthorized' });
+  });
+
+  test('that is revoked is refused at once by every process, and revoking again changes nothing', async () => {
+    const { partnerId, key, keyId } = await issue();
+    const otherProcess = openPool({ ...pool.options }, 1);
+    const elsewhere = () => authenticate(otherProcess, clock, secretKey, { key, address: '192.0.2.1' });
+    expect((await elsewhere()).outcome).toBe('ok');
+    expect((await revokeKey(desk, keyId)).outcome).toBe('revoked');
+    expect((await elsewhere()).outcome).toBe('unauthorized');
+    await otherProcess.end();
+    clock.advance(1_000);
+    const again = await revokeKey(desk, keyId);
+    const [listed] = await listKeys(pool, partnerId);
+    expect(again).toEqual({ outcome: 'already_revoked', apiKey: listed });
+  });
+
+  test('that does not exist cannot be revoked', async () => {
+    expect(await revokeKey(desk, '000000000000')).toEqual({ outcome: 'no_key' });
+  });
+
+  test('of a suspended partner is refused, and a new one is not issued', async () => {
+    const { partnerId, key } = await issue();
+    await setSuspended(desk, partnerId, true);
+    expect(await present(key)).toEqual({ outcome: 'partner_suspended' });
+    const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
+    expect(await createKey(desk, secretKey, { ...wanted, allowedAddresses: [] })).toEqual({
+      outcome: 'partner_suspended',
+    });
+    await setSuspended(desk, partnerId, false);
+    expect((await present(key)).outcome).toBe('ok');
+  });
+
+  test('is not issued to nobody', async () => {
+    const wanted = { partnerId: newId('prt', clock), mode: 'test' as const, allowedAddresses: [] };
+    expect(await createKey(desk, secretKey, wanted)).toEqual({ outcome: 'no_partner' });
+  });
+
+  test('knows to the minute when it was last used, and only by whom it was accepted', async () => {
+    const { partnerId, key } = await issue('test', ['192.0.2.0/24']);
+    const lastUse = async () => (await listKeys(pool, partnerId))[0]!.lastUsedAt?.getTime();
+    await present(key, '198.51.100.1');
+    expect(await lastUse()).toBeUndefined();
+    const first = clock.nowMs();
+    await present(key);
+    clock.advance(59_999);
+    await present(key);
+    expect(await lastUse()).toBe(first);
+    clock.advance(1);
+    await present(key);
+    expect(await lastUse()).toBe(first + 60_000);
+  });
+
+  test('limited to addresses is refused from others', async () => {
+    const { key } = await issue('test', ['192.0.2.0/24', '2001:db8::/32']);
+    expect((await present(key, '192.0.2.77')).outcome).toBe('ok');
+    expect((await present(key, '::ffff:192.0.2.77')).outcome).toBe('ok');
+    expect((await present(key, '2001:db8:1::1')).outcome).toBe('ok');
+    expect(await present(key, '192.0.3.1')).toEqual({ outcome: 'ip_not_allowed' });
+    expect(await present(key, '2001:db9::1')).toEqual({ outcome: 'ip_not_allowed' });
+  });
+});
+
+describe('address ranges', () => {
+  test.each(['192.0.2.1', '192.0.2.0/24', '0.0.0.0/0', '2001:db8::1', '2001:db8::/32', '::/0'])(
+    '%s is one',
+    text => {
+      expect(isAddressRange(text)).toBe(true);
+    },
+  );
+
+  test.each([
+    '',
+    'localhost',
+    '192.0.2',
+    '192.0.2.1/33',
+    '192.0.2.1/-1',
+    '192.0.2.1/',
+    '192.0.2.1/8/8',
+    '::1/129',
+    'fe80::1%eth0',
+    '010.0.0.1',
+    '1.2.3.4 ',
+  ])('%j is none', text => {
+    expect(isAddressRange(text)).toBe(false);
+  });
+
+  test('an empty list allows everybody, a list allows nobody without an address', () => {
+    expect(isAddressAllowed([], 'unknown')).toBe(true);
+    expect(isAddressAllowed(['0.0.0.0/0', '::/0'], 'unknown')).toBe(false);
+    expect(isAddressAllowed(['fe80::/10'], 'fe80::1%eth0')).toBe(true);
+  });
+});

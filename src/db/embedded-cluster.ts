@@ -46,7 +46,7 @@ export function openCluster(dataDir: string, binaries: Binaries, say: (line: str
  * PostgreSQL refuses to run as root. Root runs it as the owner of the existing files, or as `nobody`; everybody
  * else as themselves.
  */
-function identityFor(dir: string, existing: fs.Stats | undefined): Identity | undefined {
+export function identityFor(dir: string, existing: fs.Stats | undefined): Identity | undefined {
   const self = process.getuid!();
   if (self === 0) return existing?.uid ? existing : nobody();
   if (existing && existing.uid !== self) {
@@ -70,7 +70,7 @@ function nobody(): Identity {
  * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
  * the server keeps one of root's capabilities, to pass folders and files regardless of their modes.
  */
-function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
+export function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
   if (!runAs) return [command, args];
   const capability = '+dac_override';
   const drop = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
@@ -260,6 +260,6 @@ export function cannotRun(command: string, error: Error): OperatorError {
   const hint =
     command === 'setpriv'
       ? 'PostgreSQL does not run as root. Install util-linux, start as an ordinary user, or set DATABASE_URL.'
-      : 'Run npm ci again, or set DATABASE_URL to a server of your own.';
+      : 'Run npm install again, or set DATABASE_URL to a server of your own.';
   return new OperatorError(`${command} cannot be run (${error.message}). ${hint}`);
 }

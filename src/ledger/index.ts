@@ -1,5 +1,5 @@
 export { type Balances, openAccounts, readBalances } from './accounts.ts';
-export { type BatchedLedger, batchLedger } from './batched.ts';
+export { batchLedger } from './batched.ts';
 export { credit, hold, release, settle } from './operations.ts';
 export type { Mode } from './post.ts';
 export { topUp } from './top-up.ts';

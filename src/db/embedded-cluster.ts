@@ -68,13 +68,14 @@ function nobody(): Identity {
 
 /**
  * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
- * the server keeps one of root's capabilities, to pass folders and files regardless of their modes.
+ * the server keeps one of root's capabilities, to pass folders and files regardless of their modes. The secure bit
+ * makes access(2) honour it too, by which initdb looks for its companions.
  */
 export function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
   if (!runAs) return [command, args];
   const capability = '+dac_override';
   const drop = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
-  const keep = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`];
+  const keep = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
   return ['setpriv', [...drop, ...keep, '--', command, ...args]];
 }
 

@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { binariesIn, findBinaries } from '../../src/db/embedded-binaries.ts';
+import { openCluster } from '../../src/db/embedded-cluster.ts';
 import { serverPid } from '../helpers/server.ts';
 
 const root = process.getuid!() === 0;
@@ -197,6 +199,15 @@ describe.runIf(root)('as root', () => {
     const database = await openIn(join(closed, 'data'));
     expect(await countPartners(database)).toBe(0);
     expect(fs.statSync(closed).mode & 0o777).toBe(0o700);
+  });
+
+  test('it works with its programs below a folder that only root may enter', () => {
+    const closed = newFolder();
+    fs.chmodSync(closed, 0o700);
+    const installed = dirname(dirname(dirname(findBinaries().postgres)));
+    fs.cpSync(installed, join(closed, 'postgres'), { recursive: true, verbatimSymlinks: true });
+    const cluster = openCluster(join(closed, 'data'), binariesIn(join(closed, 'postgres')), () => {});
+    expect(fs.existsSync(join(cluster.dir, 'PG_VERSION'))).toBe(true);
   });
 
   test('it works in the folder of another user, and that user can go on with it', async () => {

@@ -164,7 +164,10 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
   const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
   fs.closeSync(log);
   child.unref();
-  return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
+  // By then the folder may be gone.
+  const readOutput = () =>
+    fs.existsSync(logFile) ? fs.readFileSync(logFile).subarray(before).toString() : '';
+  return { child, readOutput };
 }
 
 /** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */

@@ -149,7 +149,8 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
     '-D',
     dir,
     ...Object.entries({
-      unix_socket_directories: socketDirFor(dir, runAs),
+      // A list, in which a comma or a quote in the name of a folder would mean something.
+      unix_socket_directories: `"${socketDirFor(dir, runAs).replaceAll('"', '""')}"`,
       listen_addresses: '',
       timezone: 'UTC',
       log_timezone: 'UTC',
@@ -164,10 +165,7 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
   const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
   fs.closeSync(log);
   child.unref();
-  // By then the folder may be gone.
-  const readOutput = () =>
-    fs.existsSync(logFile) ? fs.readFileSync(logFile).subarray(before).toString() : '';
-  return { child, readOutput };
+  return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
 }
 
 /** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */

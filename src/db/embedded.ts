@@ -105,8 +105,11 @@ async function connectOrStart(cluster: Cluster, say: (line: string) => void): Pr
   for (let told = false; ; await sleep(pollMs)) {
     const client = await connect(cluster);
     if (client) return client;
-    if (attempt?.failure) throw attempt.failure;
-    if (!findServer(cluster) && (!attempt || attempt.ended)) attempt = launch(cluster);
+    if (!findServer(cluster)) {
+      const failure = attempt?.failure();
+      if (failure) throw failure;
+      if (!attempt || attempt.isOver()) attempt = launch(cluster);
+    }
 
     const waitedMs = Date.now() - startedAt;
     if (waitedMs > startTimeoutMs) {
@@ -146,16 +149,19 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
 const passingFailure = /lock file|shared memory block/;
 
 function launch(cluster: Cluster) {
-  const attempt: { ended: boolean; failure?: Error } = { ended: false };
   const { child, readOutput } = startServer(cluster);
+  let cannotStart: Error | undefined;
   child.once('error', error => {
-    attempt.failure = cannotRun(child.spawnfile, error);
+    cannotStart = cannotRun(child.spawnfile, error);
   });
-  child.once('exit', () => {
-    attempt.ended = true;
-    const output = readOutput();
-    if (passingFailure.test(output)) return;
-    attempt.failure = explain('PostgreSQL did not start', output, cluster);
-  });
-  return attempt;
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    isOver,
+    /** Why it will not help to try again; undefined while it runs, and when somebody else stopped it properly. */
+    failure: (): Error | undefined => {
+      if (cannotStart || !isOver() || child.exitCode === 0) return cannotStart;
+      const output = readOutput();
+      return passingFailure.test(output) ? undefined : explain('PostgreSQL did not start', output, cluster);
+    },
+  };
 }

@@ -9,12 +9,23 @@ export type HoldVerdict =
   | { outcome: 'conflict' }
   | { outcome: 'no_account' };
 
-export type SettleVerdict = {
-  outcome: 'settled' | 'already_settled' | 'already_released' | 'not_held' | 'no_account';
-};
-export type ReleaseVerdict = {
-  outcome: 'released' | 'already_released' | 'already_settled' | 'not_held' | 'no_account';
-};
+const settleOutcomes = {
+  done: 'settled',
+  already_done: 'already_settled',
+  conflict: 'already_released',
+  not_held: 'not_held',
+  no_account: 'no_account',
+} as const;
+export type SettleVerdict = { outcome: (typeof settleOutcomes)[keyof typeof settleOutcomes] };
+
+const releaseOutcomes = {
+  done: 'released',
+  already_done: 'already_released',
+  conflict: 'already_settled',
+  not_held: 'not_held',
+  no_account: 'no_account',
+} as const;
+export type ReleaseVerdict = { outcome: (typeof releaseOutcomes)[keyof typeof releaseOutcomes] };
 
 export type CreditVerdict =
   | { outcome: 'credited' | 'already_credited'; balanceMicroUsdt: bigint }
@@ -85,35 +96,13 @@ export function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: 
 }
 
 export function settleVerdict({ verdict }: PostingResult): SettleVerdict {
-  switch (verdict) {
-    case 'done':
-      return { outcome: 'settled' };
-    case 'already_done':
-      return { outcome: 'already_settled' };
-    case 'conflict':
-      return { outcome: 'already_released' };
-    case 'not_held':
-    case 'no_account':
-      return { outcome: verdict };
-    case 'insufficient':
-      throw unexpected('settle', verdict);
-  }
+  if (verdict === 'insufficient') throw unexpected('settle', verdict);
+  return { outcome: settleOutcomes[verdict] };
 }
 
 export function releaseVerdict({ verdict }: PostingResult): ReleaseVerdict {
-  switch (verdict) {
-    case 'done':
-      return { outcome: 'released' };
-    case 'already_done':
-      return { outcome: 'already_released' };
-    case 'conflict':
-      return { outcome: 'already_settled' };
-    case 'not_held':
-    case 'no_account':
-      return { outcome: verdict };
-    case 'insufficient':
-      throw unexpected('release', verdict);
-  }
+  if (verdict === 'insufficient') throw unexpected('release', verdict);
+  return { outcome: releaseOutcomes[verdict] };
 }
 
 function creditVerdict({ verdict, balance }: PostingResult): CreditVerdict {

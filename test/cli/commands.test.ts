@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
-const dataDir = mkdtempSync(join(tmpdir(), 'kopeck-cli-'));
-afterAll(() => rmSync(dataDir, { recursive: true }));
+const dataDir = newFolder();
 
 const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
 const runJson = async (...args: string[]) => {

@@ -1,28 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { kopeck, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
 import { serverPid } from '../helpers/server.ts';
 
 const { url } = await createDatabase();
 const secretKey = { SECRET_KEY: 'a secret key for the tests, long enough' };
 
-const folders: string[] = [];
 const services: Service[] = [];
 afterEach(async () => {
   await Promise.all(services.splice(0).map(service => service.stop()));
-  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
 });
-
-function newFolder(): string {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'kopeck-start-'));
-  folders.push(folder);
-  return folder;
-}
 
 async function start(env: Record<string, string>): Promise<Service> {
   const service = await startService(env);

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
@@ -8,22 +7,15 @@ import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { binariesIn, findBinaries } from '../../src/db/embedded-binaries.ts';
 import { openCluster } from '../../src/db/embedded-cluster.ts';
+import { newFolder } from '../helpers/folders.ts';
 import { serverPid } from '../helpers/server.ts';
 
 const root = process.getuid!() === 0;
 
 const open: Database[] = [];
-const folders: string[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map(database => database.close()));
-  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true });
 });
-
-function newFolder(): string {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'kopeck-embedded-'));
-  folders.push(folder);
-  return folder;
-}
 
 async function openIn(dataDir: string, said: string[] = []): Promise<Database> {
   const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), line => said.push(line));
@@ -160,6 +152,19 @@ describe('an embedded PostgreSQL', () => {
     expect(await countPartners(database)).toBe(0);
     process.kill(serverPid(dataDir), 'SIGKILL');
     await expect.poll(() => countPartners(database).catch(() => 'not yet'), { timeout: 20_000 }).toBe(0);
+  });
+
+  test('works in a folder with an odd name', async () => {
+    const dataDir = join(newFolder(), `it's, "odd" = $HOME \\ ;#`);
+    expect(await countPartners(await openIn(dataDir))).toBe(0);
+  });
+
+  test('works in a folder that is reached through a link', async () => {
+    const folder = newFolder();
+    fs.mkdirSync(join(folder, 'real'));
+    fs.symlinkSync('real', join(folder, 'link'));
+    await openIn(join(folder, 'link'));
+    expect(await countPartners(await openIn(join(folder, 'real')))).toBe(0);
   });
 
   test('whose settings give up durability is refused', async () => {

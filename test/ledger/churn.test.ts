@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, test } from 'vitest';
@@ -12,6 +10,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { deskOf } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
 import { serverPid } from '../helpers/server.ts';
 
 /**
@@ -22,12 +21,9 @@ const seed = Number(process.env.CHURN_SEED ?? randomInt(2 ** 31));
 const rounds = 3;
 const processes = 3;
 
-const dataDir = mkdtempSync(join(tmpdir(), 'kopeck-churn-'));
+const dataDir = newFolder();
 const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {});
-afterAll(async () => {
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterAll(() => database.close());
 
 interface Worker {
   child: ChildProcess;

@@ -5,6 +5,7 @@ import { maintenanceCommands, recipientCommands } from './cli/controls.ts';
 import { keyCommands } from './cli/key.ts';
 import { balanceCommands, ledgerCommands } from './cli/money.ts';
 import { partnerCommands } from './cli/partner.ts';
+import { rateCommands } from './cli/rate.ts';
 import { RefusedError } from './cli/refused.ts';
 import { runService } from './main.ts';
 
@@ -24,6 +25,7 @@ const program = new Command('kopeck')
   .addCommand(balanceCommands())
   .addCommand(recipientCommands())
   .addCommand(maintenanceCommands())
+  .addCommand(rateCommands())
   .addCommand(ledgerCommands());
 
 function overrideExits(command: Command): void {

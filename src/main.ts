@@ -1,28 +1,102 @@
+import { pino } from 'pino';
 import { createServer, listen } from './api/index.ts';
-import { readSettings } from './base/settings.ts';
-import { openDatabase } from './db/database.ts';
+import { systemClock as clock } from './base/clock.ts';
+import { OperatorError } from './base/operator-error.ts';
+import type { RateSourceSetting } from './base/rate-sources.ts';
+import { readSettings, type Settings } from './base/settings.ts';
+import { type Database, openDatabase } from './db/database.ts';
 import { openSecretKey } from './db/secret-key.ts';
+import { createDemonstration, describeDemonstration } from './first-minute.ts';
+import { createHttpGateway } from './gateway/index.ts';
+import { createAuthenticator, createRateLimiter } from './partners/index.ts';
+import { createPaymentWriter, createWaiting, startRecovery } from './payments/index.ts';
+import { createRateSources, startRateRefresher } from './rates/index.ts';
+import { type BankSide, startSimulator } from './simulator.ts';
+
+type Closing = () => Promise<void>;
 
 /** Wires the service together, runs it until it is told to stop, and takes it down in the opposite order. */
 export async function runService(say: (line: string) => void): Promise<void> {
   const stopped = firstSignal();
   const settings = readSettings(process.env);
-  const database = await openDatabase(settings, say);
+  const closings: Closing[] = [];
   try {
-    await openSecretKey(settings, database.pool);
-    const server = createServer(settings, database.pool);
-    try {
-      const address = await listen(server, settings);
-      say(`Kopeck is ready at ${address} (health page: ${address}/healthz).`);
-      say(`Its database is ${database.description}.`);
-      say('Next: npx kopeck partner create --name "My shop"');
-      say(`Stopping on ${await stopped} …`);
-    } finally {
-      await server.close();
-    }
+    const database = await openDatabase(settings, say);
+    closings.push(database.close);
+    await startUp(settings, database, closings, say);
+    say(`Stopping on ${await stopped} …`);
   } finally {
-    await database.close();
+    for (const close of closings.reverse()) await close();
   }
+}
+
+async function startUp(
+  settings: Settings,
+  database: Database,
+  closings: Closing[],
+  say: (line: string) => void,
+): Promise<void> {
+  const { pool } = database;
+  const log = pino({ level: settings.logLevel });
+  const secretKey = await openSecretKey(settings, pool);
+  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir);
+  if (bank) closings.push(bank.close);
+
+  const gateway = createHttpGateway({
+    url: bank?.url ?? settings.gatewayUrl!,
+    token: bank?.token ?? settings.gatewayToken,
+  });
+  const authenticator = createAuthenticator(pool, clock, secretKey);
+  closings.push(gateway.close, authenticator.close);
+  const deps = {
+    ...settings,
+    pool,
+    db: pool,
+    clock,
+    gateway,
+    authenticator,
+    log,
+    rateLimiter: createRateLimiter(pool, clock),
+    writer: createPaymentWriter(pool, clock),
+    waiting: createWaiting(pool, clock),
+    answerWithinMs: 60_000,
+  };
+  if (settings.roles.includes('worker')) {
+    const refresher = startRateRefresher({
+      ...deps,
+      sources: createRateSources(settings.rateSources ?? simulatedFeed(bank), { clock, ...settings }),
+      spreadBps: settings.rateSpreadBps,
+      refreshSec: settings.rateRefreshSec,
+      maxAgeSec: settings.rateMaxAgeSec,
+      raiseAlarm: alarm => log.warn(alarm, 'alarm'),
+      onError: err => log.error({ err }, 'the rate could not be refreshed'),
+    });
+    closings.push(refresher.stop, startRecovery(deps));
+  }
+  if (!settings.roles.includes('api')) return say('Kopeck is working.');
+
+  const server = await createServer(deps);
+  closings.push(() => server.close());
+  const address = await listen(server, settings);
+  say(`Kopeck is ready at ${address}`);
+  say(`  docs       ${address}/docs`);
+  if (bank) say(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
+  say(`  database   ${database.description}\n`);
+  const demonstration =
+    bank &&
+    !settings.production &&
+    (await createDemonstration({ pool, clock, actor: 'first start' }, secretKey));
+  say(
+    demonstration
+      ? describeDemonstration(demonstration, address)
+      : 'Partners and keys: npx kopeck partner list',
+  );
+}
+
+function simulatedFeed(bank: BankSide | undefined): RateSourceSetting[] {
+  if (!bank)
+    throw new OperatorError('RATE_SOURCES must be set with GATEWAY_URL: there is no simulator to ask.');
+  return [{ kind: 'feed', name: 'simulator', url: `${bank.url}/rate` }];
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

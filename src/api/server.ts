@@ -1,27 +1,105 @@
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { systemClock } from '../base/clock.ts';
 import { errors } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import type { Queryable } from '../db/pool.ts';
+import { BatcherFullError } from '../db/batch.ts';
+import { authorize } from './authorize.ts';
+import { readBody, refuseUnstorableText, toPlain } from './body.ts';
+import type { ApiDeps } from './deps.ts';
+import { type ErrorCode, ShapeError, sendError } from './errors.ts';
+import { measure } from './metrics.ts';
+import { documentApi } from './openapi.ts';
+import { partnerRoutes } from './partner-routes.ts';
+import { ErrorBody, Payment, ValidationErrorBody } from './schemas.ts';
+import { validatorCompiler } from './validation.ts';
 
-/** The HTTP door. For now it tells only whether the service lives and whether its database answers. */
-export function createServer({ logLevel }: Settings, db: Queryable): FastifyInstance {
-  const logController = new LogController({ disableRequestLogging: true });
-  const server = Fastify({ logger: { level: logLevel }, logController });
-  server.get('/healthz', () => ({ ok: true }));
-  server.get('/readyz', async (_request, reply) => {
+const bodyLimitBytes = 64 * 1024;
+/** Headers and body must arrive within these; an answer may take longer. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+
+/** The HTTP door: the partner API, its description, and how the process is doing. */
+export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
+  const server = Fastify({
+    logger: { level: deps.logLevel, redact: ['req.headers.authorization'] },
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    exposeHeadRoutes: false,
+    genReqId: () => newId('req', deps.clock),
+    clientErrorHandler,
+    ...(deps.trustProxy.length > 0 ? { trustProxy: deps.trustProxy } : {}),
+  });
+  server.server.headersTimeout = headersTimeoutMs;
+  server.setValidatorCompiler(validatorCompiler);
+  for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
+
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id);
+  });
+  server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
+  server.setErrorHandler((error, request, reply) => {
+    if (error instanceof ShapeError) return reply.status(422).send({ detail: error.details });
+    const code = codeOf(error);
+    if (code === 'internal_error')
+      request.log.error({ err: error, request_id: request.id }, 'a request failed');
+    return sendError(request, reply, code);
+  });
+
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: object, bytes: Buffer) => {
+    const lossless = readBody(bytes);
+    refuseUnstorableText(lossless);
+    (request as { lossless?: JsonObject }).lossless = lossless;
+    return toPlain(lossless);
+  });
+
+  await documentApi(server);
+  measure(server);
+  server.get('/healthz', { schema: { hide: true } }, () => ({ ok: true }));
+  server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
     try {
-      await db.query({ text: 'SELECT 1' });
+      await deps.pool.query('SELECT 1');
       return { ok: true };
     } catch {
       return reply.status(503).send({ ok: false, reason: 'the database does not answer' });
     }
   });
-  server.setNotFoundHandler((_request, reply) => {
-    const { status, message } = errors.not_found;
-    return reply.status(status).send({ error: { code: 'not_found', message } });
+  await server.register(async scope => {
+    scope.addHook('onRequest', authorize(deps));
+    partnerRoutes(scope, deps);
   });
   return server;
+}
+
+/** What broke on the way in is the request's fault; too many at once is temporary; the rest is ours. */
+function codeOf(error: unknown): ErrorCode {
+  const { statusCode } = error as { statusCode?: number };
+  if (error instanceof BatcherFullError) return 'gateway_busy';
+  return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
+}
+
+/** What is not even HTTP, or comes too slowly, gets an answer of the contract too. */
+function clientErrorHandler(_error: Error, socket: Socket): void {
+  if (!socket.writable) return;
+  const requestId = newId('req', systemClock);
+  const { message } = errors.invalid_request;
+  const body = JSON.stringify({ error: { code: 'invalid_request', message, request_id: requestId } });
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
 }
 
 export async function listen(server: FastifyInstance, { host, port }: Settings): Promise<string> {

@@ -107,3 +107,24 @@ export function stringifyJson(value: JsonValue): string {
   }
   return JSON.stringify(value);
 }
+
+/** One text for all ways to write the same value: keys sorted, numbers by their worth (`1.10` and `11e-1` are one). */
+export function canonicalJson(value: JsonValue): string {
+  if (value instanceof JsonNumber) return canonicalNumber(value.source);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value instanceof Map) {
+    const keys = [...value.keys()].sort();
+    return `{${keys.map(key => `${JSON.stringify(key)}:${canonicalJson(value.get(key)!)}`).join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+function canonicalNumber(source: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source)!;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const scale = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign}${significant}e${scale}`;
+}

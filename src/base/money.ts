@@ -28,14 +28,43 @@ export const formatKopecks = (kopecks: bigint) => formatDecimal(kopecks, 2);
 export const parseMicroUsdt = (text: string) => parseDecimal(text, 6);
 export const formatMicroUsdt = (microUsdt: bigint) => formatDecimal(microUsdt, 6);
 
+/** From the smallest to the largest; `sort` by itself would compare them as text. */
+export const ascending = (amounts: bigint[]) => amounts.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+
 /** A rate is RUB for 1 USDT in ten-thousandths: `"92.5000"` ↔ 925000n. */
 export const parseRate = (text: string) => parseDecimal(text, 4);
 export const formatRate = (rateE4: bigint) => formatDecimal(rateE4, 4);
 
-/** The only division of money there is; its name says which side the remainder falls on. */
+/**
+ * The price of an exchange comes with as many places as it likes. It is kept whole, in 10^-30 (the 28 digits of a
+ * Python Decimal fit), so that a mid price is rounded once and at the end: `"80.12"` → 8012n * 10n ** 28n.
+ */
+const pricePlaces = 30;
+const priceE30PerRateE4 = 10n ** 26n;
+export const parsePrice = (text: string) => parseDecimal(text, pricePlaces);
+
+/** Halfway between two prices, to the nearest rate; a price by itself is its own middle. */
+export const midRateE4 = (bidE30: bigint, askE30 = bidE30) =>
+  divideRoundingHalfUp(bidE30 + askE30, 2n * priceE30PerRateE4);
+
+/** These three are all the divisions of money there are; the name says which side the remainder falls on. */
 function divideRoundingUp(dividend: bigint, divisor: bigint): bigint {
-  if (divisor <= 0n || dividend < 0n) throw new RangeError(`cannot divide ${dividend} by ${divisor}`);
+  assertDivisible(dividend, divisor);
   return (dividend + divisor - 1n) / divisor;
+}
+
+export function divideRoundingDown(dividend: bigint, divisor: bigint): bigint {
+  assertDivisible(dividend, divisor);
+  return dividend / divisor;
+}
+
+export function divideRoundingHalfUp(dividend: bigint, divisor: bigint): bigint {
+  assertDivisible(dividend, divisor);
+  return (2n * dividend + divisor) / (2n * divisor);
+}
+
+function assertDivisible(dividend: bigint, divisor: bigint): void {
+  if (divisor <= 0n || dividend < 0n) throw new RangeError(`cannot divide ${dividend} by ${divisor}`);
 }
 
 /**

@@ -1,8 +1,14 @@
-import { OperatorError } from './operator-error.ts';
+import { refuseSetting as refuse } from './operator-error.ts';
+import { parseRateSources, type RateSourceSetting } from './rate-sources.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+const allRoles = ['api', 'worker', 'bot', 'console'] as const;
+type Role = (typeof allRoles)[number];
+
 export interface Settings {
+  production: boolean;
+  roles: Role[];
   port: number;
   host: string;
   /** As given; whoever opens it makes it absolute. */
@@ -12,30 +18,63 @@ export interface Settings {
   logLevel: (typeof logLevels)[number];
   /** Undefined outside production means a key made and kept in `dataDir`. */
   secretKey: string | undefined;
+  /** Undefined means the bundled simulator. */
+  gatewayUrl: string | undefined;
+  gatewayToken: string | undefined;
+  /** Hosts of SBP links; the first is the one they are normalised to. */
+  qrHosts: string[];
+  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  trustProxy: string[];
+  /** Undefined means the feed of the bundled simulator. */
+  rateSources: RateSourceSetting[] | undefined;
+  /** What the house keeps of every rate, in hundredths of a percent. */
+  rateSpreadBps: number;
+  rateRefreshSec: number;
+  rateMaxAgeSec: number;
+  cryptoPayToken: string | undefined;
 }
+
+const secPerDay = 86_400;
 
 type Environment = Record<string, string | undefined>;
 
 /** Every setting, its default and its check; a bad one is named in the one line that stops the start. */
 export function readSettings(environment: Environment): Settings {
   const read = (name: string) => environment[name]?.trim() || undefined;
+  const sources = read('RATE_SOURCES');
+  const rateSources = sources === undefined ? undefined : parseRateSources(sources);
+  const production = read('NODE_ENV') === 'production';
   return {
+    production,
+    roles: list(read('ROLES') ?? allRoles.join(',')).map(role => oneOf('ROLES', role, allRoles)),
     port: port('PORT', read('PORT') ?? '8080'),
     host: read('HOST') ?? '127.0.0.1',
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: databaseUrl('DATABASE_URL', read('DATABASE_URL')),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
-    secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), read('NODE_ENV') === 'production'),
+    secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),
+    gatewayUrl: httpUrl('GATEWAY_URL', read('GATEWAY_URL')),
+    gatewayToken: token('GATEWAY_TOKEN', read('GATEWAY_TOKEN')),
+    qrHosts: list(read('QR_HOSTS') ?? 'qr.nspk.ru,web.qr.nspk.ru').map(name => host('QR_HOSTS', name)),
+    trustProxy: list(read('TRUST_PROXY') ?? '').map(range => addressRange('TRUST_PROXY', range)),
+    rateSources,
+    rateSpreadBps: wholeNumber('RATE_SPREAD_BPS', read('RATE_SPREAD_BPS') ?? '100', 0, 5_000),
+    rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
+    rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
+    cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
   };
-}
-
-function refuse(name: string, wanted: string): never {
-  throw new OperatorError(`${name} ${wanted}. Correct it in the environment and start again.`);
 }
 
 function port(name: string, text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 65535 ? value : refuse(name, `must be a port from 0 to 65535, not "${text}"`);
+}
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= least && value <= most
+    ? value
+    : refuse(name, `must be a whole number from ${least} to ${most}, not "${text}"`);
 }
 
 function oneOf<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
@@ -58,4 +97,48 @@ function secretKey(name: string, text: string | undefined, required: boolean): s
     return undefined;
   }
   return text.length >= 32 ? text : refuse(name, 'must have at least 32 characters');
+}
+
+const list = (text: string) =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '');
+
+function httpUrl(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  return ['http:', 'https:'].includes(protocol)
+    ? text
+    : refuse(name, 'must be an http:// or https:// address');
+}
+
+function host(name: string, text: string): string {
+  return /^[a-z0-9.-]+$/i.test(text)
+    ? text.toLowerCase()
+    : refuse(name, `must be names of hosts, not "${text}"`);
+}
+
+/** Only the look of it is checked here; the door refuses what is no address. */
+function addressRange(name: string, text: string): string {
+  const wanted = `must be addresses or ranges such as 10.0.0.0/8, not "${text}"`;
+  return /^[0-9a-f.:]+(\/\d{1,3})?$/i.test(text) ? text : refuse(name, wanted);
+}
+
+/** A secret that goes into a header: printable, and never repeated. */
+function token(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  return /^[\x21-\x7e]+$/.test(text) ? text : refuse(name, 'must be printable ASCII without spaces');
+}
+
+function cryptoPayToken(
+  name: string,
+  text: string | undefined,
+  rateSources: RateSourceSetting[] | undefined,
+): string | undefined {
+  if (text === undefined) {
+    const required = rateSources?.some(source => source.name === 'cryptopay');
+    return required ? refuse(name, 'must be set when RATE_SOURCES has cryptopay') : undefined;
+  }
+  return token(name, text);
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { readSettings } from '../base/settings.ts';
+import { readSettings, type Settings } from '../base/settings.ts';
 import type { Desk } from '../db/audit.ts';
 import { explainDatabaseError, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
@@ -10,6 +10,7 @@ import type { Output } from './output.ts';
 /** What every command that touches the database works with. */
 export interface Workplace {
   desk: Desk;
+  settings: Settings;
   secretKey: string;
   /** For what takes longer than two seconds: goes to people's screens, not into the output. */
   progress(line: string): void;
@@ -27,7 +28,7 @@ export async function atWork(
   try {
     const secretKey = await openSecretKey(settings, database.pool);
     const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
-    const { json, text } = await work({ desk, secretKey, progress: say });
+    const { json, text } = await work({ desk, settings, secretKey, progress: say });
     process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
   } catch (error) {
     throw explainDatabaseError(error, settings);

@@ -1,2 +1,2 @@
 export { isUnderMaintenance, setMaintenance } from './maintenance.ts';
-export { blockRecipient, listBlockedRecipients, unblockRecipient } from './recipients.ts';
+export { blockRecipient, isRecipientBlocked, listBlockedRecipients, unblockRecipient } from './recipients.ts';

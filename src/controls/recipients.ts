@@ -46,3 +46,12 @@ export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecip
   });
   return rows;
 }
+
+export async function isRecipientBlocked(db: Queryable, names: string[]): Promise<boolean> {
+  const { rows } = await db.query<{ blocked: boolean }>({
+    name: 'is recipient blocked',
+    text: 'SELECT EXISTS (SELECT FROM blocked_recipients WHERE recipient = ANY($1)) AS blocked',
+    values: [names.map(fold)],
+  });
+  return rows[0]!.blocked;
+}

@@ -1,5 +1,5 @@
 export { isAddressRange } from './addresses.ts';
-export { authenticate } from './authenticate.ts';
+export { type Authenticator, createAuthenticator } from './authenticate.ts';
 export { type ApiKey, createKey, listKeys, revokeKey } from './keys.ts';
 export {
   createPartner,
@@ -10,3 +10,4 @@ export {
   setLimits,
   setSuspended,
 } from './partners.ts';
+export { createRateLimiter, type RateLimiter, type RequestKind } from './rate-limit.ts';

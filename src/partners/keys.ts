@@ -25,9 +25,10 @@ export interface ApiKey {
 /** The part of a key that names it; undefined for what cannot be a key. */
 export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];
 
+export const keyPepper = (secretKey: string) => deriveKey(secretKey, 'api keys');
+
 /** Peppered, so that a stolen database alone lets nobody test guesses against it. */
-export const hashKey = (secretKey: string, key: string) =>
-  createHmac('sha256', deriveKey(secretKey, 'api keys')).update(key).digest();
+export const hashKey = (pepper: Buffer, key: string) => createHmac('sha256', pepper).update(key).digest();
 
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
@@ -53,7 +54,7 @@ export function createKey(
         keyId,
         uuidFromId(wanted.partnerId),
         wanted.mode,
-        hashKey(secretKey, key),
+        hashKey(keyPepper(secretKey), key),
         wanted.allowedAddresses,
         createdAt,
       ],
@@ -99,7 +100,7 @@ export type KeyRevocation =
   | { outcome: 'revoked' | 'already_revoked'; apiKey: ApiKey }
   | { outcome: 'no_key' };
 
-/** Effective at once and everywhere: every request reads the key's row. */
+/** Effective at once and everywhere: the database announces it to every process. */
 export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
   return transaction(desk.pool, async tx => {
     const { rows } = await tx.query<KeyRow>({

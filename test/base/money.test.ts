@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  ascending,
+  divideRoundingDown,
+  divideRoundingHalfUp,
   formatKopecks,
   formatMicroUsdt,
   formatRate,
   kopecksToMicroUsdt,
+  midRateE4,
   parseKopecks,
   parseMicroUsdt,
+  parsePrice,
   parseRate,
 } from '../../src/base/money.ts';
 
@@ -91,4 +96,51 @@ describe('conversion', () => {
   test('a rate of zero is a bug and not infinity', () => {
     expect(() => kopecksToMicroUsdt(1n, 0n)).toThrow(RangeError);
   });
+});
+
+describe('prices', () => {
+  test.each([
+    ['80.12', '801200'],
+    ['80.12345', '801235'],
+    ['80.123449999999999999999999999999', '801234'],
+    ['0.00005', '1'],
+    ['0.000049', '0'],
+    ['999999999', '9999999990000'],
+  ])('%s is %s ten-thousandths, rounded half up', (text, rateE4) => {
+    expect(midRateE4(parsePrice(text)!)).toBe(BigInt(rateE4));
+  });
+
+  test.each(['', '-1', '1e2', '.5', '1,5', '1000000000', `1.${'0'.repeat(31)}`])('%j is no price', text => {
+    expect(parsePrice(text)).toBeUndefined();
+  });
+
+  test('the middle of two is rounded once', () => {
+    expect(midRateE4(parsePrice('80.11')!, parsePrice('80.12')!)).toBe(801_150n);
+    expect(midRateE4(parsePrice('80.0000')!, parsePrice('80.0001')!)).toBe(800_001n);
+    // Rounded one by one they would be 80.0000 and 80.0001, and the middle 80.0001.
+    expect(midRateE4(parsePrice('80.00001')!, parsePrice('80.00005')!)).toBe(800_000n);
+  });
+});
+
+describe('divisions', () => {
+  test('each leaves the remainder where its name says', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 18n), fc.bigInt(1n, 10n ** 9n), (dividend, divisor) => {
+        const down = divideRoundingDown(dividend, divisor);
+        expect(down * divisor <= dividend && dividend < (down + 1n) * divisor).toBe(true);
+        const nearest = divideRoundingHalfUp(dividend, divisor);
+        const error2 = 2n * (nearest * divisor - dividend);
+        expect(-divisor < error2 && error2 <= divisor).toBe(true);
+      }),
+    );
+  });
+
+  test.each([divideRoundingDown, divideRoundingHalfUp])('refuse what is below zero: %o', divide => {
+    expect(() => divide(-1n, 2n)).toThrow(RangeError);
+    expect(() => divide(1n, 0n)).toThrow(RangeError);
+  });
+});
+
+test('amounts are sorted as numbers', () => {
+  expect(ascending([10n, 9n, 100n, 1n])).toEqual([1n, 9n, 10n, 100n]);
 });

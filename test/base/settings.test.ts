@@ -12,6 +12,11 @@ describe('settings', () => {
       databaseUrl: undefined,
       logLevel: 'info',
       secretKey: undefined,
+      rateSources: undefined,
+      rateSpreadBps: 100,
+      rateRefreshSec: 60,
+      rateMaxAgeSec: 300,
+      cryptoPayToken: undefined,
     });
   });
 
@@ -29,6 +34,30 @@ describe('settings', () => {
     ['DATABASE_URL', 'localhost:5432'],
     ['LOG_LEVEL', 'loud'],
     ['SECRET_KEY', 'short'],
+    ['RATE_SOURCES', 'binance'],
+    ['RATE_SOURCES', 'Rapira'],
+    ['RATE_SOURCES', 'rapira,'],
+    ['RATE_SOURCES', 'rapira,,abcex'],
+    ['RATE_SOURCES', 'rapira,rapira'],
+    ['RATE_SOURCES', 'fixed'],
+    ['RATE_SOURCES', 'fixed:'],
+    ['RATE_SOURCES', 'fixed:0'],
+    ['RATE_SOURCES', 'fixed:-92.5'],
+    ['RATE_SOURCES', 'fixed:92.50001'],
+    ['RATE_SOURCES', 'fixed:9e1'],
+    ['RATE_SOURCES', 'fixed:92.5,fixed:92.50'],
+    ['RATE_SOURCES', 'http://'],
+    ['RATE_SOURCES', 'ftp://rates.example/'],
+    ['RATE_SOURCES', 'https://rates.example/?a,https://rates.example/?b'],
+    ['RATE_SPREAD_BPS', '-1'],
+    ['RATE_SPREAD_BPS', '5001'],
+    ['RATE_SPREAD_BPS', '1.5'],
+    ['RATE_SPREAD_BPS', '1%'],
+    ['RATE_REFRESH_SEC', '0'],
+    ['RATE_REFRESH_SEC', '86401'],
+    ['RATE_MAX_AGE_SEC', '0'],
+    ['RATE_MAX_AGE_SEC', 'NaN'],
+    ['CRYPTO_PAY_TOKEN', 'two words'],
   ])('a bad %s (%s) stops the start with one line that names it', (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(OperatorError);
     expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`^${name} [^\\n]*$`));
@@ -40,8 +69,39 @@ describe('settings', () => {
     expect(readSettings({ NODE_ENV: 'production', SECRET_KEY: secretKey }).secretKey).toBe(secretKey);
   });
 
-  test('a password is not repeated', () => {
-    expect(() => readSettings({ DATABASE_URL: 'mysql://me:hunter2@db/x' })).not.toThrow(/hunter2/);
+  test('sources of rates, in their order', () => {
+    const text = ' rapira, fixed:92.50 ,https://rates.example/usdt?key=1,cryptopay';
+    expect(readSettings({ RATE_SOURCES: text, CRYPTO_PAY_TOKEN: '1:token' })).toMatchObject({
+      rateSources: [
+        { kind: 'exchange', name: 'rapira' },
+        { kind: 'fixed', name: 'fixed:92.5000', rateE4: 925_000n },
+        { kind: 'feed', name: 'https://rates.example/usdt', url: 'https://rates.example/usdt?key=1' },
+        { kind: 'exchange', name: 'cryptopay' },
+      ],
+      cryptoPayToken: '1:token',
+    });
+  });
+
+  test('the bounds of the rate settings are inside', () => {
+    expect(
+      readSettings({ RATE_SPREAD_BPS: '0', RATE_REFRESH_SEC: '1', RATE_MAX_AGE_SEC: '1' }),
+    ).toMatchObject({ rateSpreadBps: 0, rateRefreshSec: 1, rateMaxAgeSec: 1 });
+    expect(readSettings({ RATE_SPREAD_BPS: '5000' })).toMatchObject({ rateSpreadBps: 5_000 });
+  });
+
+  test('Crypto Pay needs its token', () => {
+    expect(() => readSettings({ RATE_SOURCES: 'cryptopay' })).toThrow(/^CRYPTO_PAY_TOKEN must be set/);
+  });
+
+  test.each([
+    { DATABASE_URL: 'mysql://me:hunter2@db/x' },
+    { RATE_SOURCES: 'https://me:hunter2@rates.example/' },
+    { RATE_SOURCES: 'https://rates.example/?key=hunter2,https://rates.example/?key=hunter2' },
+    { RATE_SOURCES: 'https://rates example/?key=hunter2' },
+    { CRYPTO_PAY_TOKEN: 'hunter2 ☃' },
+  ])('a secret is not repeated: %j', environment => {
+    expect(() => readSettings(environment)).toThrow(OperatorError);
+    expect(() => readSettings(environment)).not.toThrow(/hunter2/);
   });
 });
 

@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fault } from './faults.ts';
+import { openJournal } from './journal.ts';
+import { lockFolder } from './lock.ts';
+import type { MadeQr } from './qr.ts';
+
+/** An order as the wire shows it. */
+export interface ShownOrder {
+  payment_id: string;
+  order_id: string;
+  state: 'accepted' | 'succeeded' | 'declined';
+  reason: string | null;
+  amount_kopecks: number;
+  qrc_id: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Order extends ShownOrder {
+  /** What the PUT asked for; `amount_kopecks` may be a lie that a fault told. */
+  asked_kopecks: number;
+  /** How an accepted order ends, and when. Known from the start, so a restart needs no timer to be kept. */
+  end: { at: string; state: 'succeeded' | 'declined'; reason: string | null } | null;
+}
+
+export interface Rate {
+  rate: string;
+  /** Unix seconds; null means now, whenever it is asked. */
+  frozen_as_of: number | null;
+  down: boolean;
+}
+
+export type BankRecord =
+  | { type: 'qr'; qr: MadeQr }
+  | { type: 'order'; order: Order }
+  | { type: 'void'; payment_id: string }
+  | { type: 'fault'; fault: Fault }
+  | { type: 'fault_used'; id: string }
+  | { type: 'fault_cleared'; id: string | null }
+  | { type: 'rate'; rate: Rate };
+
+export interface State {
+  qrs: Map<string, MadeQr>;
+  orders: Map<string, Order>;
+  /** The same orders as they came; an order's place is the cursor of the list. */
+  ordersInTurn: Order[];
+  voided: Set<string>;
+  /** The latest order of a QR that was not declined at once. */
+  holders: Map<string, Order>;
+  faults: Map<string, Fault>;
+  rate: Rate;
+}
+
+export interface Bank {
+  state: State;
+  /** The only way to change the state: in memory at once, on disk before anything is answered. */
+  record(record: BankRecord): void;
+  flushed(): Promise<void>;
+}
+
+export async function openBank(dir: string, rate: string, die: (why: string) => never): Promise<Bank> {
+  mkdirSync(dir, { recursive: true });
+  if (!(await lockFolder(dir))) die(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
+  const state: State = {
+    qrs: new Map(),
+    orders: new Map(),
+    ordersInTurn: [],
+    voided: new Set(),
+    holders: new Map(),
+    faults: new Map(),
+    rate: { rate, frozen_as_of: null, down: false },
+  };
+  const replay = (record: BankRecord) => apply(state, record);
+  const onDiskFailure = (error: unknown) => die(`The journal in ${dir} cannot be written: ${error}`);
+  const journal = await openJournal(join(dir, 'journal.jsonl'), replay, onDiskFailure);
+  return {
+    state,
+    record: record => {
+      apply(state, record);
+      journal.append(record);
+    },
+    flushed: journal.flushed,
+  };
+}
+
+function apply(state: State, record: BankRecord): void {
+  if (record.type === 'qr') state.qrs.set(record.qr.qrc_id, record.qr);
+  else if (record.type === 'order') applyOrder(state, record.order);
+  else if (record.type === 'void') state.voided.add(record.payment_id);
+  else if (record.type === 'fault') state.faults.set(record.fault.id, record.fault);
+  else if (record.type === 'fault_used') applyFaultUsed(state, record.id);
+  else if (record.type === 'rate') state.rate = record.rate;
+  else if (record.id === null) state.faults.clear();
+  else state.faults.delete(record.id);
+}
+
+function applyOrder(state: State, order: Order): void {
+  state.orders.set(order.payment_id, order);
+  state.ordersInTurn.push(order);
+  if (order.state !== 'declined') state.holders.set(order.qrc_id, order);
+}
+
+function applyFaultUsed({ faults }: State, id: string): void {
+  const fault = faults.get(id);
+  if (!fault || fault.times === null) return;
+  if (fault.times > 1) faults.set(id, { ...fault, times: fault.times - 1 });
+  else faults.delete(id);
+}
+
+export function orderNow(order: Order, nowMs: number): ShownOrder {
+  const { asked_kopecks: _asked, end, ...shown } = order;
+  if (end === null || Date.parse(end.at) > nowMs) return shown;
+  return { ...shown, state: end.state, reason: end.reason, updated_at: end.at };
+}

@@ -1,0 +1,124 @@
+import { renderSVG } from 'uqr';
+import { type Bank, orderNow } from './bank.ts';
+import { kinds, readFault } from './faults.ts';
+import { type Answer, ok, type Route, refusal, route } from './http.ts';
+import { BadInput, type Fields, fieldsOf, integer, oneOf, optional, text, yesOrNo } from './input.ts';
+import { isExpired, isOneTime, type MadeQr, newLink, resolved, scenarios, shopFor } from './qr.ts';
+
+const maxShown = 100;
+const qrPath = /^\/sim\/qrs\/(\w{1,64})$/;
+
+/** What a person or a test calls to make QR codes, faults and rates. */
+export function controlRoutes(bank: Bank): Route[] {
+  const { qrs, faults } = bank.state;
+  const shown = (qr: MadeQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });
+  const withQr = (id: string | undefined, use: (qr: MadeQr) => Answer) => {
+    const qr = qrs.get(id ?? '');
+    return qr ? use(qr) : refusal(404, 'QR_CODE_NOT_FOUND', 'No such QR code was made here.');
+  };
+  const keep = (qr: MadeQr) => {
+    bank.record({ type: 'qr', qr });
+    return shown(qr);
+  };
+  const showFaults = () => ok({ faults: [...faults.values()], kinds });
+  return [
+    route('POST', /^\/sim\/qrs$/, ({ body }) => ({ status: 201, body: keep(makeQr(body)) })),
+    route('GET', /^\/sim\/qrs$/, () => ok({ qrs: [...qrs.values()].slice(-maxShown).reverse().map(shown) })),
+    route('GET', qrPath, ({ params: [id] }) => withQr(id, qr => ok(shown(qr)))),
+    route('PATCH', qrPath, ({ params: [id], body }) => withQr(id, qr => ok(keep(changeQr(qr, body))))),
+    route('GET', /^\/sim\/qrs\/(\w{1,64})\.svg$/, ({ params: [id] }) => withQr(id, picture)),
+    route('GET', /^\/sim\/orders$/, () => {
+      const latest = bank.state.ordersInTurn.slice(-maxShown).reverse();
+      return ok({ orders: latest.map(order => orderNow(order, Date.now())) });
+    }),
+    route('GET', /^\/sim\/faults$/, showFaults),
+    route('PUT', /^\/sim\/faults$/, ({ body }) => {
+      const fault = readFault(body);
+      bank.record({ type: 'fault', fault });
+      return ok(fault);
+    }),
+    route('DELETE', /^\/sim\/faults(?:\/([\w-]{1,64}))?$/, ({ params: [id] }) => {
+      bank.record({ type: 'fault_cleared', id: id ?? null });
+      return showFaults();
+    }),
+    route('GET', /^\/rate$/, () => tellRate(bank)),
+    route('PUT', /^\/sim\/rate$/, ({ body }) => setRate(bank, body)),
+  ];
+}
+
+function picture({ link }: MadeQr): Answer {
+  return { status: 200, body: renderSVG(link, { ecc: 'M', border: 4 }), contentType: 'image/svg+xml' };
+}
+
+/** As a shop's screen would say it. A reusable QR stays open whoever has paid. */
+function stateOf({ state }: Bank, qr: MadeQr): 'open' | 'in_progress' | 'paid' | 'expired' {
+  const holder = isOneTime(qr.qrc_id) && state.holders.get(qr.qrc_id);
+  const stateOfHolder = holder && orderNow(holder, Date.now()).state;
+  if (stateOfHolder === 'succeeded') return 'paid';
+  if (stateOfHolder === 'accepted') return 'in_progress';
+  return isExpired(qr, Date.now()) ? 'expired' : 'open';
+}
+
+const changeable = ['amount_kopecks', 'recipient', 'recipient_id', 'purpose', 'expires_in_sec'];
+
+function makeQr(body: unknown): MadeQr {
+  const fields = fieldsOf(body, ['scenario', 'reusable', ...changeable]);
+  const scenario = oneOf(fields, 'scenario', scenarios);
+  const amountKopecks = readAmount(fields) ?? null;
+  const isCashLink = scenario === 'C2B_CASH_REGISTER';
+  const readReusable = () => yesOrNo(fields, 'reusable');
+  const reusable = optional(fields, 'reusable', readReusable) ?? (amountKopecks === null || isCashLink);
+  // A cash link's amount comes and goes while the link stays, so the link does not tell it.
+  const { qrc_id, link } = newLink(reusable, isCashLink ? null : amountKopecks);
+  // The national system's own terms: a cash link's invoice lives 5 minutes, a one-time QR 72 hours.
+  const lifeSec = isCashLink && amountKopecks !== null ? 300 : reusable ? null : 72 * 3600;
+  const shop = shopFor(typeof fields.recipient === 'string' ? fields.recipient : qrc_id);
+  const facts = { qrc_id, scenario, amount_kopecks: amountKopecks, purpose: 'Оплата заказа', ...shop };
+  const qr = { ...facts, expires_at: inSec(lifeSec), link, reusable, created_at: new Date().toISOString() };
+  return withChanges(qr, fields);
+}
+
+const changeQr = (qr: MadeQr, body: unknown) => withChanges(qr, fieldsOf(body, changeable));
+
+function withChanges(qr: MadeQr, fields: Fields): MadeQr {
+  const amountKopecks = readAmount(fields);
+  const readLife = () => integer(fields, 'expires_in_sec', 0, 10 ** 9);
+  const lifeSec = optional(fields, 'expires_in_sec', readLife);
+  const readText = (name: 'recipient' | 'recipient_id' | 'purpose') =>
+    optional(fields, name, () => text(fields, name)) ?? qr[name];
+  return {
+    ...qr,
+    amount_kopecks: amountKopecks === undefined ? qr.amount_kopecks : amountKopecks,
+    recipient: readText('recipient'),
+    recipient_id: readText('recipient_id'),
+    purpose: readText('purpose'),
+    expires_at: lifeSec === undefined ? qr.expires_at : inSec(lifeSec),
+  };
+}
+
+const readAmount = (fields: Fields) =>
+  optional(fields, 'amount_kopecks', () => integer(fields, 'amount_kopecks', 1, 10 ** 14));
+
+const inSec = (sec: number | null) => (sec === null ? null : new Date(Date.now() + sec * 1000).toISOString());
+
+function tellRate({ state }: Bank): Answer {
+  const { rate, frozen_as_of, down } = state.rate;
+  if (down) return refusal(503, 'UNAVAILABLE', 'The rate feed is down.');
+  return ok({ rate, as_of: frozen_as_of ?? Math.floor(Date.now() / 1000) });
+}
+
+export const ratePattern = /^(?!0*\.?0*$)\d{1,9}(\.\d{1,8})?$/;
+
+function setRate(bank: Bank, body: unknown): Answer {
+  const fields = fieldsOf(body, ['rate', 'frozen_as_of', 'down']);
+  const readRate = () => text(fields, 'rate', ratePattern);
+  const readFrozen = () => integer(fields, 'frozen_as_of', 0, 10 ** 10);
+  if (Object.keys(fields).length === 0) throw new BadInput('Send "rate", "frozen_as_of" or "down".');
+  const rate = {
+    rate: optional(fields, 'rate', readRate) ?? bank.state.rate.rate,
+    frozen_as_of: optional(fields, 'frozen_as_of', readFrozen) ?? null,
+    down: optional(fields, 'down', () => yesOrNo(fields, 'down')) ?? false,
+  };
+  bank.record({ type: 'rate', rate });
+  return ok(rate);
+}

@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { BadInput } from './input.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+export interface Answer {
+  status: number;
+  /** Text and bytes go out as they are, everything else as JSON. */
+  body: unknown;
+  contentType?: string;
+  /** What a fault does to it: no answer at all, half the body, or headers and then silence. */
+  spoilt?: 'lost' | 'cut' | 'stalled';
+}
+
+interface Received {
+  params: string[];
+  query: URLSearchParams;
+  body: unknown;
+}
+
+export interface Route {
+  method: string;
+  path: RegExp;
+  handle(received: Received): Answer | Promise<Answer>;
+  /** The bearer token it takes to call it; undefined lets everybody in. */
+  token?: string | undefined;
+}
+
+export const route = (method: string, path: RegExp, handle: Route['handle']): Route => ({
+  method,
+  path,
+  handle,
+});
+
+export const ok = (body: unknown): Answer => ({ status: 200, body });
+
+export const refusal = (status: number, code: string, message: string): Answer => ({
+  status,
+  body: { code, message },
+});
+
+/** `beforeAnswer` stands between every handler and its answer: nobody is told of what is not on disk. */
+export function createHttpServer(routes: Route[], beforeAnswer: () => Promise<void>): Server {
+  const server = createServer(async (request, response) => {
+    const answer = await answerTo(routes, request).catch(trouble);
+    await beforeAnswer();
+    send(response, answer);
+  });
+  // Longer than any client keeps an idle connection, so that no request meets one that is just being closed.
+  server.keepAliveTimeout = 120_000;
+  return server;
+}
+
+async function answerTo(routes: Route[], request: IncomingMessage): Promise<Answer> {
+  const address = `http://simulator${request.url}`;
+  if (!URL.canParse(address)) return refusal(400, 'BAD_REQUEST', 'The address cannot be read.');
+  const { pathname, searchParams: query } = new URL(address);
+  const known = routes.filter(({ path }) => path.test(pathname));
+  const route = known.find(({ method }) => method === request.method);
+  if (!known[0]) return refusal(404, 'NOT_FOUND', 'There is nothing at this address.');
+  if (!route) return refusal(405, 'METHOD_NOT_ALLOWED', `Use ${known.map(({ method }) => method)} here.`);
+  if (route.token !== undefined && request.headers.authorization !== `Bearer ${route.token}`) {
+    return refusal(401, 'UNAUTHORIZED', 'Send Authorization: Bearer with the token of this gateway.');
+  }
+  const bytes = await readBody(request);
+  if (!bytes) return refusal(413, 'BODY_TOO_LARGE', `A body has at most ${maxBodyBytes} bytes.`);
+  const body = parseBody(bytes);
+  return route.handle({ params: route.path.exec(pathname)!.slice(1), query, body });
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  // What is too much is read and thrown away: a client that is cut off while sending would not see the answer.
+  for await (const chunk of request) {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= maxBodyBytes) chunks.push(chunk);
+  }
+  return sizeBytes <= maxBodyBytes ? Buffer.concat(chunks) : undefined;
+}
+
+function parseBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    throw new BadInput('The body is not JSON.');
+  }
+}
+
+function trouble(error: unknown): Answer {
+  if (error instanceof BadInput) return refusal(400, 'BAD_REQUEST', error.message);
+  // A client that left in the middle of its request is no news.
+  if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') console.error(error);
+  return refusal(500, 'INTERNAL', 'The simulator has a bug; its error output says more.');
+}
+
+function send(response: ServerResponse, { status, body, contentType, spoilt }: Answer): void {
+  if (spoilt === 'lost') return void response.destroy();
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = isRaw ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
+  const sentBytes = spoilt === 'cut' ? bytes.subarray(0, bytes.length >> 1) : bytes;
+  response.writeHead(status, {
+    'content-type':
+      isRaw && contentType ? `${contentType}; charset=utf-8` : 'application/json; charset=utf-8',
+    'content-length': sentBytes.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  });
+  if (spoilt === 'stalled') response.flushHeaders();
+  else response.end(sentBytes);
+}

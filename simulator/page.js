@@ -1,0 +1,188 @@
+const byId = id => document.getElementById(id);
+const [makeForm, faultForm, message] = [byId('make'), byId('fault'), byId('message')];
+let chosenId = null;
+let latest = { qrs: [], orders: [], faults: [], kinds: {} };
+
+/** An element; text is set as text, so nothing that comes from a request can become markup. */
+function element(name, attributes = {}, ...children) {
+  const made = Object.assign(document.createElement(name), attributes);
+  made.append(...children);
+  return made;
+}
+
+async function call(method, path, body) {
+  const response = await fetch(path, { method, body: body && JSON.stringify(body) });
+  const answer = await response.json();
+  if (!response.ok && path !== '/rate') throw new Error(answer.message);
+  return answer;
+}
+
+function say(text, isError = false) {
+  message.textContent = text;
+  message.className = isError ? 'error' : '';
+}
+
+/** Runs what a button is for, says how it went, and shows what it changed. */
+async function act(work, done) {
+  try {
+    await work();
+    say(done);
+  } catch (error) {
+    say(error.message, true);
+  }
+  await refresh();
+}
+
+const rubles = kopecks =>
+  kopecks === null
+    ? 'no amount'
+    : `${Math.floor(kopecks / 100)}.${String(kopecks % 100).padStart(2, '0')} RUB`;
+const stateMark = ({ state }) => element('span', { className: state }, state.replace('_', ' '));
+const shortened = qrcId => `${qrcId.slice(0, 10)}…`;
+const time = iso => new Date(iso).toLocaleTimeString();
+
+function qrLine(qr) {
+  const choose = () => {
+    chosenId = qr.qrc_id;
+    refresh();
+  };
+  const button = element('button', {
+    type: 'button',
+    onclick: choose,
+    id: `choose-${qr.qrc_id}`,
+    className: 'line',
+  });
+  button.ariaPressed = String(qr.qrc_id === chosenId);
+  button.append(element('span', {}, `${qr.recipient}, ${rubles(qr.amount_kopecks)}`), stateMark(qr));
+  return element('li', {}, button);
+}
+
+function qrCard(qr) {
+  if (!qr) return [element('p', {}, 'None yet: make one.')];
+  const copy = () => act(() => navigator.clipboard.writeText(qr.link), 'The link is copied.');
+  const facts = {
+    State: stateMark(qr),
+    Amount: rubles(qr.amount_kopecks),
+    Recipient: `${qr.recipient} (${qr.recipient_id})`,
+    Scenario: qr.scenario,
+    Expires: qr.expires_at ? new Date(qr.expires_at).toLocaleString() : 'never',
+  };
+  const rows = Object.entries(facts).flatMap(([name, value]) => [
+    element('dt', {}, name),
+    element('dd', {}, value),
+  ]);
+  const orders = latest.orders.filter(order => order.qrc_id === qr.qrc_id);
+  return [
+    element('img', { src: `/sim/qrs/${qr.qrc_id}.svg`, alt: `QR code of ${qr.link}` }),
+    element('dl', {}, ...rows),
+    element('code', {}, qr.link),
+    element('button', { type: 'button', id: 'copy', onclick: copy }, 'Copy the link'),
+    element('h3', {}, 'Its orders'),
+    orders.length ? element('ul', {}, ...orders.map(orderLine)) : element('p', {}, 'None yet.'),
+  ];
+}
+
+const orderLine = order =>
+  element('li', {}, `${time(order.created_at)} `, stateMark(order), ` ${order.reason ?? ''}`);
+
+function orderTable(orders) {
+  if (orders.length === 0) return [element('p', {}, 'None yet.')];
+  const names = ['Made', 'Payment', 'Order', 'State', 'Reason', 'Amount', 'QR code'];
+  const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col' }, name)));
+  const rows = orders.slice(0, 30).map(order => {
+    const { created_at, payment_id, order_id, reason, amount_kopecks, qrc_id } = order;
+    const cells = [time(created_at), payment_id, order_id, stateMark(order), reason ?? ''];
+    const all = [...cells, rubles(amount_kopecks), shortened(qrc_id)];
+    return element('tr', {}, ...all.map(cell => element('td', {}, cell)));
+  });
+  return [element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))];
+}
+
+function faultLine({ id, kind, on, qrc_id, times, ...params }) {
+  const details = Object.values(params).map(value => `, ${value}`);
+  const often = times === null ? 'until cleared' : `${times} more`;
+  const text = `${kind} on ${on}${details.join('')}, ${often}${qrc_id ? `, ${shortened(qrc_id)}` : ''}`;
+  const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'The fault is cleared.');
+  const button = element('button', { type: 'button', id: `clear-${id}`, onclick: clear }, 'Clear');
+  button.ariaLabel = `Clear ${text}`;
+  return element('li', { className: 'line' }, element('span', {}, text), button);
+}
+
+function faultLines(faults) {
+  if (faults.length === 0) return [element('p', {}, 'None: the bank behaves.')];
+  const clear = () => act(() => call('DELETE', '/sim/faults'), 'All faults are cleared.');
+  const all = element('button', { type: 'button', id: 'clear-all', onclick: clear }, 'Clear all');
+  return [...faults.map(faultLine), element('li', {}, all)];
+}
+
+/** Replaces only what has changed, and gives the focus back to the button that had it. */
+function show(id, facts, make) {
+  const [place, key] = [byId(id), JSON.stringify([facts, chosenId])];
+  if (place.shownKey === key) return;
+  const focusedId = document.activeElement?.id;
+  place.replaceChildren(...make());
+  place.shownKey = key;
+  if (focusedId && document.activeElement === document.body) byId(focusedId)?.focus();
+}
+
+function offerParams() {
+  const { on = [], params = [] } = latest.kinds[faultForm.kind.value] ?? {};
+  faultForm.on.replaceChildren(...on.map(name => element('option', {}, name)));
+  if (on.includes('pay')) faultForm.on.value = 'pay';
+  for (const name of ['ms', 'outcome', 'reason', 'status']) {
+    faultForm[name].disabled = !params.includes(name);
+    faultForm[name].closest('label').hidden = faultForm[name].disabled;
+  }
+}
+
+async function refresh() {
+  try {
+    const paths = ['/sim/qrs', '/sim/orders', '/sim/faults', '/rate'];
+    const [{ qrs }, { orders }, { faults, kinds }, { rate }] = await Promise.all(
+      paths.map(path => call('GET', path)),
+    );
+    latest = { qrs, orders, faults, kinds };
+    chosenId ??= qrs[0]?.qrc_id ?? null;
+    byId('rate').textContent = rate ? `1 USDT = ${rate} RUB` : 'The rate feed is down';
+  } catch {
+    return say('The simulator does not answer.', true);
+  }
+  if (message.textContent === 'The simulator does not answer.') say('');
+  const { qrs, orders, faults, kinds } = latest;
+  const chosen = qrs.find(qr => qr.qrc_id === chosenId);
+  if (faultForm.kind.options.length === 0) {
+    faultForm.kind.append(...Object.keys(kinds).map(name => element('option', {}, name)));
+    offerParams();
+  }
+  show('qrs', qrs, () => (qrs.length ? qrs.map(qrLine) : [element('p', {}, 'None yet.')]));
+  show('qr', [chosen, orders], () => qrCard(chosen));
+  show('faults', faults, () => faultLines(faults));
+  show('orders', orders, () => orderTable(orders));
+}
+
+makeForm.addEventListener('submit', event => {
+  event.preventDefault();
+  const { scenario, rubles: amount, recipient } = Object.fromEntries(new FormData(makeForm));
+  const [whole, part = ''] = amount.replace(',', '.').split('.');
+  const amount_kopecks = amount === '' ? null : Number(whole) * 100 + Number(part.padEnd(2, '0'));
+  const reusable = makeForm.reusable.checked || undefined;
+  act(async () => {
+    const body = { scenario, amount_kopecks, recipient: recipient || undefined, reusable };
+    chosenId = (await call('POST', '/sim/qrs', body)).qrc_id;
+  }, 'The QR code is made.');
+});
+
+faultForm.addEventListener('submit', event => {
+  event.preventDefault();
+  const { chosen, reason, times, ms, status, ...rest } = Object.fromEntries(new FormData(faultForm));
+  const number = text => (text ? Number(text) : undefined);
+  const isDecline = rest.kind === 'decline' || rest.outcome === 'declined';
+  const fault = { ...rest, ms: number(ms), status: number(status), times: number(times) };
+  fault.reason = (isDecline && reason) || undefined;
+  fault.qrc_id = chosen ? chosenId : null;
+  act(() => call('PUT', '/sim/faults', fault), 'The fault is set.');
+});
+
+faultForm.kind.addEventListener('change', offerParams);
+setInterval(() => document.hidden || refresh(), 1000);
+refresh();

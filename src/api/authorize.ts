@@ -1,0 +1,18 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiDeps } from './deps.ts';
+import { sendError } from './errors.ts';
+
+const bearer = /^Bearer ([!-~]+)$/;
+
+/** Who may call, before anything of the request is read: key, address and suspension, then the rate limits. */
+export function authorize({ authenticator, rateLimiter }: ApiDeps) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    const authentication = await authenticator.authenticate({ key, address: request.ip });
+    if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);
+    request.caller = authentication;
+    const retryAfterSec = await rateLimiter.take(authentication, request.routeOptions.config.kind ?? 'other');
+    if (retryAfterSec === undefined) return undefined;
+    return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
+  };
+}

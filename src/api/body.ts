@@ -1,0 +1,99 @@
+import {
+  JsonNumber,
+  type JsonObject,
+  JsonSyntaxError,
+  type JsonValue,
+  parseJson,
+  stringifyJson,
+} from '../base/json.ts';
+import { parseKopecks } from '../base/money.ts';
+import { shapeError } from './errors.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a body without losing anything of it; what is not JSON is refused with the place where it stops being so. */
+export function readBody(bytes: Buffer): JsonObject {
+  if (bytes.length === 0) throw shapeError(['body'], 'Field required', 'missing');
+  let value: JsonValue;
+  try {
+    value = parseJson(decoder.decode(bytes));
+  } catch (error) {
+    const position = error instanceof JsonSyntaxError ? error.position : 0;
+    throw shapeError(['body', position], 'JSON decode error', 'json_invalid');
+  }
+  if (!(value instanceof Map)) {
+    throw shapeError(
+      ['body'],
+      'Input should be a valid dictionary or object to extract fields from',
+      'model_attributes_type',
+    );
+  }
+  return value;
+}
+
+/** For the validator: the same value in JavaScript's own terms. Numbers only tell that they are numbers. */
+export function toPlain(value: JsonValue): unknown {
+  if (value instanceof JsonNumber) return Number(value.source);
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Map) {
+    const plain = Object.create(null);
+    for (const [key, member] of value) plain[key] = toPlain(member);
+    return plain;
+  }
+  return value;
+}
+
+/** A decimal string or a JSON number, taken by its text: no float in between. */
+export function readAmount(body: JsonObject): bigint | undefined {
+  const value = body.get('amount_rub');
+  if (value === undefined || value === null) return undefined;
+  const text = value instanceof JsonNumber ? value.source : (value as string);
+  const kopecks = parseKopecks(text);
+  if (kopecks) return kopecks;
+  throw shapeError(
+    ['body', 'amount_rub'],
+    'Input should be a positive amount in rubles with at most 2 decimal places',
+    'decimal_parsing',
+  );
+}
+
+const maxMetadataBytes = 16 * 1024;
+const maxMetadataDepth = 32;
+
+export function readMetadata(body: JsonObject): JsonObject {
+  const value = body.get('metadata');
+  if (!(value instanceof Map)) return new Map();
+  const loc = ['body', 'metadata'];
+  if (depthOf(value) > maxMetadataDepth) {
+    throw shapeError(loc, `Input should be nested at most ${maxMetadataDepth} levels deep`, 'too_deep');
+  }
+  const text = stringifyJson(value);
+  if (Buffer.byteLength(text) > maxMetadataBytes) {
+    throw shapeError(loc, `Input should have at most ${maxMetadataBytes} bytes as JSON`, 'too_long');
+  }
+  return value;
+}
+
+function depthOf(value: JsonValue): number {
+  if (Array.isArray(value)) return 1 + Math.max(0, ...value.map(depthOf));
+  if (value instanceof Map) return 1 + Math.max(0, ...Array.from(value.values(), depthOf));
+  return 0;
+}
+
+/** PostgreSQL stores no NUL, and half a surrogate pair is no character: neither could come back as it was sent. */
+export function refuseUnstorableText(value: JsonValue, loc: (string | number)[] = ['body']): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) {
+      throw shapeError(loc, 'String should contain neither NUL nor lone surrogates', 'string_unicode');
+    }
+  } else if (Array.isArray(value)) {
+    value.forEach((member, index) => {
+      refuseUnstorableText(member, [...loc, index]);
+    });
+  } else if (value instanceof Map) {
+    for (const [key, member] of value) {
+      refuseUnstorableText(key, loc);
+      refuseUnstorableText(member, [...loc, key]);
+    }
+  }
+}

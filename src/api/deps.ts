@@ -1,0 +1,23 @@
+import type { Pool } from '../db/pool.ts';
+import type { Authenticator, RateLimiter } from '../partners/index.ts';
+import type { Caller, CreateDeps } from '../payments/index.ts';
+
+/** What the door needs of the house. */
+export interface ApiDeps extends CreateDeps {
+  pool: Pool;
+  authenticator: Authenticator;
+  rateLimiter: RateLimiter;
+  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  trustProxy: string[];
+  logLevel: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+  }
+  interface FastifyContextConfig {
+    /** Which of the two buckets the endpoint draws from. */
+    kind?: 'create';
+  }
+}

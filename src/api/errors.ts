@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errors } from '../base/errors.ts';
+
+export type ErrorCode = keyof typeof errors;
+
+/** The error body of the contract; `extra` are the further fields that some codes have. */
+export function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: ErrorCode,
+  extra: Record<string, string> = {},
+): FastifyReply {
+  const { status, message } = errors[code];
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ error: { code, message, request_id: request.id, ...extra } }));
+}
+
+/** One objection to the shape of a request, in the manner of FastAPI. */
+export interface Detail {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+}
+
+export class ShapeError extends Error {
+  readonly details: Detail[];
+  constructor(details: Detail[]) {
+    super(details.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '));
+    this.details = details;
+  }
+}
+
+export const shapeError = (loc: Detail['loc'], msg: string, type: string) =>
+  new ShapeError([{ loc, msg, type }]);

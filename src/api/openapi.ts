@@ -1,0 +1,104 @@
+import swagger from '@fastify/swagger';
+import scalar from '@scalar/fastify-api-reference';
+import type { FastifyInstance } from 'fastify';
+
+const description = `
+Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.
+
+Send your key as \`Authorization: Bearer svc_test_…\`. A test key uses the same addresses, but nothing goes to a bank: the
+kopecks of the amount choose the outcome (,01 is declined, ,02 is unknown and succeeds after 30 seconds, ,03 gives
+\`qr_changed\`, anything else succeeds).
+
+Repeat a request whose outcome you do not know with the same \`Idempotency-Key\`: it is never paid twice. A rejected
+request leaves the key free. 429 and 503 are temporary: wait 2 seconds, then twice as long, and so on; honour
+\`Retry-After\`. Within \`/v1\` things are only added; ignore fields that you do not know.
+`;
+
+const event = (name: string, summary: string) => ({
+  post: {
+    operationId: `on${name}`,
+    tags: ['Webhooks'],
+    summary,
+    description:
+      'Signed with `X-Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with your webhook secret.',
+    parameters: ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Payment-Id', 'X-Service-Signature'].map(
+      header => ({
+        name: header,
+        in: 'header' as const,
+        required: true,
+        schema: { type: 'string' as const },
+      }),
+    ),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object' as const,
+            required: ['id', 'event', 'created_at', 'data'],
+            properties: {
+              id: { type: 'string' as const, pattern: '^evt_\\d+$' },
+              event: { type: 'string' as const, enum: ['payment.succeeded', 'payment.failed'] },
+              created_at: { type: 'string' as const, format: 'date-time' },
+              data: { $ref: '#/components/schemas/Payment' },
+            },
+          },
+        },
+      },
+    },
+    responses: { '2XX': { description: 'Received; anything else is repeated' } },
+  },
+});
+
+export async function documentApi(server: FastifyInstance): Promise<void> {
+  await server.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Kopeck partner API',
+        version: '2026-11-14',
+        description,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'Account', description: 'Key and balance' },
+        { name: 'Rates', description: 'What a ruble costs' },
+        { name: 'Payments', description: 'Pay, look, list' },
+        { name: 'Webhooks', description: 'What the service sends to you' },
+      ],
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
+      webhooks: {
+        'payment.succeeded': event('PaymentSucceeded', 'A payment went through; the debit is final'),
+        'payment.failed': event(
+          'PaymentFailed',
+          'A payment did not go through; the USDT are back on the balance',
+        ),
+      },
+    } as never,
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
+    },
+  });
+  server.get('/openapi.json', { schema: { hide: true } }, () => server.swagger());
+
+  // Its page carries its own scripts and styles; the policy makes sure that it stays that way.
+  await server.register(async scope => {
+    scope.addHook('onSend', async (_request, reply) => {
+      reply.header(
+        'Content-Security-Policy',
+        "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
+          "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'",
+      );
+    });
+    await scope.register(scalar, {
+      routePrefix: '/docs',
+      configuration: {
+        url: '/openapi.json',
+        title: 'Kopeck partner API',
+        withDefaultFonts: false,
+        telemetry: false,
+      },
+    } as never);
+  });
+}

@@ -1,0 +1,51 @@
+import { formatRate, parseRate } from './money.ts';
+import { refuseSetting } from './operator-error.ts';
+
+export const exchangeNames = ['rapira', 'abcex', 'coingecko', 'cryptopay'] as const;
+export type ExchangeName = (typeof exchangeNames)[number];
+
+/** One source of RATE_SOURCES. The name is what records and people know it by; it holds no secret. */
+export type RateSourceSetting =
+  | { kind: 'exchange'; name: ExchangeName }
+  | { kind: 'fixed'; name: string; rateE4: bigint }
+  | { kind: 'feed'; name: string; url: string };
+
+/** `rapira, coingecko, fixed:92.50, https://rates.example/usdt` → what each of them is. */
+export function parseRateSources(text: string): RateSourceSetting[] {
+  const sources = text.split(',').map(item => parseRateSource(item.trim()));
+  const names = sources.map(({ name }) => name);
+  const repeated = names.find((name, place) => names.indexOf(name) !== place);
+  // Counted twice it would agree with itself, and agreement is what guards against one source gone wrong.
+  return repeated === undefined ? sources : refuse(`has ${repeated} twice`);
+}
+
+function parseRateSource(item: string): RateSourceSetting {
+  const exchange = exchangeNames.find(name => name === item);
+  if (exchange) return { kind: 'exchange', name: exchange };
+  if (item.startsWith('fixed:')) return parseFixed(item);
+  if (/^https?:\/\//.test(item)) return parseFeed(item);
+  return item === ''
+    ? refuse('has an empty entry: remove the comma that is too many')
+    : refuse(
+        `may have ${exchangeNames.join(', ')}, fixed:92.50 and http:// or https:// addresses, not "${item.slice(0, 40)}"`,
+      );
+}
+
+function parseFixed(item: string): RateSourceSetting {
+  const rateE4 = parseRate(item.slice('fixed:'.length));
+  return rateE4
+    ? { kind: 'fixed', name: `fixed:${formatRate(rateE4)}`, rateE4 }
+    : refuse(
+        `has "${item.slice(0, 40)}": after fixed: comes a positive rate such as 92.50, at most 4 decimal places`,
+      );
+}
+
+/** The query of an address may hold a key, so neither the name nor a message repeats it. */
+function parseFeed(item: string): RateSourceSetting {
+  const url = URL.canParse(item) ? new URL(item) : undefined;
+  if (!url) return refuse('has an address that is none');
+  if (url.username || url.password) return refuse(`has an address with a user name (${url.host}): remove it`);
+  return { kind: 'feed', name: `${url.origin}${url.pathname}`, url: url.href };
+}
+
+const refuse = (problem: string) => refuseSetting('RATE_SOURCES', problem);

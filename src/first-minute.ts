@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Desk } from './db/audit.ts';
+import { topUp } from './ledger/index.ts';
+import { createKey, createPartner, listPartners } from './partners/index.ts';
+
+export interface Demonstration {
+  testKey: string;
+  liveKey: string;
+}
+
+const demoMicroUsdt = 1_000_000_000n;
+
+/** On a new folder: a partner to try everything with. Its keys exist in what is returned and nowhere else. */
+export async function createDemonstration(desk: Desk, secretKey: string): Promise<Demonstration | undefined> {
+  if ((await listPartners(desk.pool)).length > 0) return undefined;
+  const { partnerId } = await createPartner(desk, 'Demonstration shop');
+  await topUp(desk, { partnerId, mode: 'live', reference: 'demonstration', microUsdt: demoMicroUsdt });
+  const issue = async (mode: 'test' | 'live') => {
+    const creation = await createKey(desk, secretKey, { partnerId, mode, allowedAddresses: [] });
+    if (creation.outcome !== 'created') throw new Error(`no key for the demonstration: ${creation.outcome}`);
+    return creation.key;
+  };
+  return { testKey: await issue('test'), liveKey: await issue('live') };
+}
+
+const sampleLink =
+  'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';
+
+/** Ready to copy: a first payment from ping to get. */
+export function describeDemonstration({ testKey, liveKey }: Demonstration, address: string): string {
+  const call = (path: string, ...rest: string[]) =>
+    [`curl -s ${address}/v1/${path} -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
+  const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return [
+    'A demonstration partner was made for you. Its keys are shown this once:',
+    '',
+    `  test key   ${testKey}`,
+    `  live key   ${liveKey}   (its bank is the simulator)`,
+    '',
+    'A first payment, to copy and paste:',
+    '',
+    `  KEY=${testKey}`,
+    `  ${call('ping')}`,
+    `  ${call('quote', json({ amount_rub: '305.10' }))}`,
+    `  ${call('qr/resolve', json({ qr_url: sampleLink }))}`,
+    `  ${call('payments', `-H 'Idempotency-Key: ${randomUUID()}'`, json({ qr_url: sampleLink, amount_rub: '305.10', external_id: 'order-1' }))}`,
+    `  ${call(`payments/$(${call('payments?limit=1')} | sed 's/.*"data":\\[{"id":"\\([^"]*\\)".*/\\1/')`)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,205 @@
+import { Agent, request } from 'undici';
+import type { Id } from '../base/ids.ts';
+import type { DeclineCode, Gateway, Order, OrderAnswer, Resolution, Unknown } from './gateway.ts';
+
+export interface HttpGatewayOptions {
+  url: string;
+  token: string | undefined;
+  /** From the start of a call to the last byte of its answer. */
+  resolveTimeoutMs?: number;
+  payTimeoutMs?: number;
+  pollTimeoutMs?: number;
+}
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown> | undefined;
+}
+
+const maxAnswerBytes = 64 * 1024;
+
+/** The gateway's wire contract over HTTP. Whatever is not written there is an unknown outcome. */
+export function createHttpGateway(options: HttpGatewayOptions): Gateway {
+  const { resolveTimeoutMs = 10_000, payTimeoutMs = 50_000, pollTimeoutMs = 10_000 } = options;
+  const base = options.url.replace(/\/+$/, '');
+  const agent = new Agent({ connections: 256, connect: { timeout: 5_000 } });
+
+  async function call(
+    method: 'GET' | 'PUT' | 'POST',
+    path: string,
+    body: unknown,
+    timeoutMs: number,
+  ): Promise<Answer> {
+    const response = await request(`${base}${path}`, {
+      method,
+      dispatcher: agent,
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: {
+        ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    let text = '';
+    for await (const chunk of response.body.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
+    }
+    return { status: response.statusCode, body: readObject(text) };
+  }
+
+  async function resolve(qrUrl: string): Promise<Resolution> {
+    let answer: Answer;
+    try {
+      answer = await call('POST', '/qr/resolve', { qr_url: qrUrl }, resolveTimeoutMs);
+    } catch (error) {
+      return { outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' };
+    }
+    const { status, body } = answer;
+    if (status === 200) return readResolution(body);
+    if (
+      (status === 404 && body?.code === 'QR_CODE_NOT_FOUND') ||
+      (status === 410 && body?.code === 'QR_EXPIRED')
+    ) {
+      return { outcome: 'invalid_qr' };
+    }
+    return { outcome: status === 503 ? 'gateway_unavailable' : 'qr_unresolvable' };
+  }
+
+  /** Runs a call on an order; a call that breaks in any way leaves the outcome unknown. */
+  async function ask<Result>(
+    attempt: () => Promise<Answer>,
+    read: (answer: Answer) => Result,
+  ): Promise<Result | Unknown> {
+    try {
+      return read(await attempt());
+    } catch (error) {
+      return { outcome: 'unknown', why: describeError(error) };
+    }
+  }
+
+  const orderPath = (paymentId: Id<'pay'>) => `/orders/${paymentId}`;
+
+  return {
+    resolve,
+    pay: (order: Order) =>
+      ask(
+        () =>
+          call(
+            'PUT',
+            orderPath(order.paymentId),
+            {
+              qr_url: order.qrUrl,
+              qrc_id: order.qrcId,
+              amount_kopecks: Number(order.amountKopecks),
+              fingerprint: order.fingerprint,
+            },
+            payTimeoutMs,
+          ),
+        answer => readRefusal(answer) ?? readOrder(answer, order.amountKopecks),
+      ),
+    poll: paymentId =>
+      ask(
+        () => call('GET', orderPath(paymentId), undefined, pollTimeoutMs),
+        answer =>
+          answer.status === 404 && answer.body?.code === 'ORDER_UNKNOWN'
+            ? ({ outcome: 'order_unknown' } as const)
+            : readOrder(answer),
+      ),
+    void: paymentId =>
+      ask(
+        () => call('POST', `${orderPath(paymentId)}/void`, undefined, pollTimeoutMs),
+        answer =>
+          answer.status === 200 && answer.body?.state === 'voided'
+            ? ({ outcome: 'voided' } as const)
+            : readOrder(answer),
+      ),
+    close: () => agent.destroy(),
+  };
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readResolution(body: Record<string, unknown> | undefined): Resolution {
+  const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
+  const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
+  const amountIsFine =
+    amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
+  if (!texts.every(text => typeof text === 'string') || !amountIsFine) return { outcome: 'qr_unresolvable' };
+  const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
+  return {
+    outcome: 'resolved',
+    qr: {
+      qrcId: qrcId!,
+      scenario: scenarioName!,
+      recipient: recipientName!,
+      recipientId: recipientId!,
+      amountKopecks: amount_kopecks === null ? null : BigInt(amount_kopecks as number),
+      purpose: purposeText!,
+      fingerprint: print!,
+    },
+  };
+}
+
+const refusals = {
+  '409 QR_CHANGED': 'qr_changed',
+  '409 VOIDED': 'voided',
+  '429 BUSY': 'gateway_busy',
+  '503 UNAVAILABLE': 'gateway_unavailable',
+} as const;
+
+function readRefusal({ status, body }: Answer) {
+  const code = refusals[`${status} ${body?.code}` as keyof typeof refusals];
+  return code ? ({ outcome: 'refused', code } as const) : undefined;
+}
+
+/** The bank side's reasons, in the words of the contract; all others are plain refusals. */
+const declineCodes: Record<string, DeclineCode> = {
+  QR_EXPIRED: 'qr_expired',
+  QR_CODE_NOT_FOUND: 'qr_expired',
+  QR_ALREADY_PAID: 'qr_already_paid',
+  ACCOUNT_BLOCKED: 'recipient_unavailable',
+  ACCOUNT_CLOSED: 'recipient_unavailable',
+  LIMIT_EXCEEDED: 'limit_exceeded',
+  SUSPECTED_FRAUD: 'suspected_fraud',
+};
+
+/** "Declined" for one of these says only that the bank side does not know either. */
+const reasonsThatProveNothing = new Set([
+  'PAYER_BANK_TIMEOUT',
+  'GATEWAY_TIMEOUT',
+  'UNEXPECTED_GATEWAY_RESPONSE',
+  'OPERATION_IN_PROGRESS',
+  'UNKNOWN_ERROR',
+]);
+
+function readOrder({ status, body }: Answer, expectedKopecks?: bigint): OrderAnswer | Unknown {
+  const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
+  if (status !== 200 || !body) return unknown(`status ${status}${body ? '' : ', no readable body'}`);
+  const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
+  if (typeof orderId !== 'string' || orderId === '') return unknown('an order without an id');
+  if (
+    expectedKopecks !== undefined &&
+    amountKopecks !== undefined &&
+    amountKopecks !== Number(expectedKopecks)
+  ) {
+    return unknown(`an order over another amount (${amountKopecks} kopecks)`);
+  }
+  if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
+  if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
+  if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
+  return { outcome: 'declined', orderId, code: declineCodes[String(reason)] ?? 'gateway_declined' };
+}
+
+const isTimeout = (error: unknown) =>
+  error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);
+
+const describeError = (error: unknown) =>
+  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'an unknown error';

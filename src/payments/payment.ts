@@ -1,0 +1,119 @@
+import { type Id, idFromUuid } from '../base/ids.ts';
+import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
+import type { Mode } from '../ledger/index.ts';
+
+export type PaymentStatus = 'processing' | 'succeeded' | 'failed';
+
+/** Why a payment failed; the gateway's reasons, and that it never ran. */
+export const failureMessages = {
+  gateway_declined: 'The payment was declined by the bank or the recipient.',
+  qr_expired: 'The QR code has expired.',
+  qr_already_paid: 'The QR code has been paid already.',
+  recipient_unavailable: 'The recipient cannot receive payments.',
+  limit_exceeded: 'A limit of the bank or the recipient was exceeded.',
+  suspected_fraud: 'The bank suspected fraud and declined the payment.',
+  not_executed: 'The gateway confirmed that the payment was never executed.',
+} as const;
+export type FailureCode = keyof typeof failureMessages;
+
+export interface Payment {
+  paymentId: Id<'pay'>;
+  partnerId: Id<'prt'>;
+  mode: Mode;
+  /** An attempt that the gateway refused before acceptance is 'rejected': on record, but not a payment. */
+  status: PaymentStatus | 'rejected';
+  statusDetail: 'awaiting_gateway' | 'manual_review' | 'gateway_declined' | null;
+  idempotencyKey: string;
+  requestHash: Buffer;
+  externalId: string | null;
+  qrcId: string;
+  qrUrl: string;
+  fingerprint: string;
+  recipient: string;
+  amountKopecks: bigint;
+  microUsdt: bigint;
+  rateE4: bigint;
+  /** JSON text, as it was accepted. */
+  metadata: string;
+  gatewayOrderId: string | null;
+  errorCode: string | null;
+  createdAt: Date;
+  settledAt: Date | null;
+}
+
+export interface PaymentRow {
+  id: string;
+  partner_id: string;
+  mode: Mode;
+  status: Payment['status'];
+  status_detail: Payment['statusDetail'];
+  idempotency_key: string;
+  request_hash: Buffer;
+  external_id: string | null;
+  qrc_id: string;
+  qr_url: string;
+  fingerprint: string;
+  recipient: string;
+  amount_kopecks: bigint;
+  micro_usdt: bigint;
+  rate_e4: bigint;
+  metadata: string;
+  gateway_order_id: string | null;
+  error_code: string | null;
+  created_at: Date;
+  settled_at: Date | null;
+}
+
+export const toPayment = (row: PaymentRow): Payment => ({
+  paymentId: idFromUuid('pay', row.id),
+  partnerId: idFromUuid('prt', row.partner_id),
+  mode: row.mode,
+  status: row.status,
+  statusDetail: row.status_detail,
+  idempotencyKey: row.idempotency_key,
+  requestHash: row.request_hash,
+  externalId: row.external_id,
+  qrcId: row.qrc_id,
+  qrUrl: row.qr_url,
+  fingerprint: row.fingerprint,
+  recipient: row.recipient,
+  amountKopecks: row.amount_kopecks,
+  microUsdt: row.micro_usdt,
+  rateE4: row.rate_e4,
+  metadata: row.metadata,
+  gatewayOrderId: row.gateway_order_id,
+  errorCode: row.error_code,
+  createdAt: row.created_at,
+  settledAt: row.settled_at,
+});
+
+/** ISO 8601 with offset and microseconds; the clock has milliseconds, so the last three are zeros. */
+const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');
+
+/**
+ * The payment object of the contract, as JSON text. The one place where it is written, so that what is answered and
+ * what is sent to webhooks cannot differ; and by hand, since `metadata` must go in as the bytes that came.
+ */
+export function paymentObject(payment: Payment): string {
+  const fields = JSON.stringify({
+    id: payment.paymentId,
+    object: 'payment',
+    mode: payment.mode,
+    status: payment.status,
+    status_detail: payment.statusDetail,
+    external_id: payment.externalId,
+    recipient: payment.recipient,
+    amount_rub: formatKopecks(payment.amountKopecks),
+    amount_usdt: formatMicroUsdt(payment.microUsdt),
+    rate: formatRate(payment.rateE4),
+    currency: 'RUB',
+    settlement_currency: 'USDT',
+    created_at: formatInstant(payment.createdAt),
+    settled_at: payment.settledAt && formatInstant(payment.settledAt),
+    error: payment.errorCode && {
+      code: payment.errorCode,
+      message: failureMessages[payment.errorCode as FailureCode] ?? failureMessages.gateway_declined,
+    },
+  });
+  return `${fields.slice(0, -1)},"metadata":${payment.metadata}}`;
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../base/clock.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { Gateway } from '../gateway/index.ts';
+import type { FailureCode } from './payment.ts';
+import { claimDue, type DuePayment, lookAgain, type PaymentWriter } from './store.ts';
+import type { Waiting } from './wait.ts';
+
+export interface RecoverDeps {
+  db: Queryable;
+  clock: Clock;
+  gateway: Gateway;
+  writer: PaymentWriter;
+  waiting: Waiting;
+}
+
+/** Pauses between looks at an unfinished payment; the last one repeats. */
+const pausesMs = [2_000, 5_000, 10_000, 30_000, 60_000];
+export const firstPollMs = pausesMs[0]!;
+const pauseAfter = (tries: number) => pausesMs[Math.min(tries, pausesMs.length - 1)]!;
+
+/** If this process dies while it looks, another one looks again after so long. */
+const claimMs = 30_000;
+const claimAtOnce = 50;
+
+/** Looks at every payment whose time has come. Returns how many there were. */
+export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
+  const until = new Date(deps.clock.nowMs() + claimMs);
+  const due = await claimDue(deps.db, deps.clock, until, claimAtOnce);
+  await Promise.all(due.map(payment => lookAt(deps, payment)));
+  return due.length;
+}
+
+async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
+  const { gateway, writer, waiting } = deps;
+  const finish = async (outcome: Parameters<PaymentWriter['finish']>[0]) => {
+    await writer.finish(outcome);
+    waiting.wake(payment.paymentId);
+  };
+  if (payment.mode === 'test') return finish({ ...payment, outcome: 'succeeded' });
+
+  const polled = await gateway.poll(payment.paymentId);
+  // That the order is unknown proves nothing while the request for it may still be on its way; voiding it does.
+  const answer = polled.outcome === 'order_unknown' ? await gateway.void(payment.paymentId) : polled;
+  switch (answer.outcome) {
+    case 'succeeded':
+      return finish({ ...payment, outcome: 'succeeded', orderId: answer.orderId });
+    case 'declined':
+      return finish({
+        ...payment,
+        outcome: 'failed',
+        code: answer.code as FailureCode,
+        orderId: answer.orderId,
+      });
+    case 'voided':
+      return finish({ ...payment, outcome: 'failed', code: 'not_executed' });
+    case 'accepted':
+    case 'unknown': {
+      const at = new Date(deps.clock.nowMs() + pauseAfter(payment.tries));
+      const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
+      return lookAgain(deps.db, payment, { at, review: answer.outcome === 'unknown', ...orderId });
+    }
+  }
+}
+
+const lookEveryMs = 500;
+
+/** Looks for due payments until told to stop, and then finishes what it has begun. */
+export function startRecovery(
+  deps: RecoverDeps & { log: { error(details: object, message: string): void } },
+) {
+  const stop = new AbortController();
+  const finished = (async () => {
+    while (!stop.signal.aborted) {
+      const looked = await recoverDuePayments(deps).catch(err => {
+        deps.log.error({ err }, 'unfinished payments could not be looked at');
+        return 0;
+      });
+      if (looked < claimAtOnce) await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  })();
+  return async () => {
+    stop.abort();
+    await finished;
+  };
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../base/clock.ts';
+import type { Id } from '../base/ids.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { Payment } from './payment.ts';
+import { findPayment, type Owner } from './store.ts';
+
+export interface Waiting {
+  /** The payment when it is finished, or as it is when time is up. */
+  forOutcome(payment: Owner & { paymentId: Id<'pay'> }, deadlineMs: number): Promise<Payment>;
+  /** Somebody in this process has finished it: those who wait here need not find out by themselves. */
+  wake(paymentId: Id<'pay'>): void;
+}
+
+/** Often enough for whoever waits for another process, seldom enough for the database. */
+const lookEveryMs = 500;
+
+export function createWaiting(db: Queryable, clock: Clock): Waiting {
+  const sleepers = new Map<Id<'pay'>, Set<AbortController>>();
+
+  async function sleepUntilWoken(paymentId: Id<'pay'>, ms: number): Promise<void> {
+    const alarm = new AbortController();
+    const together = sleepers.get(paymentId) ?? new Set();
+    sleepers.set(paymentId, together.add(alarm));
+    await sleep(ms, undefined, { signal: alarm.signal }).catch(() => {});
+    together.delete(alarm);
+    if (together.size === 0) sleepers.delete(paymentId);
+  }
+
+  return {
+    forOutcome: async (owner, deadlineMs) => {
+      for (;;) {
+        const payment = await findPayment(db, owner, owner.paymentId);
+        const leftMs = deadlineMs - clock.nowMs();
+        if (payment!.status !== 'processing' || leftMs <= 0) return payment!;
+        await sleepUntilWoken(owner.paymentId, Math.min(lookEveryMs, leftMs));
+      }
+    },
+    wake: paymentId => {
+      for (const alarm of sleepers.get(paymentId) ?? []) alarm.abort();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { ascending, divideRoundingDown, divideRoundingHalfUp, formatRate } from '../base/money.ts';
+import type { Quote } from './source.ts';
+
+/** What came of asking one source. */
+export type Answer =
+  | { source: string; isOperatorsWord: boolean; quote: Quote }
+  | { source: string; reason: string };
+
+/** What became of that in the rate; stored with it. */
+export type Part =
+  | { source: string; outcome: 'used' | 'stale' | 'outlier'; midE4: bigint; asOfMs: number }
+  | { source: string; outcome: 'failed'; reason: string };
+
+export interface Alarm {
+  kind: string;
+  detail: string;
+}
+
+export interface Rules {
+  nowMs: number;
+  maxAgeSec: number;
+  spreadBps: number;
+  /** Of the newest stored rate, however old. */
+  lastMidE4: bigint | undefined;
+}
+
+export interface NewRate {
+  midE4: bigint;
+  rateE4: bigint;
+  spreadBps: number;
+  asOfMs: number;
+  parts: Part[];
+}
+
+export interface Combination {
+  /** Undefined: nothing that can be used, and an alarm says so. */
+  rate: NewRate | undefined;
+  alarms: Alarm[];
+}
+
+/** From this many on, the median tells which one is off. */
+const minToJudge = 3;
+const bandPercent = 5n;
+const jumpPercent = 10n;
+const minToConfirmJump = 2;
+
+type Quoted = Extract<Answer, { quote: Quote }>;
+
+/** One rate from what the sources said: the median of those that are fresh and plausible, less the spread. */
+export function combine(answers: Answer[], rules: Rules): Combination {
+  const fresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
+  const used = withoutOutliers(fresh);
+  const parts = answers.map(answer => partOf(answer, fresh, used));
+  const alarms = disagreements(fresh, used);
+  if (used.length === 0) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
+
+  const midE4 = medianOf(used);
+  const rateE4 = partnerRateE4(midE4, rules.spreadBps);
+  if (rateE4 === 0n) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
+  const jump = unconfirmedJump(midE4, used, rules.lastMidE4);
+  if (jump) return { rate: undefined, alarms: [...alarms, jump] };
+  const asOfMs = Math.min(...used.map(({ quote }) => quote.asOfMs));
+  return { rate: { midE4, rateE4, spreadBps: rules.spreadBps, asOfMs, parts }, alarms };
+}
+
+/** A partner spends USDT and so gets fewer rubles for each than the market gives; the remainder is the house's. */
+export const partnerRateE4 = (midE4: bigint, spreadBps: number) =>
+  divideRoundingDown(midE4 * BigInt(10_000 - spreadBps), 10_000n);
+
+/** Of an even count: the mean of the two in the middle. */
+export function median(values: bigint[]): bigint {
+  const sorted = ascending(values);
+  const upper = sorted[Math.trunc(sorted.length / 2)]!;
+  const lower = sorted[Math.trunc((sorted.length - 1) / 2)]!;
+  return divideRoundingHalfUp(lower + upper, 2n);
+}
+
+const isQuoted = (answer: Answer): answer is Quoted => 'quote' in answer;
+
+const isFresh = ({ asOfMs }: Quote, { nowMs, maxAgeSec }: Rules) => nowMs - asOfMs <= maxAgeSec * 1_000;
+
+const medianOf = (quoted: Quoted[]) => median(quoted.map(({ quote }) => quote.midE4));
+
+const differsByMore = (valueE4: bigint, fromE4: bigint, percent: bigint) =>
+  (valueE4 > fromE4 ? valueE4 - fromE4 : fromE4 - valueE4) * 100n > fromE4 * percent;
+
+const isOutlier = ({ quote }: Quoted, medianE4: bigint) => differsByMore(quote.midE4, medianE4, bandPercent);
+
+function withoutOutliers(fresh: Quoted[]): Quoted[] {
+  if (fresh.length < minToJudge) return fresh;
+  const medianE4 = medianOf(fresh);
+  return fresh.filter(quoted => !isOutlier(quoted, medianE4));
+}
+
+function partOf(answer: Answer, fresh: Quoted[], used: Quoted[]): Part {
+  const { source } = answer;
+  if (!isQuoted(answer)) return { source, outcome: 'failed', reason: answer.reason };
+  const outcome = used.includes(answer) ? 'used' : fresh.includes(answer) ? 'outlier' : 'stale';
+  return { source, outcome, ...answer.quote };
+}
+
+function disagreements(fresh: Quoted[], used: Quoted[]): Alarm[] {
+  if (fresh.length === 0) return [];
+  const medianE4 = medianOf(fresh);
+  if (fresh.length < minToJudge) {
+    // Which one is wrong cannot be told, so both stay; but somebody should look.
+    return fresh.some(quoted => isOutlier(quoted, medianE4))
+      ? [{ kind: 'rate_sources_disagree', detail: fresh.map(sayQuoted).join('; ') }]
+      : [];
+  }
+  return fresh
+    .filter(quoted => !used.includes(quoted))
+    .map(quoted => ({
+      kind: 'rate_outlier',
+      detail: `${sayQuoted(quoted)}, more than ${bandPercent}% from the median ${formatRate(medianE4)}`,
+    }));
+}
+
+const sayQuoted = ({ source, quote }: Quoted) => `${source} says ${formatRate(quote.midE4)}`;
+
+/** A leap may be real, or one source gone wrong: it takes two that agree, or the operator. */
+function unconfirmedJump(midE4: bigint, used: Quoted[], lastMidE4: bigint | undefined): Alarm | undefined {
+  if (lastMidE4 === undefined || !differsByMore(midE4, lastMidE4, jumpPercent)) return undefined;
+  const agreeing = used.filter(quoted => !isOutlier(quoted, midE4));
+  if (agreeing.length >= minToConfirmJump || agreeing.some(({ isOperatorsWord }) => isOperatorsWord)) {
+    return undefined;
+  }
+  const [was, is] = [formatRate(lastMidE4), formatRate(midE4)];
+  return {
+    kind: 'rate_jump',
+    detail:
+      `not taken: from ${was} to ${is} by the word of ${used.map(({ source }) => source).join(', ')} alone; ` +
+      `if it is right, add a source to RATE_SOURCES or run once with fixed:${is}`,
+  };
+}
+
+const unavailable = (parts: Part[]): Alarm => ({
+  kind: 'rate_unavailable',
+  detail: parts.map(sayPart).join('; ') || 'there are no sources',
+});
+
+const sayPart = (part: Part) =>
+  part.outcome === 'failed' ? `${part.source}: ${part.reason}` : `${part.source}: ${part.outcome}`;

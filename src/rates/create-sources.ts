@@ -1,0 +1,59 @@
+import type { Clock } from '../base/clock.ts';
+import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
+import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
+import { type Get, getJson } from './http.ts';
+import type { Quote, RateSource } from './source.ts';
+import { fail } from './strict.ts';
+
+export interface SourcesOptions {
+  clock: Clock;
+  cryptoPayToken?: string | undefined;
+  /** Where exchanges are instead of at their own address; for tests and mirrors. */
+  baseUrls?: Partial<Record<ExchangeName, string>>;
+  deadlineMs?: number;
+}
+
+const defaultDeadlineMs = 5_000;
+/** Clocks differ a little; one that differs more makes every age it gives worthless. */
+const maxAheadMs = 60_000;
+
+export function createRateSources(settings: RateSourceSetting[], options: SourcesOptions): RateSource[] {
+  return settings.map(setting => createSource(setting, options));
+}
+
+function createSource(setting: RateSourceSetting, options: SourcesOptions): RateSource {
+  const { name } = setting;
+  const { clock, cryptoPayToken, baseUrls = {}, deadlineMs = defaultDeadlineMs } = options;
+  switch (setting.kind) {
+    case 'fixed':
+      return {
+        name,
+        isOperatorsWord: true,
+        fetch: async () => ({ midE4: setting.rateE4, asOfMs: clock.nowMs() }),
+      };
+    case 'feed':
+      return askedByHttp(name, clock, { url: setting.url, deadlineMs }, readFeed);
+    case 'exchange': {
+      const { baseUrl, path, read } = exchanges[setting.name];
+      const url = `${baseUrls[setting.name] ?? baseUrl}${path}`;
+      const withToken = setting.name === 'cryptopay' && cryptoPayToken !== undefined;
+      const headers = withToken ? { 'Crypto-Pay-API-Token': cryptoPayToken } : {};
+      return askedByHttp(name, clock, { url, headers, deadlineMs }, read);
+    }
+  }
+}
+
+function askedByHttp(name: string, clock: Clock, get: Get, read: Reader): RateSource {
+  return {
+    name,
+    fetch: async signal => toQuote(read(await getJson(get, signal)), clock.nowMs()),
+  };
+}
+
+function toQuote({ midE4, asOfSec }: Reading, nowMs: number): Quote {
+  if (midE4 <= 0n) fail('the price is too small');
+  const asOfMs = asOfSec === undefined ? nowMs : asOfSec * 1_000;
+  if (asOfMs > nowMs + maxAheadMs) fail('its time is in the future');
+  // A clock that runs ahead must not make the quote count as fresh for longer.
+  return { midE4, asOfMs: Math.min(asOfMs, nowMs) };
+}

@@ -1,0 +1,92 @@
+import type { JsonValue } from '../base/json.ts';
+import { ascending, midRateE4 } from '../base/money.ts';
+import type { ExchangeName } from '../base/rate-sources.ts';
+import {
+  anyPrice,
+  entry,
+  expectNumber,
+  fail,
+  list,
+  member,
+  numberPrice,
+  textPrice,
+  unixSeconds,
+} from './strict.ts';
+
+/** What an answer says; without a time it is taken to be of the moment it came. */
+export interface Reading {
+  midE4: bigint;
+  asOfSec?: number;
+}
+
+export type Reader = (answer: JsonValue) => Reading;
+
+export interface Exchange {
+  baseUrl: string;
+  path: string;
+  read: Reader;
+}
+
+export const exchanges: Record<ExchangeName, Exchange> = {
+  rapira: { baseUrl: 'https://api.rapira.net', path: '/open/market/rates', read: readRapira },
+  abcex: {
+    baseUrl: 'https://hub.abcex.io',
+    path: '/api/v2/exchange/public/orderbook/depth?instrumentCode=USDTRUB',
+    read: readAbcex,
+  },
+  coingecko: {
+    baseUrl: 'https://api.coingecko.com',
+    path: '/api/v3/simple/price?ids=tether&vs_currencies=rub&include_last_updated_at=true',
+    read: readCoinGecko,
+  },
+  cryptopay: { baseUrl: 'https://pay.crypt.bot', path: '/api/getExchangeRates', read: readCryptoPay },
+};
+
+function readRapira(answer: JsonValue): Reading {
+  expectNumber(member(answer, 'code'), 'code', '0');
+  expectNumber(member(answer, 'isWorking'), 'isWorking', '1');
+  const pair = entry(list(member(answer, 'data'), 'data'), { symbol: 'USDT/RUB' });
+  return between(
+    numberPrice(member(pair, 'bidPrice'), 'bidPrice'),
+    numberPrice(member(pair, 'askPrice'), 'askPrice'),
+  );
+}
+
+/** The lists are not trusted to be sorted: the best bid is the highest, the best ask the lowest. */
+function readAbcex(answer: JsonValue): Reading {
+  const prices = (side: string) =>
+    ascending(
+      list(member(answer, side), side).map(order => anyPrice(member(order, 'price'), `a price of ${side}`)),
+    );
+  const bestBid = prices('bid').at(-1) ?? fail('bid is empty');
+  const bestAsk = prices('ask').at(0) ?? fail('ask is empty');
+  return between(bestBid, bestAsk);
+}
+
+function readCoinGecko(answer: JsonValue): Reading {
+  const tether = member(answer, 'tether');
+  return {
+    midE4: midRateE4(numberPrice(member(tether, 'rub'), 'rub')),
+    asOfSec: unixSeconds(member(tether, 'last_updated_at'), 'last_updated_at'),
+  };
+}
+
+function readCryptoPay(answer: JsonValue): Reading {
+  if (member(answer, 'ok') !== true) fail('ok is not true');
+  const rate = entry(list(member(answer, 'result'), 'result'), { source: 'USDT', target: 'RUB' });
+  // Crypto Pay says so itself when a rate is no longer up to date.
+  if (rate.get('is_valid') === false) fail('is_valid is false');
+  return { midE4: midRateE4(textPrice(member(rate, 'rate'), 'rate')) };
+}
+
+/** The format for a feed of one's own: `{rate, as_of}`. */
+export function readFeed(answer: JsonValue): Reading {
+  return {
+    midE4: midRateE4(anyPrice(member(answer, 'rate'), 'rate')),
+    asOfSec: unixSeconds(member(answer, 'as_of'), 'as_of'),
+  };
+}
+
+function between(bid: bigint, ask: bigint): Reading {
+  return ask < bid ? fail('ask is below bid') : { midE4: midRateE4(bid, ask) };
+}

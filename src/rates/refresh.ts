@@ -1,0 +1,46 @@
+import type { Clock } from '../base/clock.ts';
+import type { Queryable } from '../db/pool.ts';
+import { type Alarm, type Answer, combine } from './combine.ts';
+import type { RateSource } from './source.ts';
+import { type CurrentRate, readCurrentRate, storeRate } from './store.ts';
+
+export interface RefreshDeps {
+  db: Queryable;
+  clock: Clock;
+  sources: RateSource[];
+  spreadBps: number;
+  maxAgeSec: number;
+  raiseAlarm(alarm: Alarm): void;
+}
+
+const never = new AbortController().signal;
+
+/** Asks all sources at once and stores what they agree on; undefined when that is nothing, and an alarm says why. */
+export async function refreshRate(deps: RefreshDeps, signal = never): Promise<CurrentRate | undefined> {
+  const { db, clock, sources, spreadBps, maxAgeSec, raiseAlarm } = deps;
+  const answers = await Promise.all(sources.map(source => ask(source, signal)));
+  // Whoever was told to stop has cut its calls off itself: what failed says nothing about the sources.
+  signal.throwIfAborted();
+  const last = await readCurrentRate(db);
+  const rules = { nowMs: clock.nowMs(), maxAgeSec, spreadBps, lastMidE4: last?.midE4 };
+  const { rate, alarms } = combine(answers, rules);
+  const stored = rate && (await storeRate(db, clock, rate));
+  for (const alarm of alarms) raiseAlarm(alarm);
+  return stored;
+}
+
+/** A source is outside: whatever it throws makes it a failed one and never ends the refresh of the others. */
+async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
+  const { name, isOperatorsWord = false } = source;
+  try {
+    return { source: name, isOperatorsWord, quote: await source.fetch(signal) };
+  } catch (error) {
+    return { source: name, reason: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  // With several addresses tried in vain the message is empty and the code says it.
+  return (message || code || 'failed').slice(0, 200);
+}

@@ -1,0 +1,69 @@
+import { type Clock, instantOf } from '../base/clock.ts';
+import { formatRate, parseRate } from '../base/money.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { NewRate, Part } from './combine.ts';
+
+export interface CurrentRate {
+  /** A payment keeps it, so that its rate can be explained later. */
+  rateId: bigint;
+  /** What a partner gets for 1 USDT. */
+  rateE4: bigint;
+  midE4: bigint;
+  asOf: Date;
+}
+
+export interface ExplainedRate extends CurrentRate {
+  createdAt: Date;
+  spreadBps: number;
+  parts: Part[];
+}
+
+export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Promise<CurrentRate> {
+  const { midE4, rateE4, spreadBps, parts } = rate;
+  const asOf = new Date(rate.asOfMs);
+  const { rows } = await db.query<{ id: bigint }>({
+    text: `INSERT INTO rates (as_of, created_at, mid_e4, spread_bps, rate_e4, parts)
+           VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
+    values: [asOf, instantOf(clock), midE4, spreadBps, rateE4, JSON.stringify(parts.map(toStored))],
+  });
+  return { rateId: rows[0]!.id, rateE4, midE4, asOf };
+}
+
+/** The newest, however old; whoever uses it asks `isStale` first. */
+export async function readCurrentRate(db: Queryable): Promise<CurrentRate | undefined> {
+  const { rows } = await db.query<CurrentRate>({
+    text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf"
+             FROM rates ORDER BY id DESC LIMIT 1`,
+  });
+  return rows[0];
+}
+
+export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {
+  const { rows } = await db.query<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>({
+    text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf",
+                  created_at AS "createdAt", spread_bps AS "spreadBps", parts
+             FROM rates WHERE id = $1`,
+    values: [rateId],
+  });
+  return rows[0] && { ...rows[0], parts: rows[0].parts.map(fromStored) };
+}
+
+export const isStale = ({ asOf }: Pick<CurrentRate, 'asOf'>, clock: Clock, maxAgeSec: number) =>
+  clock.nowMs() - asOf.getTime() > maxAgeSec * 1_000;
+
+/** As JSON has it: a decimal in text, and an instant. */
+type StoredPart =
+  | { source: string; outcome: 'used' | 'stale' | 'outlier'; mid: string; as_of: string }
+  | { source: string; outcome: 'failed'; reason: string };
+
+function toStored(part: Part): StoredPart {
+  if (part.outcome === 'failed') return part;
+  const { source, outcome, midE4, asOfMs } = part;
+  return { source, outcome, mid: formatRate(midE4), as_of: new Date(asOfMs).toISOString() };
+}
+
+function fromStored(stored: StoredPart): Part {
+  if (stored.outcome === 'failed') return stored;
+  const { source, outcome, mid, as_of } = stored;
+  return { source, outcome, midE4: parseRate(mid)!, asOfMs: Date.parse(as_of) };
+}

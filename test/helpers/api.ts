@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { afterAll, expect } from 'vitest';
+import { createServer } from '../../src/api/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { createHttpGateway } from '../../src/gateway/index.ts';
+import { createAuthenticator, createKey, createRateLimiter, setLimits } from '../../src/partners/index.ts';
+import { createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
+import { createRateSources, refreshRate } from '../../src/rates/index.ts';
+import { createFundedPartner, deskOf } from './database.ts';
+
+export const secretKey = 'a secret key for the tests, long enough';
+
+export interface ApiOptions {
+  pool: Pool;
+  clock?: typeof systemClock;
+  /** Address of the bank side; without one, live payments find nobody there. */
+  gatewayUrl?: string;
+  answerWithinMs?: number;
+  payTimeoutMs?: number;
+  trustProxy?: string[];
+}
+
+/** The API on a real port of this process, so that a test can turn its clock. */
+export async function startApi({ pool, clock = systemClock, ...options }: ApiOptions) {
+  const gateway = createHttpGateway({
+    url: options.gatewayUrl ?? 'http://127.0.0.1:1',
+    token: undefined,
+    ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
+  });
+  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const deps = {
+    pool,
+    db: pool,
+    clock,
+    gateway,
+    authenticator,
+    rateLimiter: createRateLimiter(pool, clock),
+    writer: createPaymentWriter(pool, clock),
+    waiting: createWaiting(pool, clock),
+    qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    rateMaxAgeSec: 300,
+    answerWithinMs: options.answerWithinMs ?? 5_000,
+    trustProxy: options.trustProxy ?? [],
+    logLevel: 'silent',
+    log: { warn: () => {}, error: () => {} },
+  };
+  const server = await createServer(deps);
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  afterAll(async () => {
+    await server.close();
+    await authenticator.close();
+    await gateway.close();
+  });
+  return { address, deps };
+}
+
+/** A rate of exactly 92.5000, as of now. */
+export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): Promise<void> {
+  const sources = createRateSources(
+    [{ kind: 'fixed', name: 'fixed', rateE4: BigInt(Math.round(Number(rate) * 10_000)) }],
+    { clock },
+  );
+  await refreshRate(
+    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, raiseAlarm: () => {} },
+    AbortSignal.timeout(5_000),
+  );
+}
+
+/** A partner with raised request limits, money on both balances and a key for each mode. */
+export async function createCustomer(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
+  const partnerId = await createFundedPartner(pool, liveMicroUsdt);
+  await setLimits(deskOf(pool), partnerId, {
+    createRps: 100_000,
+    createBurst: 100_000,
+    otherRps: 100_000,
+    concurrent: 100,
+  });
+  return {
+    partnerId,
+    testKey: await issueKey(pool, partnerId, 'test'),
+    liveKey: await issueKey(pool, partnerId, 'live'),
+  };
+}
+
+export async function issueKey(
+  pool: Pool,
+  partnerId: Id<'prt'>,
+  mode: 'test' | 'live',
+  allowedAddresses: string[] = [],
+) {
+  const creation = await createKey(deskOf(pool), secretKey, { partnerId, mode, allowedAddresses });
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return creation.key;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  json: any;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  /** Sent as it is. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+}
+
+/** Calls as a partner would; every answer is held against the OpenAPI document that the service itself serves. */
+export function partnerAt(address: string, key: string) {
+  const call = async (
+    method: string,
+    path: string,
+    { body, raw, headers = {} }: CallOptions = {},
+  ): Promise<Answer> => {
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body || raw ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(raw === undefined ? {} : { body: raw }),
+    });
+    const text = await response.text();
+    const answer = { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+    await expectDocumented(address, method, path, answer);
+    return answer;
+  };
+  return {
+    get: (path: string, options?: CallOptions) => call('GET', path, options),
+    post: (path: string, options?: CallOptions) => call('POST', path, options),
+    call,
+    /** `POST /v1/payments` with a fresh idempotency key unless one is given. */
+    pay: (body: object, idempotencyKey: string = randomUUID()) =>
+      call('POST', '/v1/payments', { body, headers: { 'idempotency-key': idempotencyKey } }),
+  };
+}
+
+const documents = new Map<string, Promise<OpenApi>>();
+interface OpenApi {
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content: Record<string, { schema: object }> }> }>
+  >;
+  components: object;
+}
+
+async function expectDocumented(
+  address: string,
+  method: string,
+  path: string,
+  answer: Answer,
+): Promise<void> {
+  const requestId = answer.headers.get('x-request-id');
+  expect(requestId).toMatch(/^req_[0-7][0-9a-z]{25}$/);
+  const inBody = answer.json.error?.request_id ?? answer.json.request_id;
+  if (inBody !== undefined) expect(inBody).toBe(requestId);
+  if (!documents.has(address))
+    documents.set(
+      address,
+      fetch(`${address}/openapi.json`).then(response => response.json()) as Promise<OpenApi>,
+    );
+  const document = await documents.get(address)!;
+  const [bare = ''] = path.split('?');
+  const template = document.paths[bare]
+    ? bare
+    : bare.replace(/^\/v1\/payments\/[^/]+$/, '/v1/payments/{payment_id}');
+  const operation = document.paths[template]?.[method.toLowerCase()];
+  if (!operation) return expect(answer.status, `${method} ${path} is not documented`).toBe(404);
+  const documented = operation.responses[answer.status];
+  expect(documented, `${method} ${path} may not answer ${answer.status}: ${answer.text}`).toBeDefined();
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const schema = {
+    $ref: '#/answer',
+    answer: documented!.content['application/json']!.schema,
+    components: document.components,
+  };
+  const validate = ajv.compile(closed(schema));
+  expect(validate(answer.json), `${answer.text} ${JSON.stringify(validate.errors)}`).toBe(true);
+}
+
+/** The same schema, refusing fields that it does not name: nothing may be answered that is not written down. */
+function closed(schema: unknown): object {
+  return JSON.parse(JSON.stringify(schema), (_key, value) =>
+    value?.type === 'object' && value.properties && value.additionalProperties === undefined
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+}
+
+/** A well-formed link over so many kopecks, for a code of its own. */
+export function newLink(kopecks?: number): string {
+  const id = `AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}`;
+  return `https://qr.nspk.ru/${id}${kopecks === undefined ? '' : `?type=02&sum=${kopecks}&cur=RUB`}`;
+}

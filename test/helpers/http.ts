@@ -1,0 +1,41 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+
+export interface LocalServer {
+  url: string;
+  /** Every request since the answer was set. */
+  requests: IncomingMessage[];
+  answer(handler: RequestListener): void;
+  answerWith(body: unknown, status?: number): void;
+}
+
+/** A server on this machine that answers as it is told; closed when the test file is done. */
+export async function startLocalServer(): Promise<LocalServer> {
+  let handler: RequestListener = (_request, response) => response.end();
+  let requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    handler(request, response);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const answer = (next: RequestListener) => {
+    handler = next;
+    requests = [];
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return requests;
+    },
+    answer,
+    answerWith: (body, status = 200) => {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      answer((_request, response) => response.writeHead(status).end(text));
+    },
+  };
+}

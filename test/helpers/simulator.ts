@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { newFolder } from './folders.ts';
+
+const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
+
+export interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there.
+  body: any;
+}
+
+export interface Simulator {
+  address: string;
+  /** Settles however the simulator answers, and rejects when there is no answer that can be read. */
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  closeStdin(): void;
+  ended: Promise<number | null>;
+  /** Sends the signal and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const running = new Set<Simulator>();
+afterAll(() => Promise.all([...running].map(simulator => simulator.stop('SIGKILL'))));
+
+/** The bank side as a process of its own, on a free port, once it has said that it is ready. */
+export function startSimulator(
+  env: Record<string, string> = {},
+  dir = join(newFolder(), 'simulator'),
+): Promise<Simulator> {
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env.PATH!, SIMULATOR_DIR: dir, ...env },
+  });
+  let output = '';
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return new Promise((resolve, reject) => {
+    child.stderr.on('data', chunk => (output += chunk));
+    child.stdout.on('data', chunk => {
+      output += chunk;
+      const address = /^simulator ready at (http:\S+)\n$/.exec(output)?.[1];
+      if (!address) return;
+      const simulator: Simulator = {
+        address,
+        call: (method, path, body, token) => callJson(`${address}${path}`, method, body, token),
+        closeStdin: () => child.stdin.end(),
+        ended,
+        stop: (signal = 'SIGTERM') => {
+          running.delete(simulator);
+          child.kill(signal);
+          return ended;
+        },
+      };
+      running.add(simulator);
+      resolve(simulator);
+    });
+    void ended.then(code => reject(new Error(`the simulator ended with ${code}: ${output}`)));
+  });
+}
+
+async function callJson(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    signal: AbortSignal.timeout(5_000),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+let paymentCount = 0;
+export const nextPaymentId = () => `pay_${String(++paymentCount).padStart(26, '0')}`;
+
+/** A QR made for this test: its facts, and the calls that the service makes for it. */
+export async function makeQr(simulator: Simulator, fields: object = {}) {
+  const { body: qr } = await simulator.call('POST', '/sim/qrs', {
+    scenario: 'C2B',
+    amount_kopecks: 15_000,
+    ...fields,
+  });
+  const { link: qr_url, qrc_id, amount_kopecks, fingerprint } = qr;
+  const request = { qr_url, qrc_id, amount_kopecks, fingerprint };
+  return {
+    ...qr,
+    request,
+    resolve: () => simulator.call('POST', '/qr/resolve', { qr_url }),
+    pay: (paymentId: string, changes: object = {}) =>
+      simulator.call('PUT', `/orders/${paymentId}`, { ...request, ...changes }),
+    fault: (fields: object) => simulator.call('PUT', '/sim/faults', { qrc_id, ...fields }),
+  };
+}

@@ -44,6 +44,19 @@ export default {
       from: { path: '^src/' },
       to: { path: '^(test|bench)/' },
     },
+    {
+      name: 'simulator-stands-alone',
+      comment: 'The bank side is another system: it shares nothing with the house but the wire.',
+      severity: 'error',
+      from: { path: '^simulator/' },
+      to: { path: '^(src|test|bench)/' },
+    },
+    {
+      name: 'house-knows-only-the-wire',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^simulator/' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

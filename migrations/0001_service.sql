@@ -36,3 +36,4 @@ CREATE TABLE audit (
 CREATE INDEX audit_by_subject ON audit (subject, id);
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
   EXECUTE FUNCTION refuse_change();
+ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_append_only;

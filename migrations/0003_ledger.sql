@@ -59,11 +59,13 @@ CREATE UNIQUE INDEX entries_once_per_reference ON entries (reference, partner_id
 
 CREATE TRIGGER entries_are_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
   EXECUTE FUNCTION refuse_change();
+ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_are_append_only;
 
 CREATE TYPE ledger_operation AS ENUM ('credit', 'grant', 'hold', 'settle', 'release');
 CREATE TYPE ledger_verdict AS ENUM (
   'done',          -- carried out now
   'already_done',  -- had been carried out before, with the same amount
+  'ended',         -- hold: the payment was held and has been settled or released since
   'insufficient',  -- hold: more than is available
   'conflict',      -- known with another amount, or already ended the other way
   'not_held',      -- settle, release: there is no such hold
@@ -99,10 +101,8 @@ DECLARE
   new_entries entries[] := '{}';
   new_books accounts[] := '{}';
 BEGIN
-  PERFORM FROM accounts a
-    WHERE (a.partner_id, a.mode) IN (SELECT * FROM unnest(partner_ids, modes))
-    ORDER BY a.partner_id, a.mode
-    FOR UPDATE;
+  PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
+       LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
   FOR next IN
     SELECT i.item, i.operation, i.amount, i.payment_id, i.reference,
@@ -141,7 +141,9 @@ BEGIN
         verdict := CASE WHEN credited = amount THEN 'already_done'::ledger_verdict ELSE 'conflict' END;
       END IF;
     ELSIF next.operation = 'hold' THEN
-      IF held IS NOT NULL THEN
+      IF ended_in IS NOT NULL THEN
+        verdict := 'ended';
+      ELSIF held IS NOT NULL THEN
         verdict := CASE WHEN held = amount THEN 'already_done'::ledger_verdict ELSE 'conflict' END;
       ELSIF book.available < amount THEN
         verdict := 'insufficient';

@@ -88,10 +88,8 @@ DECLARE
   opened payment_opening[] := '{}';
   refused uuid[] := '{}';
 BEGIN
-  PERFORM FROM accounts a
-    WHERE (a.partner_id, a.mode) IN (SELECT o.partner_id, o.mode FROM unnest(openings) o)
-    ORDER BY a.partner_id, a.mode
-    FOR UPDATE;
+  PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
+       LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
   INSERT INTO open_payments AS p (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at)
     SELECT DISTINCT ON (scope, o.qrc_id) scope, o.qrc_id, o.partner_id, o.mode, o.id, false, o.next_at
@@ -209,10 +207,8 @@ DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   ended payments[];
 BEGIN
-  PERFORM FROM accounts a
-    WHERE (a.partner_id, a.mode) IN (SELECT * FROM unnest(partner_ids, modes))
-    ORDER BY a.partner_id, a.mode
-    FOR UPDATE;
+  PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
+       LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
   WITH asked AS (
     SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*

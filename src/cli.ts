@@ -28,9 +28,17 @@ const program = new Command('kopeck')
   .addCommand(rateCommands())
   .addCommand(ledgerCommands());
 
-function overrideExits(command: Command): void {
-  command.exitOverride();
-  command.commands.forEach(overrideExits);
+const asJson = process.argv.includes('--json');
+
+/** One line for people, one object for machines. */
+const complain = (code: string, message: string) =>
+  console.error(asJson ? JSON.stringify({ error: { code, message } }) : message);
+
+function settle(command: Command): void {
+  command.exitOverride().configureOutput({
+    outputError: text => complain('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
+  });
+  command.commands.forEach(settle);
 }
 
 function report(error: unknown): void {
@@ -40,14 +48,12 @@ function report(error: unknown): void {
     return;
   }
   process.exitCode = exitCode.refused;
-  if (!(error instanceof RefusedError || error instanceof OperatorError)) {
-    console.error(error);
-    return;
-  }
-  const code = error instanceof RefusedError ? error.code : 'not_possible';
-  const asJson = process.argv.includes('--json');
-  console.error(asJson ? JSON.stringify({ error: { code, message: error.message } }) : error.message);
+  if (error instanceof RefusedError) complain(error.code, error.message);
+  else if (error instanceof OperatorError) complain('not_possible', error.message);
+  else console.error(error);
 }
 
-overrideExits(program);
+// Whoever reads our output may have seen enough; that is not an error.
+process.stdout.on('error', () => {});
+settle(program);
 await program.parseAsync().catch(report);

@@ -101,6 +101,6 @@ function simulatedFeed(bank: BankSide | undefined): RateSourceSetting[] {
 
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
 }

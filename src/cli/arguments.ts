@@ -31,8 +31,10 @@ export function positiveCount(text: string): number {
 /** What people type to be read by people: something to see, on one line, not endless. */
 export function label(text: string): string {
   const trimmed = text.trim();
-  const fine =
-    trimmed !== '' && trimmed.isWellFormed() && [...trimmed].length <= 128 && !/\p{Cc}/u.test(trimmed);
+  const visible = /[^\p{C}\p{Z}]/u.test(trimmed);
+  // Line breaks, and marks that turn the direction of what follows.
+  const disguised = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(trimmed);
+  const fine = visible && !disguised && trimmed.isWellFormed() && [...trimmed].length <= 128;
   return fine ? trimmed : refuse('1 to 128 characters, without line breaks');
 }
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import type { Desk } from '../db/audit.ts';
-import { explainDatabaseError, openDatabase } from '../db/database.ts';
+import { type Database, explainDatabaseError, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import type { Output } from './output.ts';
 
@@ -25,6 +25,7 @@ export async function atWork(
 ): Promise<void> {
   const settings = readSettings(process.env);
   const database = await openDatabase(settings, say);
+  closeOnSignals(database);
   try {
     const secretKey = await openSecretKey(settings, database.pool);
     const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
@@ -34,6 +35,14 @@ export async function atWork(
     throw explainDatabaseError(error, settings);
   } finally {
     await database.close();
+  }
+}
+
+/** An embedded server that nobody uses any more must not stay behind because its last user was interrupted. */
+function closeOnSignals({ close }: Database): void {
+  const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+  for (const [signal, exitCode] of Object.entries(signals)) {
+    process.once(signal, () => void close().finally(() => process.exit(exitCode)));
   }
 }
 

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type ApiKey, createKey, listKeys, revokeKey } from '../partners/index.ts';
+import { type ApiKey, createKey, keyIdOf, listKeys, revokeKey } from '../partners/index.ts';
 import { addressRanges } from './arguments.ts';
 import { atWork, command } from './command.ts';
 import { details, formatInstant, table } from './output.ts';
@@ -61,8 +61,10 @@ export function keyCommands(): Command {
       ),
     )
     .addCommand(
-      command('revoke <key-id>', 'refuse a key from now on, everywhere').action((keyId, { json }) =>
+      command('revoke <key-id>', 'refuse a key from now on, everywhere').action((typed, { json }) =>
         atWork(json, async ({ desk }) => {
+          // A whole key names itself too, and is not repeated.
+          const keyId = keyIdOf(typed) ?? typed;
           const revocation = await revokeKey(desk, keyId);
           if (revocation.outcome === 'no_key') {
             throw new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);

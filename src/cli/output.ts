@@ -7,7 +7,7 @@ export interface Output {
 export function table(headers: string[], rows: string[][]): string {
   if (rows.length === 0) return '(none)';
   const widths = headers.map((header, column) =>
-    Math.max(header.length, ...rows.map(row => row[column]!.length)),
+    rows.reduce((width, row) => Math.max(width, row[column]!.length), header.length),
   );
   const line = (cells: string[]) =>
     cells

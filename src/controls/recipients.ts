@@ -18,7 +18,12 @@ export function blockRecipient(desk: Desk, idOrName: string): Promise<'blocked' 
       values: [recipient, instantOf(desk.clock)],
     });
     if (!rowCount) return 'already_blocked';
-    await recordChange(tx, desk, { action: 'recipient.block', subject: recipient, after: { blocked: true } });
+    await recordChange(tx, desk, {
+      action: 'recipient.block',
+      subject: recipient,
+      before: { blocked: false },
+      after: { blocked: true },
+    });
     return 'blocked';
   });
 }
@@ -35,6 +40,7 @@ export function unblockRecipient(desk: Desk, idOrName: string): Promise<'unblock
       action: 'recipient.unblock',
       subject: recipient,
       before: { blocked: true },
+      after: { blocked: false },
     });
     return 'unblocked';
   });

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import pg from 'pg';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { openEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
-import { openPool, type Pool, type Queryable } from './pool.ts';
+import { openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
 
 export interface Database {
   pool: Pool;
@@ -44,7 +43,8 @@ const oldestMajor = 15;
 async function assertDurable(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; setting: string }>({
     text: `SELECT name, setting FROM pg_settings
-            WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
+            WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit',
+                          'default_transaction_isolation')`,
   });
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   const major = Math.trunc(Number(settings.get('server_version_num')) / 10_000);
@@ -59,33 +59,34 @@ async function assertDurable(db: Queryable): Promise<void> {
   }
 }
 
-/** SQLSTATE by the manual's appendix A; undefined for what is not the server's own word. */
-export const sqlStateOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
+/** What the driver says when a connection fails or ends; it gives such errors no code. */
+const lostConnection =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL)/;
 
-/** Turns what the operator can mend into a line that says how; a bug stays what it is. */
+/** Turns what the operator can mend into a line that says how; anything else stays what it is. */
 export function explainDatabaseError(error: unknown, settings: Settings): unknown {
-  if (error instanceof OperatorError) return error;
+  if (error instanceof OperatorError || !(error instanceof Error)) return error;
   const where = settings.databaseUrl ? addressOf(settings.databaseUrl) : `in ${settings.dataDir}`;
-  const { message, code } = error as NodeJS.ErrnoException;
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
   const state = sqlStateOf(error);
   if (state === '53100') {
     return new OperatorError(
       `The disk of the database ${where} is full; nothing was written. Free some space and repeat.`,
     );
   }
-  if (state === '28P01' || state === '28000' || state === '3D000') {
-    return new OperatorError(`The database ${where} refused us (${message}): correct DATABASE_URL.`);
+  if (state === '55P03') {
+    return new OperatorError(`The database ${where} is busy (${message}); nothing was written. Repeat.`);
   }
-  const systemError = /^E[A-Z]+$/.test(code ?? '') ? code : undefined;
+  if (state && /^(28|3D|25006|42501|53)/.test(state)) {
+    return new OperatorError(
+      `The database ${where} refused us (${message}): correct DATABASE_URL, or what its user may do.`,
+    );
+  }
   const unreachable =
-    state?.startsWith('57P') || systemError || /timeout|Connection terminated/.test(message);
-  if (unreachable) {
-    const fix = settings.databaseUrl
-      ? 'check DATABASE_URL and that the server runs'
-      : 'see postgres.log there';
-    return new OperatorError(`The database ${where} does not answer (${systemError ?? message}): ${fix}.`);
-  }
-  return error;
+    state?.startsWith('57P') || syscall || (error.constructor === Error && lostConnection.test(message));
+  if (!unreachable) return error;
+  const fix = settings.databaseUrl ? 'check DATABASE_URL and that the server runs' : 'see postgres.log there';
+  return new OperatorError(`The database ${where} does not answer (${syscall ? code : message}): ${fix}.`);
 }
 
 /** Host, port and name only: the rest of the address is nobody's business. */

@@ -38,8 +38,12 @@ function makeLibraryLinks(packageDir: string): void {
     try {
       symlinkSync(relative(dirname(target), source), link);
     } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
       // Another process was quicker.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (code === 'EEXIST') continue;
+      throw new OperatorError(
+        `${link} is missing and cannot be made (${code}): run npm install as its owner.`,
+      );
     }
   }
 }

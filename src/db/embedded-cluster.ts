@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Binaries } from './embedded-binaries.ts';
 
@@ -68,15 +69,23 @@ function nobody(): Identity {
 
 /**
  * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
- * the server keeps one of root's capabilities, to pass folders and files regardless of their modes. The secure bit
- * makes access(2) honour it too, by which initdb looks for its companions.
+ * the server keeps one of root's capabilities, to pass folders and read files regardless of their modes (containers
+ * that lack it have a wider one). The secure bit makes access(2) honour it too, by which initdb looks for its
+ * companions.
  */
 export function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
   if (!runAs) return [command, args];
-  const capability = '+dac_override';
+  const capability = rootMay(dacReadSearch) ? '+dac_read_search' : '+dac_override';
   const drop = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
   const keep = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
   return ['setpriv', [...drop, ...keep, '--', command, ...args]];
+}
+
+const dacReadSearch = 2n;
+
+function rootMay(capability: bigint): boolean {
+  const held = /^CapEff:\s*([0-9a-f]+)$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${held}`) >> capability) & 1n) === 1n;
 }
 
 /** Settings of the surrounding shell (PGDATA, PGPORT, a locale) must not leak into the server. */
@@ -97,8 +106,7 @@ function initialise(cluster: Cluster, dataDir: string): void {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
-      // Only a socket inside a folder of mode 0700 leads to the server: whoever reaches it may as well be trusted.
-      '--auth-local=trust',
+      '--auth-local=peer',
       '--auth-host=reject',
       '--no-instructions',
       // A number of its own, as a server whose folder was deleted under it removes its socket by name when it ends,
@@ -129,7 +137,12 @@ function moveIntoPlace(draft: string, dir: string, parent: string): void {
 function removeAbandonedDrafts(dataDir: string): void {
   for (const name of fs.readdirSync(dataDir)) {
     const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
-    if (pid && !processExists(Number(pid))) fs.rmSync(join(dataDir, name), { recursive: true, force: true });
+    if (!pid || processExists(Number(pid))) continue;
+    try {
+      fs.rmSync(join(dataDir, name), { recursive: true, force: true });
+    } catch {
+      // Its initdb may still be writing; the next creation finds it again.
+    }
   }
 }
 
@@ -144,13 +157,15 @@ export interface Launch {
 
 /** Starts a server and lets it go its own way: it outlives this process if others still use it. */
 export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch {
-  disarmStalePidFiles(dir);
+  const socketDir = socketDirFor(dir, runAs);
+  disarmStalePidFiles(dir, socketDir);
+  admitOnlyTheOwner(dir, runAs);
   const [command, args] = commandAs(runAs, binaries.postgres, [
     '-D',
     dir,
     ...Object.entries({
       // A list, in which a comma or a quote in the name of a folder would mean something.
-      unix_socket_directories: `"${socketDirFor(dir, runAs).replaceAll('"', '""')}"`,
+      unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
       listen_addresses: '',
       timezone: 'UTC',
       log_timezone: 'UTC',
@@ -166,6 +181,25 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
   fs.closeSync(log);
   child.unref();
   return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
+}
+
+/**
+ * Only the owner of the files and root may connect, as the kernel tells who they are: other programs that happen to
+ * run as `nobody` may not.
+ */
+function admitOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
+  const uid = runAs?.uid ?? process.getuid!();
+  const owner = new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
+  const admitted = new Set(['root', ...(owner && owner !== 'nobody' ? [owner] : [])]);
+  const files = {
+    'pg_hba.conf': 'local all all peer map=owner\n',
+    'pg_ident.conf': Array.from(admitted, name => `owner "${name}" ${superuser}\n`).join(''),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(dir, name);
+    fs.writeFileSync(file, text, { mode: 0o600 });
+    if (runAs) fs.chownSync(file, runAs.uid, runAs.gid);
+  }
 }
 
 /** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */
@@ -195,7 +229,12 @@ export function findServer({ dir }: Cluster): RunningServer | undefined {
 }
 
 function readLines(file: string): string[] {
-  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+  try {
+    return fs.readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return [];
+  }
 }
 
 function processExists(pid: number): boolean {
@@ -207,17 +246,20 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** A number in a lock file may belong to another program by now; a server stands in its own data directory. */
+/** A number in a lock file may belong to another program by now; a server was started with the name of its folder. */
 function isServerOf(pid: number, dir: string): boolean {
   if (!processExists(pid)) return false;
-  if (process.platform === 'linux') {
-    try {
-      return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(dir);
-    } catch {
-      return false;
-    }
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-p', `${pid}`, '-o', 'comm='], { encoding: 'utf8' }).stdout.includes('postgres');
   }
-  return spawnSync('ps', ['-p', `${pid}`, '-o', 'comm='], { encoding: 'utf8' }).stdout.includes('postgres');
+  const [program = '', ...args] = readLines(`/proc/${pid}/cmdline`).join('\n').split('\0');
+  const folder = args[args.indexOf('-D') + 1];
+  return program.endsWith('postgres') && folder !== undefined && isSameFolder(folder, dir);
+}
+
+function isSameFolder(left: string, right: string): boolean {
+  const real = (folder: string) => (fs.existsSync(folder) ? fs.realpathSync(folder) : folder);
+  return real(left) === real(right);
 }
 
 /**
@@ -225,20 +267,26 @@ function isServerOf(pid: number, dir: string): boolean {
  * been given to somebody else since. It also takes them over when the number is that of its parent, so we put our
  * own there: that keeps the line on shared memory, by which it notices survivors of the dead server.
  */
-function disarmStalePidFiles(dir: string): void {
-  const locks = fs.readdirSync(dir).filter(name => /^postmaster\.pid$|^\.s\.PGSQL\.\d+\.lock$/.test(name));
-  for (const name of locks) {
-    const file = join(dir, name);
-    const [pid, ...rest] = readLines(file);
-    if (!pid || !processExists(Number(pid)) || isServerOf(Number(pid), dir)) continue;
-    fs.writeFileSync(file, [process.pid, ...rest].join('\n'));
+function disarmStalePidFiles(...folders: string[]): void {
+  const [dir] = folders as [string, ...string[]];
+  for (const folder of new Set(folders)) {
+    for (const name of fs.readdirSync(folder)) {
+      if (!/^postmaster\.pid$|^\.s\.PGSQL\.\d+\.lock$/.test(name)) continue;
+      const [pid, ...rest] = readLines(join(folder, name));
+      if (!pid || !processExists(Number(pid)) || isServerOf(Number(pid), dir)) continue;
+      fs.writeFileSync(join(folder, name), [process.pid, ...rest].join('\n'));
+    }
   }
 }
+
+const stopTimeoutMs = 60_000;
 
 /** Ends all sessions, writes everything to disk and returns when the server is gone. */
 export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
   process.kill(pid, 'SIGINT');
-  while (processExists(pid)) await new Promise(resolve => setTimeout(resolve, 10));
+  // A zombie that nobody reaps still has its number, but no longer a command line.
+  for (const untilMs = Date.now() + stopTimeoutMs; isServerOf(pid, dir) && Date.now() < untilMs; )
+    await sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
 }
 
@@ -247,7 +295,9 @@ export function explain(what: string, output: string, { dir }: Cluster): Operato
   if (/No space left on device/.test(output) || isDiskFull(dir)) {
     return new OperatorError(`${what} in ${dir}: the disk is full. Free some space and start again.`);
   }
-  const lines = output.split('\n').filter(line => /error:|FATAL:|PANIC:|could not|cannot/.test(line));
+  const lines = output
+    .split('\n')
+    .filter(line => /error:|FATAL:|PANIC:|setpriv:|could not|cannot/.test(line));
   const reason = lines.at(-1)?.replace(/^.*(error|FATAL|PANIC): +/, '');
   return new OperatorError(`${what} in ${dir}: ${reason ?? 'it gave no reason'}.`);
 }

@@ -12,6 +12,7 @@ import {
   stopServer,
   superuser,
 } from './embedded-cluster.ts';
+import { type Turn, takeTurn } from './turn.ts';
 
 export interface EmbeddedServer {
   connection: pg.ClientConfig;
@@ -43,7 +44,8 @@ export async function openEmbedded(dataDir: string, say: (line: string) => void)
         try {
           lease = await takeLease(cluster, say);
           return closing ? await leave(lease, cluster) : renewWhenLost(lease);
-        } catch {
+        } catch (error) {
+          say(error instanceof Error ? error.message : String(error));
           await sleep(patienceMs);
         }
       }
@@ -102,25 +104,32 @@ async function leave(lease: pg.Client, cluster: Cluster): Promise<void> {
 async function connectOrStart(cluster: Cluster, say: (line: string) => void): Promise<pg.Client> {
   const startedAt = Date.now();
   let attempt: ReturnType<typeof launch> | undefined;
-  for (let told = false; ; await sleep(pollMs)) {
-    const client = await connect(cluster);
-    if (client) return client;
-    if (!findServer(cluster)) {
-      const failure = attempt?.failure();
-      if (failure) throw failure;
-      if (!attempt || attempt.isOver()) attempt = launch(cluster);
-    }
+  let turn: Turn | undefined;
+  try {
+    for (let told = false; ; await sleep(pollMs)) {
+      const client = await connect(cluster);
+      if (client) return client;
+      turn ??= await takeTurn(cluster.dir);
+      if (turn && !findServer(cluster)) {
+        const failure = attempt?.failure();
+        if (failure) throw failure;
+        if (!attempt || attempt.isOver()) attempt = launch(cluster);
+      }
 
-    const waitedMs = Date.now() - startedAt;
-    if (waitedMs > startTimeoutMs) {
-      throw new OperatorError(
-        `PostgreSQL in ${cluster.dir} is not ready after ${waitedMs / 1000} s: see ${cluster.logFile}.`,
-      );
+      const waitedMs = Date.now() - startedAt;
+      if (waitedMs > startTimeoutMs) {
+        const waited = `${Math.round(waitedMs / 1000)} s`;
+        throw new OperatorError(
+          `PostgreSQL in ${cluster.dir} is not ready after ${waited}: see ${cluster.logFile}.`,
+        );
+      }
+      if (waitedMs > patienceMs && !told) {
+        told = true;
+        say(`Waiting for PostgreSQL in ${cluster.dir} …`);
+      }
     }
-    if (waitedMs > patienceMs && !told) {
-      told = true;
-      say(`Waiting for PostgreSQL in ${cluster.dir} …`);
-    }
+  } finally {
+    turn?.give();
   }
 }
 
@@ -146,7 +155,7 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
 }
 
 /** Two reasons to fail pass by themselves: another process was quicker, or a killed server's children linger. */
-const passingFailure = /lock file|shared memory block/;
+const passingFailure = /lock file .* already exists|shared memory block/;
 
 function launch(cluster: Cluster) {
   const { child, readOutput } = startServer(cluster);

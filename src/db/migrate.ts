@@ -26,16 +26,16 @@ function loadMigrations(): Migration[] {
 const migrationLock = 718_000_001;
 const waitForOthersMs = 60_000;
 /** DDL queues behind running statements and everything queues behind it: give way soon, and try again. */
-const ddlLockTimeoutMs = 3_000;
+const giveWayAfterMs = 3_000;
 const ddlTries = 5;
 /** A migration may rewrite a large table. */
 const migrationTimeoutMs = 3_600_000;
 
 /** Brings the schema up to date: forward only, each migration in a transaction of its own. */
-export async function migrate(pool: Pool): Promise<void> {
+export async function migrate(pool: Pool, ddlLockTimeoutMs = giveWayAfterMs): Promise<void> {
   const migrations = loadMigrations();
   if (await isUpToDate(pool, migrations)) return;
-  while (await applyNext(pool, migrations));
+  while (await applyNext(pool, migrations, ddlLockTimeoutMs));
 }
 
 async function isUpToDate(db: Queryable, migrations: Migration[]): Promise<boolean> {
@@ -46,7 +46,7 @@ async function isUpToDate(db: Queryable, migrations: Migration[]): Promise<boole
 }
 
 /** Under the lock, applies the first migration that is still missing; false when none is. */
-async function applyNext(pool: Pool, migrations: Migration[]): Promise<boolean> {
+async function applyNext(pool: Pool, migrations: Migration[], ddlLockTimeoutMs: number): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
       return await transaction(pool, async tx => {

@@ -91,3 +91,25 @@ export async function transaction<Result>(
     client.release(connectionInDoubt);
   }
 }
+
+/** The server's own code for an error, by appendix A of its manual; undefined for what is not the server's word. */
+export const sqlStateOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
+
+const deadlockTries = 3;
+
+/**
+ * Locks are taken in one order, so a deadlock needs somebody else's hand in the tables. It wrote nothing, and trying
+ * again is safe; but only for a statement on the pool, since inside a transaction all is lost.
+ */
+export async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (sqlStateOf(error) !== '40P01' || tries === deadlockTries) throw error;
+    }
+  }
+}
+
+/** Data out of range (22…) and broken constraints (23…): nothing else depends on what a single item says. */
+export const mayBeOneItemsFault = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');

@@ -30,18 +30,30 @@ export async function openSecretKey(settings: Settings, db: Queryable): Promise<
 
 function keptIn(dataDir: string): string {
   const file = join(dataDir, 'secret.key');
-  if (!fs.existsSync(file)) {
-    fs.mkdirSync(dataDir, { recursive: true });
-    // Written aside and linked into place: of several processes one wins, and nobody reads half a key.
-    const draft = `${file}.${process.pid}`;
-    fs.writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
-    try {
-      fs.linkSync(draft, file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    } finally {
-      fs.rmSync(draft);
-    }
+  let secretKey: string;
+  try {
+    if (!fs.existsSync(file)) makeKey(file, dataDir);
+    secretKey = fs.readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new OperatorError(
+      `DATA_DIR cannot keep a key (${message}): set it to a folder of your own, or set SECRET_KEY.`,
+    );
   }
-  return fs.readFileSync(file, 'utf8');
+  if (secretKey.length >= 32) return secretKey;
+  throw new OperatorError(`${file} holds no key: put the one that was there back, or set SECRET_KEY.`);
+}
+
+/** Written aside and linked into place: of several processes one wins, and nobody reads half a key. */
+function makeKey(file: string, dataDir: string): void {
+  fs.mkdirSync(dataDir, { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  fs.writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
+  try {
+    fs.linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    fs.rmSync(draft);
+  }
 }

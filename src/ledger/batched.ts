@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { createBatcher } from '../db/batch.ts';
-import { sqlStateOf } from '../db/database.ts';
-import type { Queryable } from '../db/pool.ts';
+import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
 import {
   type HoldVerdict,
   holdVerdict,
@@ -26,7 +25,7 @@ const maxWaiting = 10_000;
 
 export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
   const enqueue = createBatcher<Posting, PostingResult>({
-    run: postings => post(db, clock, postings),
+    run: postings => repeatingAfterDeadlock(() => post(db, clock, postings)),
     mayBeOneItemsFault,
     laneOf,
     maxBatch,
@@ -42,9 +41,4 @@ export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
 /** Lanes go by partner, so that no two of this process ever wait for the same account. */
 function laneOf({ partnerId }: Posting): number {
   return partnerId.charCodeAt(partnerId.length - 1) % lanes;
-}
-
-/** Data out of range (22…) and broken constraints (23…): nothing else depends on what an item says. */
-function mayBeOneItemsFault(error: unknown): boolean {
-  return /^2[23]/.test(sqlStateOf(error) ?? '');
 }

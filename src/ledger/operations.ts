@@ -7,6 +7,8 @@ export type HoldVerdict =
   | { outcome: 'insufficient'; requiredMicroUsdt: bigint; balanceMicroUsdt: bigint }
   /** The same payment is held with another amount. */
   | { outcome: 'conflict' }
+  /** It was held, and has been settled or released since: nothing is reserved for it. */
+  | { outcome: 'already_ended' }
   | { outcome: 'no_account' };
 
 const settleOutcomes = {
@@ -87,6 +89,8 @@ export function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: 
       return { outcome: 'already_held', balanceMicroUsdt: balance };
     case 'insufficient':
       return { outcome: 'insufficient', requiredMicroUsdt: microUsdt, balanceMicroUsdt: balance };
+    case 'ended':
+      return { outcome: 'already_ended' };
     case 'conflict':
     case 'no_account':
       return { outcome: verdict };
@@ -96,12 +100,12 @@ export function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: 
 }
 
 export function settleVerdict({ verdict }: PostingResult): SettleVerdict {
-  if (verdict === 'insufficient') throw unexpected('settle', verdict);
+  if (verdict === 'insufficient' || verdict === 'ended') throw unexpected('settle', verdict);
   return { outcome: settleOutcomes[verdict] };
 }
 
 export function releaseVerdict({ verdict }: PostingResult): ReleaseVerdict {
-  if (verdict === 'insufficient') throw unexpected('release', verdict);
+  if (verdict === 'insufficient' || verdict === 'ended') throw unexpected('release', verdict);
   return { outcome: releaseOutcomes[verdict] };
 }
 
@@ -114,6 +118,7 @@ function creditVerdict({ verdict, balance }: PostingResult): CreditVerdict {
     case 'conflict':
     case 'no_account':
       return { outcome: verdict };
+    case 'ended':
     case 'insufficient':
     case 'not_held':
       throw unexpected('credit', verdict);

@@ -1,6 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { sqlStateOf } from '../db/database.ts';
 import type { Queryable } from '../db/pool.ts';
 
 export type Mode = 'live' | 'test';
@@ -28,7 +27,7 @@ export type Posting =
 
 /** What became of one posting, and the available balance after it. */
 export interface PostingResult {
-  verdict: 'done' | 'already_done' | 'insufficient' | 'conflict' | 'not_held' | 'no_account';
+  verdict: 'done' | 'already_done' | 'ended' | 'insufficient' | 'conflict' | 'not_held' | 'no_account';
   balance: bigint;
 }
 
@@ -37,33 +36,18 @@ export interface PostingResult {
  * `ledger_post` in the database. Every item is idempotent: after a failure of any kind, posting again is safe.
  */
 export async function post(db: Queryable, clock: Clock, postings: Posting[]): Promise<PostingResult[]> {
-  const { rows } = await repeatingAfterDeadlock(() =>
-    db.query<PostingResult>({
-      name: 'ledger_post',
-      text: 'SELECT verdict, balance FROM ledger_post($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
-      values: [
-        postings.map(posting => uuidFromId(posting.partnerId)),
-        postings.map(posting => posting.mode),
-        postings.map(posting => posting.operation),
-        postings.map(posting => ('paymentId' in posting ? uuidFromId(posting.paymentId) : null)),
-        postings.map(posting => ('reference' in posting ? posting.reference : null)),
-        postings.map(posting => ('microUsdt' in posting ? posting.microUsdt : null)),
-        instantOf(clock),
-      ],
-    }),
-  );
+  const { rows } = await db.query<PostingResult>({
+    name: 'ledger_post',
+    text: 'SELECT verdict, balance FROM ledger_post($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
+    values: [
+      postings.map(posting => uuidFromId(posting.partnerId)),
+      postings.map(posting => posting.mode),
+      postings.map(posting => posting.operation),
+      postings.map(posting => ('paymentId' in posting ? uuidFromId(posting.paymentId) : null)),
+      postings.map(posting => ('reference' in posting ? posting.reference : null)),
+      postings.map(posting => ('microUsdt' in posting ? posting.microUsdt : null)),
+      instantOf(clock),
+    ],
+  });
   return rows;
-}
-
-const deadlockTries = 3;
-
-/** Accounts are locked in one order, so a deadlock needs somebody else's hand in the tables. It wrote nothing. */
-async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (sqlStateOf(error) !== '40P01' || tries === deadlockTries) throw error;
-    }
-  }
 }

@@ -10,10 +10,17 @@ export function topUp(desk: Desk, item: Credit): Promise<CreditVerdict> {
     const [verdict] = await credit(tx, desk.clock, [item]);
     if (verdict!.outcome === 'credited') {
       const { mode, reference, microUsdt } = item;
+      const { balanceMicroUsdt } = verdict!;
       await recordChange(tx, desk, {
         action: 'balance.credit',
         subject: item.partnerId,
-        after: { mode, reference, usdt: formatMicroUsdt(microUsdt) },
+        before: { mode, balance_usdt: formatMicroUsdt(balanceMicroUsdt - microUsdt) },
+        after: {
+          mode,
+          balance_usdt: formatMicroUsdt(balanceMicroUsdt),
+          reference,
+          usdt: formatMicroUsdt(microUsdt),
+        },
       });
     }
     return verdict!;

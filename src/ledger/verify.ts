@@ -66,6 +66,10 @@ const invariants: Record<string, string> = {
               FROM entries WHERE payment_id IS NOT NULL GROUP BY 1, 2, 3) AS payments
      WHERE holds <> 1 OR settles + releases > 1 OR least <> held`,
 
+  'one credit per reference': `
+    SELECT partner_id, mode, format('%s credits for "%s"', count(*), reference) AS detail
+      FROM entries WHERE reference IS NOT NULL GROUP BY partner_id, mode, reference HAVING count(*) > 1`,
+
   'what is held is the sum of the open holds': `
     SELECT a.partner_id, a.mode, format('held is %s, open holds are %s', a.held, coalesce(o.total, 0)) AS detail
       FROM accounts a LEFT JOIN (
@@ -116,6 +120,9 @@ export async function checkInvariants(
       findings.push({ invariant, partnerId: idFromUuid('prt', partner_id), mode, detail });
     }
   }
-  const { rows } = await db.query<{ count: bigint }>({ text: 'SELECT count(*) FROM entries' });
+  const { rows } = await db.query<{ count: bigint }>({
+    text: 'SELECT count(*) FROM entries',
+    query_timeout: timeLimitMs,
+  });
   return { invariants: Object.keys(invariants), entries: rows[0]!.count, findings };
 }

@@ -1,6 +1,6 @@
 export { isAddressRange } from './addresses.ts';
 export { type Authenticator, createAuthenticator } from './authenticate.ts';
-export { type ApiKey, createKey, listKeys, revokeKey } from './keys.ts';
+export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey } from './keys.ts';
 export {
   createPartner,
   findPartner,

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
+import { formatMicroUsdt } from '../base/money.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
@@ -38,12 +40,18 @@ export function createPartner(desk: Desk, name: string): Promise<Partner> {
     const grant = {
       partnerId,
       mode: 'test',
-      reference: 'test balance',
+      reference: 'kopeck: test balance',
       microUsdt: testGrantMicroUsdt,
     } as const;
     await credit(tx, desk.clock, [grant], 'treasury');
-    await recordChange(tx, desk, { action: 'partner.create', subject: partnerId, after: { name } });
-    return (await findPartner(tx, partnerId))!;
+    const partner = (await findPartner(tx, partnerId))!;
+    const granted = formatMicroUsdt(testGrantMicroUsdt);
+    await recordChange(tx, desk, {
+      action: 'partner.create',
+      subject: partnerId,
+      after: { name, limits: partner.limits, test_balance_usdt: granted },
+    });
+    return partner;
   });
 }
 
@@ -132,6 +140,7 @@ export function setLimits(
     if (!partner) return { outcome: 'no_partner' };
     const limits: Limits = { ...partner.limits, ...changes };
     if (limits.minKopecks > limits.maxKopecks) return { outcome: 'min_above_max', limits };
+    if (isDeepStrictEqual(limits, partner.limits)) return { outcome: 'done', partner };
     await tx.query({
       text: `UPDATE partners
                 SET min_kopecks = $2, max_kopecks = $3, daily_kopecks = $4, concurrent = $5,

@@ -1,8 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher } from '../db/batch.ts';
-import { sqlStateOf } from '../db/database.ts';
-import type { Queryable } from '../db/pool.ts';
+import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
 import type { Mode } from '../ledger/index.ts';
 import { type FailureCode, type Payment, type PaymentRow, type PaymentStatus, toPayment } from './payment.ts';
 
@@ -118,14 +117,20 @@ export interface PaymentWriter {
 
 export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
   const common = {
-    mayBeOneItemsFault: (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? ''),
+    mayBeOneItemsFault,
     laneOf: ({ partnerId }: Owner) => partnerId.charCodeAt(partnerId.length - 1) % 2,
     maxBatch: 256,
     maxWaiting: 5_000,
   };
   return {
-    open: createBatcher<Opening, OpeningResult>({ ...common, run: openings => openAll(db, clock, openings) }),
-    finish: createBatcher<Finish, boolean>({ ...common, run: finishes => finishAll(db, clock, finishes) }),
+    open: createBatcher<Opening, OpeningResult>({
+      ...common,
+      run: openings => repeatingAfterDeadlock(() => openAll(db, clock, openings)),
+    }),
+    finish: createBatcher<Finish, boolean>({
+      ...common,
+      run: finishes => repeatingAfterDeadlock(() => finishAll(db, clock, finishes)),
+    }),
   };
 }
 

@@ -6,6 +6,12 @@ import { readSettings } from '../../src/base/settings.ts';
 describe('settings', () => {
   test('all have defaults that work on a laptop', () => {
     expect(readSettings({})).toEqual({
+      production: false,
+      roles: ['api', 'worker', 'bot', 'console'],
+      gatewayUrl: undefined,
+      gatewayToken: undefined,
+      qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+      trustProxy: [],
       port: 8080,
       host: '127.0.0.1',
       dataDir: './data',
@@ -33,6 +39,11 @@ describe('settings', () => {
     ['DATABASE_URL', 'mysql://localhost/x'],
     ['DATABASE_URL', 'localhost:5432'],
     ['LOG_LEVEL', 'loud'],
+    ['ROLES', 'api,cook'],
+    ['GATEWAY_URL', 'ftp://bank'],
+    ['GATEWAY_TOKEN', 'two words'],
+    ['QR_HOSTS', 'https://qr.nspk.ru'],
+    ['TRUST_PROXY', 'everybody'],
     ['SECRET_KEY', 'short'],
     ['RATE_SOURCES', 'binance'],
     ['RATE_SOURCES', 'Rapira'],

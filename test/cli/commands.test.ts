@@ -110,7 +110,7 @@ describe('partner', () => {
 
   test('that does not exist is one line, as JSON too', async () => {
     const unknown = 'prt_01h455vb4pex5vsknk084sn02q';
-    for (const typed of [unknown, 'nonsense', '']) {
+    for (const typed of [unknown, 'nonsense', 'timeout', '']) {
       await expectRefusal(
         1,
         /^There is no partner .*: see kopeck partner list\.$/m,
@@ -148,6 +148,17 @@ describe('key', () => {
     expect(await runJson('key', 'revoke', key_id)).toMatchObject({ key_id, state: 'revoked' });
     expect((await run('key', 'revoke', key_id)).stdout).toBe(`Key ${key_id} is already revoked.\n`);
     await expectRefusal(1, /^There is no key 123/, 'key', 'revoke', '123');
+  });
+
+  test('revoke takes a whole key too, and does not repeat it', async () => {
+    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    expect((await run('key', 'revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
+    const unknown = key.replace(key_id, '0'.repeat(12));
+    const { code, stderr } = await run('key', 'revoke', unknown);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'There is no key 000000000000: see kopeck key list.\n',
+    });
   });
 
   test('is on record with the person, without the secret', async () => {
@@ -226,6 +237,8 @@ describe('balance', () => {
     await expectRefusal(2, /argument ' ' is invalid/, ...credit('1', ' '));
     await expectRefusal(2, /is invalid/, ...credit('1', 'x'.repeat(129)));
     await expectRefusal(2, /is invalid/, ...credit('1', 'two\nlines'));
+    await expectRefusal(2, /is invalid/, ...credit('1', '\u200b'));
+    await expectRefusal(2, /is invalid/, ...credit('1', 'turned \u202e around'));
   });
 });
 
@@ -257,13 +270,18 @@ describe('the rest', () => {
     await expectRefusal(2, /too many arguments/, 'partner', 'show', partner, partner);
     await expectRefusal(2, /required option '--name <name>' not specified/, 'partner', 'create');
     expect((await run()).code).toBe(2);
+    const asJson = await run('partner', 'show', '--json');
+    expect(asJson.code).toBe(2);
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: { code: 'wrong_call', message: "missing required argument 'partner'" },
+    });
     expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: kopeck') });
   });
 
   test('ledger verify exits with 0, or with 1 and the name of what is off', async () => {
     expect(await run('ledger', 'verify')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^The ledger is in order: \d+ entries, 7 invariants hold\.\n$/),
+      stdout: expect.stringMatching(/^The ledger is in order: \d+ entries, 8 invariants hold\.\n$/),
     });
     await pool.query('ALTER TABLE accounts DROP CONSTRAINT accounts_sum_to_zero');
     await pool.query("UPDATE accounts SET available = available + 1 WHERE mode = 'live'");

@@ -42,9 +42,37 @@ describe('kopeck start', () => {
     expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
   });
 
-  test('stops on Ctrl-C', async () => {
-    const service = await start({ DATABASE_URL: url, ...secretKey });
-    expect(await service.stop('SIGINT')).toBe(0);
+  test.each(['SIGINT', 'SIGHUP'] as const)('stops on %s and takes the database along', async signal => {
+    const env = { DATA_DIR: newFolder() };
+    const service = await start(env);
+    const pid = serverPid(env.DATA_DIR);
+    expect(await service.stop(signal)).toBe(0);
+    expect(fs.existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test('a command whose reader has seen enough leaves no database behind', async () => {
+    const dataDir = newFolder();
+    const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+    const { stderr } = spawnSync(
+      'sh',
+      ['-c', `"${process.execPath}" "${program}" partner list --json | true`],
+      {
+        env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+        encoding: 'utf8',
+      },
+    );
+    expect(stderr).toMatch(/^Making a new PostgreSQL[^\n]*\n$/);
+    expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+
+  test('a key file that holds no key is one line', async () => {
+    const dataDir = newFolder();
+    fs.writeFileSync(join(dataDir, 'secret.key'), '');
+    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/secret\.key holds no key[^\n]*\n$/),
+    });
   });
 
   test('after kill -9 starts again on the same folder', async () => {
@@ -139,7 +167,7 @@ describe('kopeck start', () => {
     const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL\.\n$/),
+      stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL[^\n]*\n$/),
     });
   });
 });

@@ -215,6 +215,13 @@ describe.runIf(root)('as root', () => {
     expect(fs.existsSync(join(cluster.dir, 'PG_VERSION'))).toBe(true);
   });
 
+  test('nobody else may connect, be it as the user that the server runs as', async () => {
+    const dataDir = newFolder();
+    await openIn(dataDir);
+    const admitted = fs.readFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), 'utf8');
+    expect(admitted).toBe('owner "root" kopeck\n');
+  });
+
   test('it works in the folder of another user, and that user can go on with it', async () => {
     const dataDir = newFolder();
     await close(await openIn(dataDir));

@@ -138,7 +138,7 @@ describe('settle and release', () => {
     const item = await held();
     await release(pool, clock, [item]);
     const [verdict] = await hold(pool, clock, [{ ...item, microUsdt: 60n }]);
-    expect(verdict!.outcome).toBe('already_held');
+    expect(verdict!.outcome).toBe('already_ended');
     expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(0n);
   });
 
@@ -185,10 +185,16 @@ describe('credit', () => {
     await topUp(deskOf(pool), item);
     await topUp(deskOf(pool), item);
     const { rows } = await pool.query(
-      "SELECT actor, after FROM audit WHERE subject = $1 AND action = 'balance.credit'",
+      "SELECT actor, before, after FROM audit WHERE subject = $1 AND action = 'balance.credit'",
       [partnerId],
     );
-    expect(rows).toEqual([{ actor: 'test', after: { mode: 'live', reference: 'tx-1', usdt: '0.000005' } }]);
+    expect(rows).toEqual([
+      {
+        actor: 'test',
+        before: { mode: 'live', balance_usdt: '0.000000' },
+        after: { mode: 'live', balance_usdt: '0.000005', reference: 'tx-1', usdt: '0.000005' },
+      },
+    ]);
   });
 
   test('past the largest number is refused and changes nothing', async () => {
@@ -324,6 +330,7 @@ function outcomeOf(account: ModelAccount, kind: string, item: { payment: number;
     return 'credited';
   }
   if (kind === 'hold') {
+    if (ends.has(item.payment)) return 'already_ended';
     if (held !== undefined) return held === item.amount ? 'already_held' : 'conflict';
     if (account.available < item.amount) return 'insufficient';
     holds.set(item.payment, item.amount);

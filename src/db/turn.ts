@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+export interface Turn {
+  give(): void;
+}
+
+/**
+ * One process at a time may start a server in a folder; undefined while another one does. Held by a socket without a
+ * file, which Linux closes with the process however it ends. Elsewhere PostgreSQL's own lock file has to do.
+ */
+export async function takeTurn(dir: string): Promise<Turn | undefined> {
+  if (process.platform !== 'linux') return { give: () => {} };
+  const name = createHash('sha256').update(realpathSync(dir)).digest('hex').slice(0, 32);
+  const holder = createServer(socket => socket.destroy()).unref();
+  holder.listen(`\0kopeck-start-${name}`);
+  return once(holder, 'listening').then(
+    () => ({ give: () => void holder.close() }),
+    () => undefined,
+  );
+}

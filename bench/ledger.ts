@@ -3,7 +3,6 @@
  * by many callers through the batcher. Everything on the embedded PostgreSQL with its default durability.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../src/base/ids.ts';
@@ -11,7 +10,7 @@ import { openEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPool, type Pool, type Queryable } from '../src/db/pool.ts';
 import { batchLedger, credit, hold, openAccounts, settle, verifyLedger } from '../src/ledger/index.ts';
-import { table } from './table.ts';
+import { machine, table } from './table.ts';
 
 const partnerCount = 1_000;
 const callers = 256;
@@ -93,7 +92,7 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
       atLeast: 0.9,
     },
   );
-  const machine = `${cpus().length} × ${cpus()[0]!.model.trim()}, Node ${process.versions.node}, PostgreSQL ${await serverVersion(pool)}`;
+  const where = `${machine()}, PostgreSQL ${await serverVersion(pool)}`;
   const printed = rows.map(({ what, pairsPerSecond, ratio, ratioTo, atLeast }) => [
     what,
     Math.round(pairsPerSecond).toLocaleString('en').replaceAll(',', ' '),
@@ -101,9 +100,9 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
     atLeast ? `${atLeast.toFixed(1)} ${ratio! >= atLeast ? '✓' : '✗'}` : '',
   ]);
   return {
-    json: { machine, rows, entries: Number(entries) },
+    json: { machine: where, rows, entries: Number(entries) },
     text: [
-      `hold + settle pairs per second; ${machine}`,
+      `hold + settle pairs per second; ${where}`,
       table(['what', 'pairs/s', 'ratio', 'at least'], printed),
       `The ledger is in order after it: ${entries} entries.`,
     ].join('\n\n'),

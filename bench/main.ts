@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME [--json]`: measurements, each against a baseline of the same run. */
 import { parseArgs } from 'node:util';
+import { benchApi } from './api.ts';
 import { benchLedger } from './ledger.ts';
 
 const benches: Record<
@@ -7,6 +8,7 @@ const benches: Record<
   (progress: (line: string) => void) => Promise<{ json: unknown; text: string }>
 > = {
   ledger: benchLedger,
+  api: benchApi,
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });

@@ -1,3 +1,5 @@
+import { cpus } from 'node:os';
+
 export function table(headers: string[], rows: string[][]): string {
   const widths = headers.map((header, column) =>
     Math.max(header.length, ...rows.map(row => row[column]!.length)),
@@ -8,3 +10,5 @@ export function table(headers: string[], rows: string[][]): string {
     '\n',
   );
 }
+
+export const machine = () => `${cpus().length} × ${cpus()[0]!.model.trim()}, Node ${process.versions.node}`;

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { systemClock } from '../base/clock.ts';
 import { errors } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -25,8 +25,6 @@ const requestTimeoutMs = 30_000;
 /** The HTTP door: the partner API, its description, and how the process is doing. */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = Fastify({
-    logger: { level: deps.logLevel, redact: ['req.headers.authorization'] },
-    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
@@ -38,8 +36,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
 
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
+    done();
   });
   server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
   server.setErrorHandler((error, request, reply) => {

@@ -1,2 +1,2 @@
-export type { Gateway, Order, OrderAnswer, PayRefusal, Resolution, ResolvedQr, Unknown } from './gateway.ts';
+export type { Gateway } from './gateway.ts';
 export { createHttpGateway } from './http-gateway.ts';

@@ -10,4 +10,4 @@ export {
   setLimits,
   setSuspended,
 } from './partners.ts';
-export { createRateLimiter, type RateLimiter, type RequestKind } from './rate-limit.ts';
+export { createRateLimiter, type RateLimiter } from './rate-limit.ts';

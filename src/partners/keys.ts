@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
@@ -121,7 +121,3 @@ export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
     return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
   });
 }
-
-/** Compares in a time that says nothing of where two hashes differ, nor of whether there was one to compare with. */
-export const sameHash = (left: Buffer, right: Buffer | undefined) =>
-  timingSafeEqual(left, right ?? Buffer.alloc(left.length)) && right !== undefined;

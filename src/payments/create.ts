@@ -56,11 +56,13 @@ export async function createPayment(
   request: PaymentRequest,
 ): Promise<Creation> {
   const requestHash = hashRequest(request, deps.qrHosts);
-  const known = await findPaymentByKey(deps.db, caller, request.idempotencyKey);
+  const [known, maintenance, rate] = await Promise.all([
+    findPaymentByKey(deps.db, caller, request.idempotencyKey),
+    isUnderMaintenance(deps.db),
+    readCurrentRate(deps.db),
+  ]);
   if (known) return replay(deps, known, requestHash);
-
-  if (await isUnderMaintenance(deps.db)) return refused('maintenance');
-  const rate = await readCurrentRate(deps.db);
+  if (maintenance) return refused('maintenance');
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec)) return refused('rate_unavailable');
 
   const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
@@ -73,7 +75,9 @@ export async function createPayment(
   const opened = await deps.writer.open(opening);
   switch (opened.verdict) {
     case 'opened':
-      return caller.mode === 'test' ? payInTestMode(deps, opening) : payThroughGateway(deps, opening);
+      return caller.mode === 'test'
+        ? payInTestMode(deps, opening, opened.at)
+        : payThroughGateway(deps, opening, opened.at);
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId);
       return replay(deps, payment!, requestHash);
@@ -99,9 +103,7 @@ async function replay(deps: CreateDeps, payment: Payment, requestHash: Buffer): 
   const running =
     payment.status === 'processing' && deps.clock.nowMs() < deadlineMs && !isTestUnknown(payment);
   if (!running) return { outcome: 'payment', payment, replayed: true };
-  const outcome = await deps.waiting.forOutcome(payment, deadlineMs);
-  if (outcome.status === 'rejected') return refused(outcome.errorCode as ErrorCode);
-  return { outcome: 'payment', payment: outcome, replayed: false };
+  return waitFor(deps, payment, payment.createdAt);
 }
 
 async function objectionTo(
@@ -154,40 +156,30 @@ const isTestUnknown = ({ mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKo
   mode === 'test' && amountKopecks % 100n === 2n;
 
 /** The kopecks choose the outcome; with ,02 it comes 30 seconds later, from the row that was just committed. */
-async function payInTestMode(deps: CreateDeps, opening: Opening): Promise<Creation> {
-  if (!isTestUnknown(opening)) {
-    const declined = opening.amountKopecks % 100n === 1n;
-    await deps.writer.finish(
-      declined
-        ? { ...opening, outcome: 'failed', code: 'gateway_declined' }
-        : { ...opening, outcome: 'succeeded' },
-    );
-  }
-  return answerWith(deps, opening);
+async function payInTestMode(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
+  if (isTestUnknown(opening))
+    return { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
+  const declined = opening.amountKopecks % 100n === 1n;
+  return finishWith(
+    deps,
+    opening,
+    openedAt,
+    declined ? { outcome: 'failed', code: 'gateway_declined' } : { outcome: 'succeeded' },
+  );
 }
 
-async function payThroughGateway(deps: CreateDeps, opening: Opening): Promise<Creation> {
-  const startedMs = deps.clock.nowMs();
+async function payThroughGateway(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
   const answer = await deps.gateway.pay(opening);
-  const finish = async (outcome: Parameters<PaymentWriter['finish']>[0]) => {
-    await deps.writer.finish(outcome);
-    deps.waiting.wake(opening.paymentId);
-    return answerWith(deps, opening);
-  };
+  const finish = (ending: Ending) => finishWith(deps, opening, openedAt, ending);
   switch (answer.outcome) {
     case 'succeeded':
-      return finish({ ...opening, outcome: 'succeeded', orderId: answer.orderId });
+      return finish({ outcome: 'succeeded', orderId: answer.orderId });
     case 'declined':
-      return finish({
-        ...opening,
-        outcome: 'failed',
-        code: answer.code as FailureCode,
-        orderId: answer.orderId,
-      });
+      return finish({ outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'refused':
-      if (answer.code === 'voided') return finish({ ...opening, outcome: 'failed', code: 'not_executed' });
-      await finish({ ...opening, outcome: 'rejected', code: answer.code });
-      return refused(answer.code);
+      return answer.code === 'voided'
+        ? finish({ outcome: 'failed', code: 'not_executed' })
+        : finish({ outcome: 'rejected', code: answer.code });
     case 'accepted':
     case 'unknown': {
       const review = answer.outcome === 'unknown';
@@ -196,17 +188,55 @@ async function payThroughGateway(deps: CreateDeps, opening: Opening): Promise<Cr
       const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
       const at = new Date(deps.clock.nowMs() + firstPollMs);
       await lookAgain(deps.db, opening, { at, review, ...orderId });
-      const deadlineMs = startedMs + deps.answerWithinMs;
-      return {
-        outcome: 'payment',
-        payment: await deps.waiting.forOutcome(opening, deadlineMs),
-        replayed: false,
-      };
+      return waitFor(deps, opening, openedAt);
     }
   }
 }
 
-async function answerWith(deps: CreateDeps, opening: Owner & { paymentId: Id<'pay'> }): Promise<Creation> {
-  const payment = await findPayment(deps.db, opening, opening.paymentId);
-  return { outcome: 'payment', payment: payment!, replayed: false };
+type Ending =
+  | { outcome: 'succeeded'; orderId?: string }
+  | { outcome: 'failed'; code: FailureCode; orderId?: string }
+  | { outcome: 'rejected'; code: ErrorCode };
+
+/** Ends the payment and answers with it; if somebody else was quicker, with what they made of it. */
+async function finishWith(
+  deps: CreateDeps,
+  opening: Opening,
+  openedAt: Date,
+  ending: Ending,
+): Promise<Creation> {
+  const { partnerId, mode, paymentId } = opening;
+  const { changed, at } = await deps.writer.finish({ partnerId, mode, paymentId, ...ending });
+  deps.waiting.wake(paymentId);
+  if (!changed) return waitFor(deps, opening, openedAt);
+  if (ending.outcome === 'rejected') return refused(ending.code);
+  const payment: Payment = {
+    ...asOpened(opening, openedAt),
+    status: ending.outcome,
+    statusDetail: ending.outcome === 'failed' ? 'gateway_declined' : null,
+    errorCode: ending.outcome === 'failed' ? ending.code : null,
+    settledAt: at,
+  };
+  return { outcome: 'payment', payment, replayed: false };
+}
+
+/** The row as it was just committed, without reading it back. */
+const asOpened = (opening: Opening, openedAt: Date): Payment => ({
+  ...opening,
+  status: 'processing',
+  statusDetail: 'awaiting_gateway',
+  gatewayOrderId: null,
+  errorCode: null,
+  createdAt: openedAt,
+  settledAt: null,
+});
+
+async function waitFor(
+  deps: CreateDeps,
+  payment: Owner & { paymentId: Id<'pay'> },
+  openedAt: Date,
+): Promise<Creation> {
+  const outcome = await deps.waiting.forOutcome(payment, openedAt.getTime() + deps.answerWithinMs);
+  if (outcome.status === 'rejected') return refused(outcome.errorCode as ErrorCode);
+  return { outcome: 'payment', payment: outcome, replayed: false };
 }

@@ -40,6 +40,13 @@ export interface OpeningResult {
     | 'no_account';
   paymentId: Id<'pay'>;
   balanceMicroUsdt: bigint;
+  at: Date;
+}
+
+export interface FinishResult {
+  /** False when the payment was finished already, by whomever. */
+  changed: boolean;
+  at: Date;
 }
 
 export type Finish = Owner & { paymentId: Id<'pay'>; orderId?: string } & (
@@ -77,21 +84,24 @@ const openStatement = `
    ORDER BY item`;
 
 async function openAll(db: Queryable, clock: Clock, openings: Opening[]): Promise<OpeningResult[]> {
+  const at = instantOf(clock);
   const { rows } = await db.query<{ verdict: OpeningResult['verdict']; payment_id: string; balance: bigint }>(
     {
       name: 'payments_open',
       text: openStatement,
-      values: [instantOf(clock), ...openingColumns.map(([, read]) => openings.map(read))],
+      values: [at, ...openingColumns.map(([, read]) => openings.map(read))],
     },
   );
   return rows.map(row => ({
     verdict: row.verdict,
     paymentId: idFromUuid('pay', row.payment_id),
     balanceMicroUsdt: row.balance,
+    at,
   }));
 }
 
-async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promise<boolean[]> {
+async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promise<FinishResult[]> {
+  const at = instantOf(clock);
   const { rows } = await db.query<{ changed: boolean }>({
     name: 'payments_finish',
     text: 'SELECT changed FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
@@ -102,17 +112,16 @@ async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promi
       finishes.map(finish => finish.outcome),
       finishes.map(finish => ('code' in finish ? finish.code : null)),
       finishes.map(finish => finish.orderId ?? null),
-      instantOf(clock),
+      at,
     ],
   });
-  return rows.map(({ changed }) => changed);
+  return rows.map(({ changed }) => ({ changed, at }));
 }
 
 /** The two writes that move money, for many callers at once. */
 export interface PaymentWriter {
   open(opening: Opening): Promise<OpeningResult>;
-  /** False when the payment was finished already, by whomever. */
-  finish(finish: Finish): Promise<boolean>;
+  finish(finish: Finish): Promise<FinishResult>;
 }
 
 export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
@@ -127,7 +136,7 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
       ...common,
       run: openings => repeatingAfterDeadlock(() => openAll(db, clock, openings)),
     }),
-    finish: createBatcher<Finish, boolean>({
+    finish: createBatcher<Finish, FinishResult>({
       ...common,
       run: finishes => repeatingAfterDeadlock(() => finishAll(db, clock, finishes)),
     }),

@@ -3,5 +3,5 @@ export type { Alarm, Part } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { refreshRate } from './refresh.ts';
 export { startRateRefresher } from './refresher.ts';
-export type { Quote, RateSource } from './source.ts';
+export type { RateSource } from './source.ts';
 export { type CurrentRate, explainRate, isStale, readCurrentRate } from './store.ts';

@@ -45,7 +45,6 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
-    logLevel: 'silent',
     log: { warn: () => {}, error: () => {} },
   };
   const server = await createServer(deps);

@@ -1,0 +1,13 @@
+/** The least that an endpoint can cost: the same framework, the same schema, and nothing behind it. */
+import Fastify from 'fastify';
+import { Ping } from '../src/api/schemas.ts';
+
+const server = Fastify();
+server.get('/v1/ping', { schema: { response: { 200: Ping } } }, () => ({
+  ok: true,
+  partner_id: 'prt_01m7ehqr39e00aq7xw60wbe32j',
+  mode: 'test',
+  api_version: '2026-11-14',
+  request_id: 'req_01m7ehqr39e00aq7xw60wbe32j',
+}));
+console.log(`ready at ${await server.listen({ host: '127.0.0.1', port: 0 })}`);

@@ -100,6 +100,12 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
         title: 'Kopeck partner API',
         withDefaultFonts: false,
         telemetry: false,
+        authentication: { preferredSecurityScheme: 'apiKey' },
+        // What leads to somebody else's service.
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        showDeveloperTools: 'never',
+        hideClientButton: true,
       },
     } as never);
   });

@@ -85,8 +85,9 @@ DECLARE
   turnover bigint;        -- of this account today, in kopecks; only counted where there is a limit
   first_verdict opening_verdict;
   first_payment uuid;
+  ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
+  taken text[] := '{}';   -- QR codes of payments opened by this call
   opened payment_opening[] := '{}';
-  refused uuid[] := '{}';
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
@@ -102,12 +103,13 @@ BEGIN
 
   FOR next IN
     SELECT o.ordinality AS item, o.partner_id, o.mode, o.id, o.amount_kopecks, o.micro_usdt,
-           o.rate_stale_at, l.concurrent, l.daily_kopecks,
+           CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr, o.rate_stale_at, l.concurrent, l.daily_kopecks,
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
            (SELECT k.id FROM payments k WHERE k.partner_id = o.partner_id AND k.mode = o.mode
                AND k.idempotency_key = o.idempotency_key AND NOT k.rejected) AS known_id,
-           EXISTS (SELECT FROM open_payments p WHERE p.payment_id = o.id AND p.qrc_id = o.qrc_id
-               AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS has_qr
+           -- Reserved by this call, be it for another item of it: the first that may go ahead gets it.
+           EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
+               AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
       FROM unnest(openings) WITH ORDINALITY AS o
       LEFT JOIN partners l ON l.id = o.partner_id
      ORDER BY o.partner_id, o.mode, first_item, o.ordinality
@@ -134,9 +136,9 @@ BEGIN
       WHEN next.item <> next.first_item THEN CASE first_verdict WHEN 'opened' THEN 'known' ELSE first_verdict END
       WHEN available IS NULL THEN 'no_account'
       WHEN next.rate_stale_at < at THEN 'rate_unavailable'
-      WHEN NOT next.has_qr THEN 'duplicate_qr_in_flight'
+      WHEN NOT next.qr_is_free OR next.qr = ANY (taken) THEN 'duplicate_qr_in_flight'
       WHEN under_way >= next.concurrent THEN 'gateway_busy'
-      WHEN turnover + next.amount_kopecks > next.daily_kopecks THEN 'daily_limit_exceeded'
+      WHEN turnover + next.amount_kopecks >= next.daily_kopecks + 10000 THEN 'daily_limit_exceeded'
       WHEN available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'opened'
     END;
@@ -147,24 +149,25 @@ BEGIN
     END IF;
     IF verdict = 'opened' THEN
       opened := array_append(opened, openings[next.item]);
+      taken := array_append(taken, next.qr);
       available := available - next.micro_usdt;
       under_way := under_way + 1;
       turnover := turnover + next.amount_kopecks;
-    ELSIF next.has_qr THEN
-      refused := array_append(refused, next.id);
     END IF;
     IF verdict = 'known' THEN payment_id := first_payment; END IF;
     RETURN NEXT;
   END LOOP;
 
-  IF cardinality(refused) > 0 THEN
+  IF cardinality(opened) < cardinality(openings) THEN
     DELETE FROM open_payments p USING unnest(openings) o
-     WHERE o.id = ANY (refused) AND p.payment_id = o.id AND p.qrc_id = o.qrc_id
+     WHERE p.payment_id = ANY (ids) AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
        AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
   END IF;
   IF cardinality(opened) = 0 THEN RETURN; END IF;
 
-  UPDATE open_payments p SET awaiting_gateway = true FROM unnest(opened) o
+  UPDATE open_payments p
+     SET partner_id = o.partner_id, mode = o.mode, payment_id = o.id, next_at = o.next_at, awaiting_gateway = true
+    FROM unnest(opened) o
    WHERE p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
   PERFORM ledger_must_post(array_agg(o.partner_id), array_agg(o.mode), array_agg('hold'::ledger_operation),
                            array_agg(o.id), array_agg(o.micro_usdt), at)

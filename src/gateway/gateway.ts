@@ -5,9 +5,9 @@ export interface Gateway {
   resolve(qrUrl: string): Promise<Resolution>;
   /** Pays; the same payment id again never pays twice. */
   pay(order: Order): Promise<OrderAnswer | PayRefusal | Unknown>;
-  poll(paymentId: Id<'pay'>): Promise<OrderAnswer | { outcome: 'order_unknown' } | Unknown>;
+  poll(order: KnownOrder): Promise<OrderAnswer | { outcome: 'order_unknown' } | Unknown>;
   /** Makes sure that an order that was never accepted never will be. */
-  void(paymentId: Id<'pay'>): Promise<OrderAnswer | { outcome: 'voided' } | Unknown>;
+  void(order: KnownOrder): Promise<OrderAnswer | { outcome: 'voided' } | Unknown>;
   close(): Promise<void>;
 }
 
@@ -33,6 +33,9 @@ export interface Order {
   amountKopecks: bigint;
   fingerprint: string;
 }
+
+/** An answer about an order over another amount is no answer, so the amount is needed to understand any. */
+export type KnownOrder = Pick<Order, 'paymentId' | 'amountKopecks'>;
 
 /** Why a payment failed, as the partner is told. */
 export type DeclineCode =

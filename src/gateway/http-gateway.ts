@@ -98,21 +98,21 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
           ),
         answer => readRefusal(answer) ?? readOrder(answer, order.amountKopecks),
       ),
-    poll: paymentId =>
+    poll: order =>
       ask(
-        () => call('GET', orderPath(paymentId), undefined, pollTimeoutMs),
+        () => call('GET', orderPath(order.paymentId), undefined, pollTimeoutMs),
         answer =>
           answer.status === 404 && answer.body?.code === 'ORDER_UNKNOWN'
             ? ({ outcome: 'order_unknown' } as const)
-            : readOrder(answer),
+            : readOrder(answer, order.amountKopecks),
       ),
-    void: paymentId =>
+    void: order =>
       ask(
-        () => call('POST', `${orderPath(paymentId)}/void`, undefined, pollTimeoutMs),
+        () => call('POST', `${orderPath(order.paymentId)}/void`, undefined, pollTimeoutMs),
         answer =>
           answer.status === 200 && answer.body?.state === 'voided'
             ? ({ outcome: 'voided' } as const)
-            : readOrder(answer),
+            : readOrder(answer, order.amountKopecks),
       ),
     close: () => agent.destroy(),
   };
@@ -127,12 +127,16 @@ function readObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** PostgreSQL stores no NUL: what carries one could not be put on record. */
+const isStorableText = (value: unknown): value is string =>
+  typeof value === 'string' && !value.includes('\0');
+
 function readResolution(body: Record<string, unknown> | undefined): Resolution {
   const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
   const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
   const amountIsFine =
     amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
-  if (!texts.every(text => typeof text === 'string') || !amountIsFine) return { outcome: 'qr_unresolvable' };
+  if (!texts.every(isStorableText) || !amountIsFine) return { outcome: 'qr_unresolvable' };
   const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
   return {
     outcome: 'resolved',
@@ -161,15 +165,17 @@ function readRefusal({ status, body }: Answer) {
 }
 
 /** The bank side's reasons, in the words of the contract; all others are plain refusals. */
-const declineCodes: Record<string, DeclineCode> = {
-  QR_EXPIRED: 'qr_expired',
-  QR_CODE_NOT_FOUND: 'qr_expired',
-  QR_ALREADY_PAID: 'qr_already_paid',
-  ACCOUNT_BLOCKED: 'recipient_unavailable',
-  ACCOUNT_CLOSED: 'recipient_unavailable',
-  LIMIT_EXCEEDED: 'limit_exceeded',
-  SUSPECTED_FRAUD: 'suspected_fraud',
-};
+const declineCodes = new Map<unknown, DeclineCode>(
+  Object.entries({
+    QR_EXPIRED: 'qr_expired',
+    QR_CODE_NOT_FOUND: 'qr_expired',
+    QR_ALREADY_PAID: 'qr_already_paid',
+    ACCOUNT_BLOCKED: 'recipient_unavailable',
+    ACCOUNT_CLOSED: 'recipient_unavailable',
+    LIMIT_EXCEEDED: 'limit_exceeded',
+    SUSPECTED_FRAUD: 'suspected_fraud',
+  }),
+);
 
 /** "Declined" for one of these says only that the bank side does not know either. */
 const reasonsThatProveNothing = new Set([
@@ -178,22 +184,18 @@ const reasonsThatProveNothing = new Set([
   'UNEXPECTED_GATEWAY_RESPONSE',
 ]);
 
-function readOrder({ status, body }: Answer, expectedKopecks?: bigint): OrderAnswer | Unknown {
+function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnswer | Unknown {
   const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
   if (status !== 200 || !body) return unknown(`status ${status}${body ? '' : ', no readable body'}`);
   const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
-  if (typeof orderId !== 'string' || orderId === '') return unknown('an order without an id');
-  if (
-    expectedKopecks !== undefined &&
-    amountKopecks !== undefined &&
-    amountKopecks !== Number(expectedKopecks)
-  ) {
+  if (!isStorableText(orderId) || orderId === '') return unknown('an order without an id');
+  if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
     return unknown(`an order over another amount (${amountKopecks} kopecks)`);
   }
   if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
   if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
   if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
-  return { outcome: 'declined', orderId, code: declineCodes[String(reason)] ?? 'gateway_declined' };
+  return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
 }
 
 const isTimeout = (error: unknown) =>

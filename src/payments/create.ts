@@ -7,7 +7,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { Limits } from '../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
 import type { FailureCode, Payment } from './payment.ts';
-import { firstPollMs } from './recover.ts';
+import { firstPollMs, testOutcome } from './recover.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve.ts';
 import {
@@ -98,6 +98,8 @@ export async function createPayment(
 
 /** The same key again: the same payment, or a conflict. A payment that is still running is waited for. */
 async function replay(deps: CreateDeps, payment: Payment, requestHash: Buffer): Promise<Creation> {
+  // Refused since it was found: a repeat shares its fate.
+  if (payment.status === 'rejected') return refused(payment.errorCode as ErrorCode);
   if (!payment.requestHash.equals(requestHash)) return refused('idempotency_conflict');
   const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
   const running =
@@ -159,13 +161,7 @@ const isTestUnknown = ({ mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKo
 async function payInTestMode(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
   if (isTestUnknown(opening))
     return { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
-  const declined = opening.amountKopecks % 100n === 1n;
-  return finishWith(
-    deps,
-    opening,
-    openedAt,
-    declined ? { outcome: 'failed', code: 'gateway_declined' } : { outcome: 'succeeded' },
-  );
+  return finishWith(deps, opening, openedAt, testOutcome(opening));
 }
 
 async function payThroughGateway(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
@@ -208,7 +204,15 @@ async function finishWith(
   const { partnerId, mode, paymentId } = opening;
   const { changed, at } = await deps.writer.finish({ partnerId, mode, paymentId, ...ending });
   deps.waiting.wake(paymentId);
-  if (!changed) return waitFor(deps, opening, openedAt);
+  if (!changed) {
+    const creation = await waitFor(deps, opening, openedAt);
+    // Somebody else has finished it, and terminal is terminal; that they heard something else is an alarm.
+    const succeeded = creation.outcome === 'payment' && creation.payment.status === 'succeeded';
+    if (succeeded !== (ending.outcome === 'succeeded')) {
+      deps.log.warn({ paymentId, ending }, 'alarm: the gateway contradicts itself about a finished payment');
+    }
+    return creation;
+  }
   if (ending.outcome === 'rejected') return refused(ending.code);
   const payment: Payment = {
     ...asOpened(opening, openedAt),

@@ -227,6 +227,7 @@ export async function lookAgain(
 
 export interface DuePayment extends Owner {
   paymentId: Id<'pay'>;
+  amountKopecks: bigint;
   tries: number;
 }
 
@@ -237,19 +238,28 @@ export async function claimDue(
   until: Date,
   limit: number,
 ): Promise<DuePayment[]> {
-  const { rows } = await db.query<{ partner_id: string; mode: Mode; payment_id: string; tries: number }>({
+  const { rows } = await db.query<{
+    partner_id: string;
+    mode: Mode;
+    payment_id: string;
+    amount_kopecks: bigint;
+    tries: number;
+  }>({
     name: 'claim due payments',
     text: `UPDATE open_payments p SET next_at = $2, tries = p.tries + 1
              FROM (SELECT scope, qrc_id FROM open_payments WHERE next_at <= $1
                     ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED) AS due
             WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
-           RETURNING p.partner_id, p.mode, p.payment_id, p.tries`,
+           RETURNING p.partner_id, p.mode, p.payment_id, p.tries,
+                     (SELECT amount_kopecks FROM payments
+                       WHERE partner_id = p.partner_id AND mode = p.mode AND id = p.payment_id)`,
     values: [instantOf(clock), until, limit],
   });
   return rows.map(row => ({
     partnerId: idFromUuid('prt', row.partner_id),
     mode: row.mode,
     paymentId: idFromUuid('pay', row.payment_id),
+    amountKopecks: row.amount_kopecks,
     tries: row.tries,
   }));
 }

@@ -103,7 +103,8 @@ BEGIN
 
   FOR next IN
     SELECT o.ordinality AS item, o.partner_id, o.mode, o.id, o.amount_kopecks, o.micro_usdt,
-           CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr, o.rate_stale_at, l.concurrent, l.daily_kopecks,
+           CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
+           o.rate_stale_at, l.concurrent, l.daily_kopecks,
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
            (SELECT k.id FROM payments k WHERE k.partner_id = o.partner_id AND k.mode = o.mode
                AND k.idempotency_key = o.idempotency_key AND NOT k.rejected) AS known_id,
@@ -138,7 +139,7 @@ BEGIN
       WHEN next.rate_stale_at < at THEN 'rate_unavailable'
       WHEN NOT next.qr_is_free OR next.qr = ANY (taken) THEN 'duplicate_qr_in_flight'
       WHEN under_way >= next.concurrent THEN 'gateway_busy'
-      WHEN turnover + next.amount_kopecks >= next.daily_kopecks + 10000 THEN 'daily_limit_exceeded'
+      WHEN turnover + next.amount_kopecks > next.daily_kopecks THEN 'daily_limit_exceeded'
       WHEN available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'opened'
     END;

@@ -17,8 +17,8 @@ export function measure(server: FastifyInstance): void {
   server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const name = `${request.method} ${route} ${reply.statusCode}`;
-    let found = series.get(name);
-    if (!found) series.set(name, (found = durations.labels(request.method, route, `${reply.statusCode}`)));
+    const found = series.get(name) ?? durations.labels(request.method, route, `${reply.statusCode}`);
+    series.set(name, found);
     found.observe(reply.elapsedTime / 1000);
     done();
   });

@@ -107,7 +107,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
         summary: 'How much USDT is debited for an amount in rubles',
         security,
         body: schemas.QuoteRequest,
-        response: responses(schemas.Quote, ['rate_unavailable']),
+        response: responses(schemas.Quote, ['invalid_request', 'rate_unavailable']),
       },
     },
     async (request, reply) => {
@@ -136,6 +136,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
         security,
         body: schemas.ResolveRequest,
         response: responses(schemas.ResolvedQr, [
+          'invalid_request',
           'invalid_qr',
           'unsupported_qr',
           'unsupported_variable_amount',
@@ -246,8 +247,9 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     async (request, reply) => {
       const { limit, starting_after: after, status } = request.query;
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const cursorIsKnown = startingAfter && (await findPayment(deps.pool, request.caller, startingAfter));
-      if (after !== undefined && !cursorIsKnown) return sendError(request, reply, 'not_found');
+      const cursor = startingAfter && (await findPayment(deps.pool, request.caller, startingAfter));
+      if (after !== undefined && (!cursor || cursor.status === 'rejected'))
+        return sendError(request, reply, 'not_found');
       const page = await listPayments(deps.pool, request.caller, {
         limit,
         ...(startingAfter ? { startingAfter } : {}),

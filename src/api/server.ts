@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { Duplex } from 'node:stream';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { systemClock } from '../base/clock.ts';
 import { errors } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -30,19 +30,37 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     genReqId: () => newId('req', deps.clock),
     clientErrorHandler,
+    // An address that cannot be decoded, or is longer than any id, is one that does not exist.
+    frameworkErrors: (_error, request, reply) =>
+      sendError(
+        request as FastifyRequest,
+        reply.header('X-Request-Id', request.id) as FastifyReply,
+        'not_found',
+      ),
+    // Node would answer by itself, without a request id.
+    http: { requireHostHeader: false },
     ...(deps.trustProxy.length > 0 ? { trustProxy: deps.trustProxy } : {}),
   });
   server.server.headersTimeout = headersTimeoutMs;
+  // Left alone, Node would answer the one without a request id and the other not at all.
+  server.server.on('checkExpectation', (request, response) =>
+    server.server.emit('request', request, response),
+  );
+  server.server.on('connect', (_request, socket) => refuseOnSocket(socket));
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
-    done();
+    // Before its body is read: what is not there has no opinion on it.
+    if (request.is404) sendError(request, reply, 'not_found');
+    else done();
   });
   server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
   server.setErrorHandler((error, request, reply) => {
-    if (error instanceof ShapeError) return reply.status(422).send({ detail: error.details });
+    // Its body has been read to the end, so that the connection can go on.
+    if (error instanceof ShapeError)
+      return reply.removeHeader('connection').status(422).send({ detail: error.details });
     const code = codeOf(error);
     if (code === 'internal_error')
       request.log.error({ err: error, request_id: request.id }, 'a request failed');
@@ -83,7 +101,9 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 /** What is not even HTTP, or comes too slowly, gets an answer of the contract too. */
-function clientErrorHandler(_error: Error, socket: Socket): void {
+const clientErrorHandler = (_error: Error, socket: Duplex) => refuseOnSocket(socket);
+
+function refuseOnSocket(socket: Duplex): void {
   if (!socket.writable) return;
   const requestId = newId('req', systemClock);
   const { message } = errors.invalid_request;

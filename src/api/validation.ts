@@ -19,6 +19,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   const validate: ValidateFunction = (httpPart === 'body' ? ajvOf.body : ajvOf.rest).compile(schema);
   const part = partNames[httpPart ?? 'body']!;
   return data => {
+    if (part === 'query') refuseOddIntegers(schema, data);
     if (validate(data)) return { value: data };
     return { error: new ShapeError(describe(part, validate.errors!)) };
   };
@@ -73,5 +74,17 @@ function phrase(part: string, { keyword, params, schema }: ErrorObject): { msg: 
       };
     default:
       return { msg: 'Input is not valid', type: 'value_error' };
+  }
+}
+
+/** The validator would take `0x10`, `1e1` and ` 5` for integers; in an address only digits are. */
+function refuseOddIntegers(
+  schema: { properties?: Record<string, { type?: string }> },
+  data: Record<string, unknown>,
+): void {
+  for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
+    const value = data[name];
+    if (type === 'integer' && typeof value === 'string' && !/^-?\d+$/.test(value))
+      data[name] = 'not an integer';
   }
 }

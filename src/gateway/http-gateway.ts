@@ -182,6 +182,8 @@ const reasonsThatProveNothing = new Set([
   'PAYER_BANK_TIMEOUT',
   'GATEWAY_TIMEOUT',
   'UNEXPECTED_GATEWAY_RESPONSE',
+  'OPERATION_IN_PROGRESS',
+  'UNKNOWN_ERROR',
 ]);
 
 function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnswer | Unknown {

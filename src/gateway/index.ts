@@ -1,2 +1,2 @@
-export type { Gateway } from './gateway.ts';
+export type { Gateway, Order } from './gateway.ts';
 export { createHttpGateway } from './http-gateway.ts';

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+await setRate(pool, clock);
+const { address } = await startApi({ pool, clock });
+const { partnerId, testKey, liveKey } = await createCustomer(pool, 1_234_567n);
+const partner = partnerAt(address, testKey);
+const requestId = expect.stringMatching(/^req_[0-7][0-9a-z]{25}$/);
+const asOf = Date.parse('2026-11-15T10:00:00Z') / 1_000;
+
+describe('ping', () => {
+  test('says whose key it is, its mode and the version', async () => {
+    for (const [key, mode] of [
+      [testKey, 'test'],
+      [liveKey, 'live'],
+    ] as const) {
+      expect((await partnerAt(address, key).get('/v1/ping')).json).toEqual({
+        ok: true,
+        partner_id: partnerId,
+        mode,
+        api_version: '2026-11-14',
+        request_id: requestId,
+      });
+    }
+  });
+});
+
+describe('balance', () => {
+  test('of test mode begins with 10 000 USDT', async () => {
+    const { json } = await partnerAt(address, (await createCustomer(pool)).testKey).get('/v1/balance');
+    expect(json).toEqual({ balance_usdt: '10000.000000', currency: 'USDT', request_id: requestId });
+  });
+
+  test('of live mode is what was credited, to the last of six places', async () => {
+    expect((await partnerAt(address, liveKey).get('/v1/balance')).json.balance_usdt).toBe('1.234567');
+  });
+
+  test('of a partner without money is zero', async () => {
+    const { liveKey: poor } = await createCustomer(pool, 0n);
+    expect((await partnerAt(address, poor).get('/v1/balance')).json.balance_usdt).toBe('0.000000');
+  });
+
+  test('of one mode does not move with the other', async () => {
+    await partner.pay({ qr_url: newLink(10_000) });
+    expect((await partner.get('/v1/balance')).json.balance_usdt).toBe('9998.918918');
+    expect((await partnerAt(address, liveKey).get('/v1/balance')).json.balance_usdt).toBe('1.234567');
+  });
+});
+
+describe('quote', () => {
+  const quote = (raw: string) => partner.post('/v1/quote', { raw: `{"amount_rub":${raw}}` });
+
+  test('has all the fields of contract and decisions', async () => {
+    expect((await quote('"100"')).json).toEqual({
+      amount_rub: '100.00',
+      amount_usdt: '1.081082',
+      rate: '92.5000',
+      pair: 'USDT/RUB',
+      fee_rub: '0.00',
+      as_of: asOf,
+      max_age_sec: 300,
+      stale: false,
+      request_id: requestId,
+    });
+  });
+
+  test.each([
+    ['"100"', '100.00'],
+    ['"100.5"', '100.50'],
+    ['"100.50"', '100.50'],
+    ['100', '100.00'],
+    ['100.0', '100.00'],
+    ['100.5', '100.50'],
+    ['100.50', '100.50'],
+    ['0.01', '0.01'],
+    ['"0.01"', '0.01'],
+    ['0.29', '0.29'],
+    ['1.15', '1.15'],
+    ['999999999.99', '999999999.99'],
+    ['"\\u0031\\u0030"', '10.00'],
+  ])('takes %s for %s rubles', async (raw, rubles) => {
+    expect((await quote(raw)).json.amount_rub).toBe(rubles);
+  });
+
+  test.each([
+    ['0.01', '0.000109'],
+    ['92.50', '1.000000'],
+    ['92.51', '1.000109'],
+    ['100', '1.081082'],
+    ['925000', '10000.000000'],
+    ['999999999.99', '10810810.810703'],
+  ])('%s rubles cost %s USDT, rounded up', async (rubles, usdt) => {
+    expect((await quote(`"${rubles}"`)).json.amount_usdt).toBe(usdt);
+  });
+
+  test.each([
+    '"1e2"',
+    '1e2',
+    '1E2',
+    '1e-1',
+    '1.0e2',
+    '"1,5"',
+    '"1 000"',
+    '"NaN"',
+    '"Infinity"',
+    '""',
+    '" "',
+    '" 100"',
+    '"100 "',
+    '"100\\n"',
+    '"+100"',
+    '"-100"',
+    '-100',
+    '-0',
+    '0',
+    '0.0',
+    '"0"',
+    '"0.00"',
+    '-0.01',
+    '100.001',
+    '100.000',
+    '"100.001"',
+    '"100.000"',
+    '"1.2.3"',
+    '".5"',
+    '"5."',
+    '"."',
+    '"0x10"',
+    '"١٠٠"',
+    '"１００"',
+    '"100₽"',
+    '"100 RUB"',
+    '"1_000"',
+    '"null"',
+    'null',
+    'true',
+    'false',
+    '[]',
+    '["100"]',
+    '[100]',
+    '{}',
+    '{"amount":100}',
+    '{"valueOf":1}',
+    '10000000000000000000000000000000',
+    `"${'9'.repeat(1_000)}"`,
+    `1${'0'.repeat(400)}`,
+    '1e400',
+    '0.1000000000000000055511151231257827',
+    '"100\\u0000"',
+    '"\\ud800"',
+  ])('of %s is malformed, at the amount', async raw => {
+    const { status, json } = await quote(raw);
+    expect(status).toBe(422);
+    expect(json.detail).toEqual([
+      { loc: ['body', 'amount_rub'], msg: expect.any(String), type: expect.any(String) },
+    ]);
+  });
+
+  test('of nothing is malformed, at the amount', async () => {
+    const { status, json } = await partner.post('/v1/quote', { body: { amount: '100' } });
+    expect({ status, detail: json.detail }).toEqual({
+      status: 422,
+      detail: [{ loc: ['body', 'amount_rub'], msg: 'Field required', type: 'missing' }],
+    });
+  });
+
+  test('costs nothing and leaves nothing', async () => {
+    const before = (await partner.get('/v1/balance')).json.balance_usdt;
+    await quote('100');
+    expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(before);
+  });
+});
+
+// Turns the clock, so it comes after those who look at a fresh rate.
+describe('rate', () => {
+  test('has all the fields of the contract', async () => {
+    expect((await partner.get('/v1/rate')).json).toEqual({
+      pair: 'USDT/RUB',
+      rate: '92.5000',
+      as_of: asOf,
+      max_age_sec: 300,
+      stale: false,
+      request_id: requestId,
+    });
+  });
+
+  test('is fresh for 300 seconds and stale after, and then quoted with a flag', async () => {
+    clock.advance(300_000);
+    expect((await partner.get('/v1/rate')).json.stale).toBe(false);
+    clock.advance(1);
+    expect((await partner.get('/v1/rate')).json).toMatchObject({ stale: true, as_of: asOf, rate: '92.5000' });
+    const quoted = await partner.post('/v1/quote', { body: { amount_rub: 100 } });
+    expect({ status: quoted.status, ...quoted.json }).toMatchObject({
+      status: 200,
+      stale: true,
+      as_of: asOf,
+      amount_usdt: '1.081082',
+    });
+  });
+
+  test('changes when it is refreshed', async () => {
+    await setRate(pool, clock, '93.1234');
+    const now = Math.floor(clock.nowMs() / 1_000);
+    expect((await partner.get('/v1/rate')).json).toMatchObject({ rate: '93.1234', stale: false, as_of: now });
+    expect((await partner.post('/v1/quote', { body: { amount_rub: 100 } })).json).toMatchObject({
+      rate: '93.1234',
+      amount_usdt: '1.073844',
+    });
+  });
+
+  test('that nobody knows yet is unavailable, and closes quotes and payments', async () => {
+    const { pool: empty } = await createDatabase();
+    const api = await startApi({ pool: empty, clock });
+    const early = partnerAt(api.address, (await createCustomer(empty)).testKey);
+    const answers = [
+      await early.get('/v1/rate'),
+      await early.post('/v1/quote', { body: { amount_rub: 100 } }),
+      await early.pay({ qr_url: newLink(10_000) }),
+    ];
+    for (const { status, json } of answers) {
+      expect({ status, code: json.error.code }).toEqual({ status: 503, code: 'rate_unavailable' });
+    }
+    expect((await early.post('/v1/quote', { body: { amount_rub: 0 } })).status).toBe(422);
+    expect((await early.get('/v1/payments')).json.data).toEqual([]);
+    expect((await early.get('/v1/balance')).json.balance_usdt).toBe('10000.000000');
+  });
+});

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { type Answer, createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { sendRequest } from '../helpers/raw.ts';
+
+const { pool } = await createDatabase();
+await setRate(pool);
+const { address } = await startApi({ pool });
+const { testKey } = await createCustomer(pool);
+const partner = partnerAt(address, testKey);
+afterAll(async () => {
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+/** What the database holds of payments and of money moved: changes with every payment and with nothing else. */
+async function state() {
+  const { rows } = await pool.query(
+    'SELECT (SELECT count(*)::int FROM payments) AS payments, (SELECT count(*)::int FROM entries) AS entries, ' +
+      '(SELECT count(*)::int FROM open_payments) AS open, (SELECT sum(held + settled)::text FROM accounts) AS spent',
+  );
+  return rows[0];
+}
+
+/** An answer of the contract (partnerAt holds it against the document), never a 5xx, and no trace unless it is a payment. */
+async function expectHarmless(call: () => Promise<Answer>) {
+  const before = await state();
+  const answer = await call();
+  expect(answer.status, answer.text).toBeLessThan(500);
+  const after = await state();
+  if (answer.status === 200 && answer.json.object === 'payment') {
+    expect(after.payments).toBe(before.payments + 1);
+  } else {
+    expect(after).toEqual(before);
+  }
+  return answer;
+}
+
+let count = 0;
+const posts = fc.constantFrom('/v1/payments', '/v1/quote', '/v1/qr/resolve');
+const post = (path: string, raw: string | Uint8Array<ArrayBuffer>) =>
+  partner.post(path, { raw, headers: { 'idempotency-key': `fuzz ${++count}` } });
+
+const strange = fc.constantFrom(
+  '\0',
+  '\ud800',
+  '\udfff\ud800',
+  '__proto__',
+  'constructor',
+  '\u2028',
+  '🙂'.repeat(130),
+  'x'.repeat(2_000),
+  'NaN',
+  '1e2',
+  '-0',
+  '%00',
+  '../../',
+  "'; --",
+);
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), strange);
+const anyJson = fc.oneof(
+  fc.json({ stringUnit: 'binary', maxDepth: 5 }),
+  fc.jsonValue().map(value => JSON.stringify(value)),
+);
+
+test('random JSON does no harm', async () => {
+  await fc.assert(
+    fc.asyncProperty(posts, anyJson, async (path, raw) => {
+      expect((await expectHarmless(() => post(path, raw))).status).toBe(422);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('random bytes do no harm', async () => {
+  await fc.assert(
+    fc.asyncProperty(posts, fc.uint8Array({ minLength: 1, maxLength: 200 }), async (path, bytes) => {
+      const answer = await expectHarmless(() => post(path, new Uint8Array(bytes)));
+      expect(answer.status).toBe(422);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+const value = fc.oneof(
+  text,
+  fc.double(),
+  fc.integer(),
+  fc.bigInt().map(String),
+  fc.constantFrom(null, true, false),
+  fc.array(text, { maxLength: 3 }),
+  fc.dictionary(text, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 }),
+);
+const nearlyLink = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(10_000, 10_001, 10_003, 999, undefined).map(kopecks => newLink(kopecks)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(fc.constant(newLink(10_000)), text).map(([link, tail]) => `${link}${tail}`),
+  },
+  { weight: 1, arbitrary: value },
+);
+const nearlyAmount = fc.oneof(
+  { weight: 2, arbitrary: fc.constantFrom('100', 100, '100.00', undefined, null) },
+  { weight: 1, arbitrary: fc.double({ min: 0, max: 200_000, noNaN: true }) },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 1, max: 20_000_000 }).map(kopecks => (kopecks / 100).toFixed(2)),
+  },
+  { weight: 1, arbitrary: value },
+);
+const nearlyPayment = fc.record(
+  {
+    qr_url: nearlyLink,
+    amount_rub: nearlyAmount,
+    external_id: fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom('order', null) },
+      { weight: 1, arbitrary: value },
+    ),
+    metadata: fc.oneof(
+      { weight: 2, arbitrary: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 }) },
+      { weight: 1, arbitrary: value },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+test('nearly valid payments do no harm, and those that are paid come back as they were sent', async () => {
+  const seen = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(nearlyPayment, async fields => {
+      const body = JSON.stringify(fields);
+      const answer = await expectHarmless(() => post('/v1/payments', body));
+      const outcome = answer.json.detail ? 'malformed' : (answer.json.status ?? answer.json.error.code);
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+      if (answer.status !== 200) return;
+      const sent = JSON.parse(body);
+      expect(answer.json.external_id).toBe(sent.external_id ?? null);
+      expect(JSON.stringify(answer.json.metadata)).toBe(JSON.stringify(sent.metadata ?? {}));
+    }),
+    { numRuns: 250 },
+  );
+  // It is worth nothing if everything is refused at the first check.
+  for (const outcome of ['malformed', 'succeeded', 'amount_mismatch', 'invalid_qr'])
+    expect(seen.get(outcome), JSON.stringify([...seen])).toBeGreaterThan(0);
+});
+
+test('a valid payment cut or changed anywhere does no harm', async () => {
+  const valid = () =>
+    Buffer.from(
+      JSON.stringify({
+        qr_url: newLink(10_000),
+        amount_rub: '100.00',
+        external_id: 'é',
+        metadata: { a: [1, '🙂'] },
+      }),
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(255), fc.boolean(), async (at, byte, cut) => {
+      const bytes = valid();
+      const place = at % bytes.length;
+      if (cut)
+        return void (await expectHarmless(() =>
+          post('/v1/payments', new Uint8Array(bytes.subarray(0, place || 1))),
+        ));
+      bytes[place] = byte;
+      await expectHarmless(() => post('/v1/payments', new Uint8Array(bytes)));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('random addresses, parameters and headers do no harm', async () => {
+  const parameter = fc.tuple(fc.constantFrom('limit', 'starting_after', 'status', 'other'), text);
+  await fc.assert(
+    fc.asyncProperty(fc.array(parameter, { maxLength: 4 }), text, async (parameters, id) => {
+      const wellFormed = (part: string) => encodeURIComponent(part.toWellFormed());
+      const query = parameters.map(([name, part]) => `${name}=${wellFormed(part)}`).join('&');
+      const listed = await expectHarmless(() => partner.get(`/v1/payments?${query}`));
+      expect([200, 404, 422]).toContain(listed.status);
+      const got = await expectHarmless(() => partner.get(`/v1/payments/x${wellFormed(id)}`));
+      expect(got.status).toBe(404);
+    }),
+    { numRuns: 60 },
+  );
+  const headerText = fc.string({
+    unit: fc
+      .integer({ min: 0x20, max: 0xff })
+      .filter(code => code !== 0x7f)
+      .map(code => String.fromCharCode(code)),
+    maxLength: 30,
+  });
+  await fc.assert(
+    fc.asyncProperty(headerText, headerText, headerText, async (key, type, authorization) => {
+      const before = await state();
+      const headers = { 'idempotency-key': key, 'content-type': type, authorization: `Bearer ${testKey}` };
+      const body = JSON.stringify({ qr_url: 'nonsense' });
+      const refused = await sendRequest(address, { method: 'POST', path: '/v1/payments', headers, body });
+      expect(refused.status).toBe(400);
+      const stranger = await sendRequest(address, { path: '/v1/ping', headers: { authorization } });
+      expect(stranger.status).toBe(401);
+      expect(await state()).toEqual(before);
+    }),
+    { numRuns: 60 },
+  );
+});

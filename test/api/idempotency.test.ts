@@ -1,0 +1,424 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
+import { readBalances, topUp } from '../../src/ledger/index.ts';
+import { setLimits, setSuspended } from '../../src/partners/index.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import {
+  type Answer,
+  createCustomer,
+  issueKey,
+  newLink,
+  partnerAt,
+  setRate,
+  startApi,
+} from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { expectError, sendRequest } from '../helpers/raw.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const { address, deps } = await startApi({ pool, clock });
+const desk = deskOf(pool);
+beforeEach(() => setRate(pool, clock));
+
+async function newPartner() {
+  const customer = await createCustomer(pool);
+  return { ...partnerAt(address, customer.testKey), ...customer };
+}
+const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error.code}`;
+const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+
+describe('an idempotency key', () => {
+  const send = async (keys: string | string[] | undefined, testKey?: string) =>
+    sendRequest(address, {
+      method: 'POST',
+      path: '/v1/payments',
+      headers: {
+        authorization: `Bearer ${testKey ?? (await createCustomer(pool)).testKey}`,
+        ...(keys === undefined ? {} : { 'idempotency-key': keys }),
+      },
+      body: JSON.stringify({ qr_url: newLink(10_000) }),
+    });
+
+  test('is required', async () => {
+    expectError(await send(undefined), 400, 'missing_idempotency_key');
+  });
+
+  test.each([
+    ['is empty', ''],
+    ['is blank', '   '],
+    ['has 256 characters', 'x'.repeat(256)],
+    ['has 10 000 characters', 'x'.repeat(10_000)],
+    ['has a letter that is not ASCII', 'café'],
+    ['has a tab', 'a\tb'],
+    ['comes twice', ['one', 'two']],
+    ['comes twice and is the same', ['one', 'one']],
+    ['comes twice, once empty', ['', 'one']],
+  ])('that %s is an invalid request, and nothing is paid', async (_name, keys) => {
+    const { partnerId, testKey } = await createCustomer(pool);
+    const sent = typeof keys === 'string' ? Buffer.from(keys).toString('latin1') : keys;
+    expectError(await send(sent, testKey), 400, 'invalid_request');
+    expect((await readBalances(pool, partnerId)).test.availableMicroUsdt).toBe(10_000_000_000n);
+  });
+
+  test.each(['x', '0', '~!@#$%^&*()_+ `{}|:"<>?', 'a, b', 'x'.repeat(255), 'null', '__proto__', "'; --"])(
+    'may be %s',
+    async key => {
+      const partner = await newPartner();
+      const body = { qr_url: newLink(10_000) };
+      const paid = await partner.pay(body, key);
+      expect(codeOf(paid)).toBe('200 succeeded');
+      expect((await partner.pay(body, key)).text).toBe(paid.text);
+    },
+  );
+
+  test('is one thing and its capitals another', async () => {
+    const partner = await newPartner();
+    const paid = [
+      await partner.pay({ qr_url: newLink(10_000) }, 'key'),
+      await partner.pay({ qr_url: newLink(10_000) }, 'KEY'),
+    ];
+    expect(paid.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
+  });
+});
+
+describe('a repeat', () => {
+  test('gives the same payment again, says so, and debits once', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000), amount_rub: '100', external_id: 'order', metadata: { a: 1 } };
+    const first = await partner.pay(body, 'same');
+    const again = await partner.pay(body, 'same');
+    expect([isReplay(first), isReplay(again)]).toEqual([false, true]);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    expect((await partner.get('/v1/payments')).json.data).toEqual([first.json]);
+    expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
+  });
+
+  test('of a payment that failed gives the failed payment, and pays nothing', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_001) };
+    const first = await partner.pay(body, 'failed');
+    const again = await partner.pay(body, 'failed');
+    expect([codeOf(first), codeOf(again), isReplay(again)]).toEqual(['200 failed', '200 failed', true]);
+    expect(again.text).toBe(first.text);
+  });
+
+  test('gives the payment as it is now', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_002) };
+    const first = await partner.pay(body, 'now');
+    const meanwhile = await partner.pay(body, 'now');
+    expect([codeOf(first), codeOf(meanwhile)]).toEqual(['200 processing', '200 processing']);
+    expect(meanwhile.json).toEqual(first.json);
+    clock.advance(30_000);
+    await recoverDuePayments(deps);
+    const later = await partner.pay(body, 'now');
+    expect([codeOf(later), later.json.id, isReplay(later)]).toEqual(['200 succeeded', first.json.id, true]);
+  });
+
+  test('is remembered for ever', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000) };
+    const first = await partner.pay(body, 'old');
+    clock.advance(400 * 86_400_000);
+    expect((await partner.pay(body, 'old')).text).toBe(first.text);
+  });
+
+  test('is known to another process', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000) };
+    const first = await partner.pay(body, 'elsewhere');
+    const elsewhere = partnerAt((await startApi({ pool, clock })).address, partner.testKey);
+    const again = await elsewhere.pay(body, 'elsewhere');
+    expect([again.text, isReplay(again)]).toEqual([first.text, true]);
+  });
+
+  test('passes maintenance, a stale rate, a blocked recipient and every limit', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000) };
+    const first = await partner.pay(body, 'closed');
+    await setLimits(desk, partner.partnerId, {
+      minKopecks: 1_000_000n,
+      maxKopecks: 1_000_001n,
+      dailyKopecks: 0n,
+      concurrent: 1,
+    });
+    await setMaintenance(desk, true);
+    await blockRecipient(desk, 'Test recipient');
+    clock.advance(1_000_000);
+    const again = await partner.pay(body, 'closed');
+    await unblockRecipient(desk, 'Test recipient');
+    await setMaintenance(desk, false);
+    expect([again.text, isReplay(again)]).toEqual([first.text, true]);
+  });
+
+  test('does not pass a suspension, a malformed body or the rate limit', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000) };
+    await partner.pay(body, 'known');
+    expect((await partner.pay({ ...body, amount_rub: 'x' }, 'known')).status).toBe(422);
+    await setSuspended(desk, partner.partnerId, true);
+    await expect
+      .poll(async () => codeOf(await partner.pay(body, 'known')), { interval: 1 })
+      .toBe('403 partner_suspended');
+    await setSuspended(desk, partner.partnerId, false);
+    await setLimits(desk, partner.partnerId, { createRps: 1, createBurst: 1 });
+    // Those fetched ahead with the limits from before are worth nothing after a second.
+    clock.advance(1_000);
+    const codes = new Set<string>();
+    await expect
+      .poll(
+        async () => {
+          codes.add(codeOf(await partner.pay(body, 'known')));
+          return [...codes];
+        },
+        { interval: 1 },
+      )
+      .toContain('429 rate_limited');
+  });
+});
+
+describe('the same body', () => {
+  const id = 'AD10004MV5CJ3D638358RO81129CE63P';
+  const link = `https://qr.nspk.ru/${id}?type=02&bank=100000000004&sum=10000&cur=RUB`;
+  const original = `{"qr_url":"${link}","amount_rub":"100","external_id":"order","metadata":{"a":1.10,"b":{"c":[1,2],"d":null}}}`;
+  const payRaw = async (partner: Awaited<ReturnType<typeof newPartner>>, raw: string) =>
+    partner.post('/v1/payments', { raw, headers: { 'idempotency-key': 'meaning' } });
+
+  test.each([
+    [
+      'another order of fields',
+      `{"metadata":{"b":{"d":null,"c":[1,2]},"a":1.10},"external_id":"order","amount_rub":"100","qr_url":"${link}"}`,
+    ],
+    ['an amount of "100.0"', original.replace('"100"', '"100.0"')],
+    ['an amount of "100.00"', original.replace('"100"', '"100.00"')],
+    ['an amount of 100', original.replace('"100"', '100')],
+    ['an amount of 100.00', original.replace('"100"', '100.00')],
+    ['a number written differently', original.replace('1.10', '11e-1')],
+    ['spaces', original.replaceAll(':{', ' :\n{ ')],
+    ['escapes', original.replace('"order"', '"\\u006frder"')],
+    ['&amp; in the link', original.replaceAll('&', '&amp;')],
+    ['the link of a banking app', original.replace('https://', 'bank100000000004://')],
+    ['the link of the web form', original.replace('https://qr.', 'https://web.qr.')],
+    ['spaces around the link', original.replace(link, ` ${link} `)],
+    ['fields that nobody knows', original.replace('{', '{"unknown":1,')],
+  ])('may come with %s', async (_name, raw) => {
+    const partner = await newPartner();
+    const first = await payRaw(partner, original);
+    expect(codeOf(first)).toBe('200 succeeded');
+    const again = await payRaw(partner, raw);
+    expect([again.text, isReplay(again)]).toEqual([first.text, true]);
+  });
+
+  test('may name what is absent', async () => {
+    const partner = await newPartner();
+    const first = await payRaw(partner, `{"qr_url":"${link}"}`);
+    for (const raw of [
+      `{"qr_url":"${link}","amount_rub":null,"external_id":null,"metadata":null}`,
+      `{"qr_url":"${link}","metadata":{}}`,
+    ])
+      expect((await payRaw(partner, raw)).text).toBe(first.text);
+  });
+
+  test.each([
+    ['another code', original.replace(id, id.replace('63P', '63Q'))],
+    ['another sum in the link', original.replace('sum=10000', 'sum=10100')],
+    ['another amount', original.replace('"100"', '"100.01"')],
+    ['no amount', original.replace('"amount_rub":"100",', '')],
+    ['another order', original.replace('"order"', '"order "')],
+    ['capitals in the order', original.replace('"order"', '"Order"')],
+    ['an empty order', original.replace('"order"', '""')],
+    ['no order', original.replace('"external_id":"order",', '')],
+    ['another value in the metadata', original.replace('1.10', '1.11')],
+    ['another type in the metadata', original.replace('1.10', '"1.10"')],
+    ['one more field in the metadata', original.replace('"a":1.10', '"a":1.10,"z":null')],
+    ['one field less in the metadata', original.replace('"a":1.10,', '')],
+    ['another order in an array', original.replace('[1,2]', '[2,1]')],
+    ['no metadata', original.replace(/,"metadata":.*/, '}')],
+    ['a link that is none', original.replace(link, 'nonsense')],
+  ])('it is not with %s: a conflict that changes nothing', async (_name, raw) => {
+    const partner = await newPartner();
+    const first = await payRaw(partner, original);
+    const balance = await readBalances(pool, partner.partnerId);
+    expect(codeOf(await payRaw(partner, raw))).toBe('409 idempotency_conflict');
+    expect(await readBalances(pool, partner.partnerId)).toEqual(balance);
+    expect((await payRaw(partner, original)).text).toBe(first.text);
+  });
+});
+
+describe('a rejected request leaves the key free', () => {
+  const cases: [string, object, (partner: Awaited<ReturnType<typeof newPartner>>) => Promise<unknown>][] = [
+    ['invalid_qr', { qr_url: 'nonsense' }, async () => {}],
+    ['unsupported_qr', { qr_url: 'https://sub.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P' }, async () => {}],
+    ['unsupported_variable_amount', { qr_url: newLink() }, async () => {}],
+    ['amount_mismatch', { qr_url: newLink(10_000), amount_rub: 1 }, async () => {}],
+    ['invalid_request', { qr_url: newLink(100) }, async () => {}],
+    ['amount_limit_exceeded', { qr_url: newLink(100_000_000) }, async () => {}],
+    ['qr_changed', { qr_url: newLink(10_003) }, async () => {}],
+    [
+      'daily_limit_exceeded',
+      { qr_url: newLink(10_000) },
+      ({ partnerId }) => setLimits(desk, partnerId, { dailyKopecks: 0n }),
+    ],
+    [
+      'insufficient_balance',
+      { qr_url: newLink(100_000_000) },
+      ({ partnerId }) => setLimits(desk, partnerId, { maxKopecks: 100_000_000n }),
+    ],
+    ['recipient_blocked', { qr_url: newLink(10_000) }, () => blockRecipient(desk, 'Test recipient')],
+    ['maintenance', { qr_url: newLink(10_000) }, () => setMaintenance(desk, true)],
+    ['rate_unavailable', { qr_url: newLink(10_000) }, async () => clock.advance(301_000)],
+  ];
+  test.each(cases)('%s', async (code, body, spoil) => {
+    const partner = await newPartner();
+    await spoil(partner);
+    expect((await partner.pay(body, 'free')).json.error.code).toBe(code);
+    await setLimits(desk, partner.partnerId, { dailyKopecks: null });
+    await unblockRecipient(desk, 'Test recipient');
+    await setMaintenance(desk, false);
+    await setRate(pool, clock);
+    const paid = await partner.pay({ qr_url: newLink(10_000) }, 'free');
+    expect([codeOf(paid), isReplay(paid)]).toEqual(['200 succeeded', false]);
+    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
+  });
+
+  test('for the same body too, once there is money', async () => {
+    const partner = await newPartner();
+    await setLimits(desk, partner.partnerId, { maxKopecks: 100_000_000n });
+    const body = { qr_url: newLink(92_600_000) };
+    expect(codeOf(await partner.pay(body, 'retry'))).toBe('402 insufficient_balance');
+    await topUp(desk, {
+      partnerId: partner.partnerId,
+      mode: 'test',
+      reference: 'more',
+      microUsdt: 100_000_000n,
+    });
+    expect(codeOf(await partner.pay(body, 'retry'))).toBe('200 succeeded');
+  });
+});
+
+describe('keys never collide', () => {
+  test('between two partners', async () => {
+    const [first, second] = [await newPartner(), await newPartner()];
+    const paid = [
+      await first.pay({ qr_url: newLink(10_000) }, 'shared'),
+      await second.pay({ qr_url: newLink(20_000) }, 'shared'),
+    ];
+    expect(paid.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
+    expect(paid.some(isReplay)).toBe(false);
+  });
+
+  test('between test and live', async () => {
+    const partner = await newPartner();
+    await partner.pay({ qr_url: newLink(10_000) }, 'shared');
+    // There is no gateway here: live mode gets as far as asking it, and no conflict.
+    const live = await partnerAt(address, partner.liveKey).pay({ qr_url: newLink(20_000) }, 'shared');
+    expect(codeOf(live)).toBe('503 gateway_unavailable');
+  });
+
+  test('but are one for all keys of a partner and mode', async () => {
+    const partner = await newPartner();
+    const second = partnerAt(address, await issueKey(pool, partner.partnerId, 'test'));
+    const body = { qr_url: newLink(10_000) };
+    const first = await partner.pay(body, 'shared');
+    expect((await second.pay(body, 'shared')).text).toBe(first.text);
+  });
+});
+
+describe('at the same time', () => {
+  test('50 with one key are one payment', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_000) };
+    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, 'crowd')));
+    expect(new Set(answers.map(codeOf))).toEqual(new Set(['200 succeeded']));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
+    expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
+  });
+
+  test('50 with one key and different bodies are one payment and 49 conflicts', async () => {
+    const partner = await newPartner();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => partner.pay({ qr_url: newLink(10_000) }, 'crowd')),
+    );
+    const codes = answers.map(codeOf).sort();
+    expect(codes).toEqual(['200 succeeded', ...Array(49).fill('409 idempotency_conflict')]);
+    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
+  });
+
+  test('50 with keys of their own and one code under way are one payment and 49 duplicates', async () => {
+    const partner = await newPartner();
+    const body = { qr_url: newLink(10_002) };
+    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, randomUUID())));
+    const codes = answers.map(codeOf).sort();
+    expect(codes).toEqual(['200 processing', ...Array(49).fill('409 duplicate_qr_in_flight')]);
+  });
+});
+
+describe('a repeat while the first is running', () => {
+  /** A service whose payments end when they are told to. */
+  async function startSlowApi() {
+    const slow = await startApi({ pool, clock });
+    const { finish } = slow.deps.writer;
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    slow.deps.writer.finish = async outcome => {
+      begun.resolve();
+      await gate.promise;
+      return finish(outcome);
+    };
+    return { address: slow.address, begun: begun.promise, letGo: gate.resolve };
+  }
+
+  test.each([
+    ['in the same process', true],
+    ['in another process', false],
+  ])('joins it %s', async (_name, same) => {
+    const partner = await newPartner();
+    const slow = await startSlowApi();
+    const body = { qr_url: newLink(10_000) };
+    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
+    await slow.begun;
+    let answered = false;
+    const joined = partnerAt(same ? slow.address : address, partner.testKey)
+      .pay(body, 'join')
+      .finally(() => {
+        answered = true;
+      });
+    // Another request of the same partner is through before it: what joins does wait.
+    expect((await partner.get('/v1/payments')).json.data[0]).toMatchObject({
+      status: 'processing',
+      status_detail: 'awaiting_gateway',
+    });
+    expect(answered).toBe(false);
+    slow.letGo();
+    const answers = await Promise.all([first, joined]);
+    expect(answers.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
+    expect(answers[1].text).toBe(answers[0].text);
+  });
+
+  test('with another body is a conflict at once', async () => {
+    const partner = await newPartner();
+    const slow = await startSlowApi();
+    const first = partnerAt(slow.address, partner.testKey).pay({ qr_url: newLink(10_000) }, 'join');
+    await slow.begun;
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'join'))).toBe('409 idempotency_conflict');
+    slow.letGo();
+    await first;
+  });
+
+  test('waits no longer than the first would, and then says processing', async () => {
+    const partner = await newPartner();
+    const slow = await startSlowApi();
+    const body = { qr_url: newLink(10_000) };
+    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
+    await slow.begun;
+    clock.advance(5_000);
+    expect(codeOf(await partner.pay(body, 'join'))).toBe('200 processing');
+    slow.letGo();
+    await first;
+  });
+});

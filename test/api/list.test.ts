@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import { idFromUuid, newId } from '../../src/base/ids.ts';
+import { createCustomer, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+await setRate(pool, clock);
+const simulator = await startSimulator();
+const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address });
+
+async function newPartner(payments: number[] = []) {
+  const customer = await createCustomer(pool);
+  const partner = { ...partnerAt(address, customer.testKey), ...customer };
+  const ids: string[] = [];
+  for (const kopecks of payments) {
+    clock.advance(1);
+    ids.unshift((await partner.pay({ qr_url: newLink(kopecks) })).json.id);
+  }
+  return { ...partner, ids };
+}
+type Partner = Awaited<ReturnType<typeof newPartner>>;
+const idsOf = (data: { id: string }[]) => data.map(({ id }) => id);
+
+/** All pages from the first to the last. */
+async function readAll(partner: Partner, query: string, between: () => Promise<unknown> = async () => {}) {
+  const pages: string[][] = [];
+  let cursor: string | null = null;
+  do {
+    const { status, json } = await partner.get(
+      `/v1/payments?${query}${cursor ? `&starting_after=${cursor}` : ''}`,
+    );
+    expect(status).toBe(200);
+    expect(json.has_more).toBe(json.next_cursor !== null);
+    pages.push(idsOf(json.data));
+    cursor = json.next_cursor;
+    if (cursor) expect(cursor).toBe(pages.at(-1)!.at(-1));
+    await between();
+  } while (cursor);
+  return pages;
+}
+
+describe('the list', () => {
+  test('of nobody who has paid is empty', async () => {
+    const { json } = await (await newPartner()).get('/v1/payments');
+    expect(json).toEqual({ data: [], has_more: false, next_cursor: null, request_id: expect.any(String) });
+  });
+
+  test('has the newest first, each as it is when asked for by itself', async () => {
+    const partner = await newPartner([10_000, 10_001, 10_002]);
+    const { data } = (await partner.get('/v1/payments')).json;
+    expect(idsOf(data)).toEqual(partner.ids);
+    for (const payment of data)
+      expect((await partner.get(`/v1/payments/${payment.id}`)).json).toEqual(payment);
+  });
+
+  test('keeps the order of those created in the same millisecond', async () => {
+    const partner = await newPartner();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count++)
+      ids.unshift((await partner.pay({ qr_url: newLink(10_000) })).json.id);
+    expect(idsOf((await partner.get('/v1/payments')).json.data)).toEqual(ids);
+  });
+
+  test('says on the last page that there is no next, full or not', async () => {
+    const partner = await newPartner([10_000, 10_000, 10_000, 10_000]);
+    const [a, b, c, d] = partner.ids;
+    expect(await readAll(partner, 'limit=3')).toEqual([[a, b, c], [d]]);
+    expect(await readAll(partner, 'limit=2')).toEqual([
+      [a, b],
+      [c, d],
+    ]);
+    expect(await readAll(partner, 'limit=4')).toEqual([[a, b, c, d]]);
+    expect(await readAll(partner, 'limit=1')).toEqual([[a], [b], [c], [d]]);
+  });
+
+  test('does not move under a reader while payments are added', async () => {
+    const partner = await newPartner([10_000, 10_000, 10_000, 10_000, 10_000]);
+    const pages = await readAll(partner, 'limit=2', () => partner.pay({ qr_url: newLink(10_000) }));
+    expect(pages.flat()).toEqual(partner.ids);
+  });
+
+  test('has nothing after the oldest', async () => {
+    const partner = await newPartner([10_000, 10_000]);
+    const { json } = await partner.get(`/v1/payments?starting_after=${partner.ids[1]}`);
+    expect(json).toMatchObject({ data: [], has_more: false, next_cursor: null });
+  });
+
+  test('has 50 unless told otherwise, and up to 100', async () => {
+    const partner = await newPartner();
+    await Promise.all(Array.from({ length: 101 }, () => partner.pay({ qr_url: newLink(10_000) })));
+    const sizes = async (query: string) => (await readAll(partner, query)).map(({ length }) => length);
+    expect(await sizes('')).toEqual([50, 50, 1]);
+    expect(await sizes('limit=100')).toEqual([100, 1]);
+    expect(new Set((await readAll(partner, 'limit=100')).flat()).size).toBe(101);
+  });
+
+  test.each([
+    '0',
+    '101',
+    '-1',
+    '1000000000000',
+    'ten',
+    '',
+    '1.5',
+    'NaN',
+    'null',
+    '1%00',
+    '10&limit=20',
+    '%F0%9F%99%82',
+  ])('refuses a limit of %s as malformed', async limit => {
+    const partner = await newPartner();
+    const { status, json } = await partner.get(`/v1/payments?limit=${limit}`);
+    expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['query', 'limit'] });
+  });
+
+  test.each(['0x10', '1e1', '%205'])('refuses a limit of %s, which only JavaScript reads', async limit => {
+    expect((await (await newPartner()).get(`/v1/payments?limit=${limit}`)).status).toBe(422);
+  });
+
+  test.each(['1', '100'])('takes a limit of %s', async limit => {
+    expect((await (await newPartner()).get(`/v1/payments?limit=${limit}`)).status).toBe(200);
+  });
+
+  test('can be of one status, page by page', async () => {
+    const partner = await newPartner([10_000, 10_001, 10_002, 10_000, 10_001, 10_002, 10_000]);
+    const [s3, p2, f2, s2, p1, f1, s1] = partner.ids;
+    expect(await readAll(partner, 'status=succeeded&limit=2')).toEqual([[s3, s2], [s1]]);
+    expect(await readAll(partner, 'status=failed&limit=2')).toEqual([[f2, f1]]);
+    expect(await readAll(partner, 'status=processing&limit=1')).toEqual([[p2], [p1]]);
+  });
+
+  test('can start after a payment of another status', async () => {
+    const partner = await newPartner([10_000, 10_001, 10_000]);
+    const { json } = await partner.get(`/v1/payments?status=succeeded&starting_after=${partner.ids[1]}`);
+    expect(idsOf(json.data)).toEqual([partner.ids[2]]);
+  });
+
+  test.each(['', 'SUCCEEDED', 'pending', 'rejected', 'null', 'succeeded&status=failed', 'succeeded,failed'])(
+    'refuses the status %s as malformed',
+    async status => {
+      const { status: answered, json } = await (await newPartner()).get(`/v1/payments?status=${status}`);
+      expect({ answered, loc: json.detail[0].loc }).toEqual({ answered: 422, loc: ['query', 'status'] });
+    },
+  );
+
+  test('names every objection', async () => {
+    const { json } = await (await newPartner()).get('/v1/payments?limit=0&status=x');
+    expect(json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([
+      ['query', 'limit'],
+      ['query', 'status'],
+    ]);
+  });
+
+  test('ignores parameters that nobody knows', async () => {
+    const partner = await newPartner([10_000]);
+    const { json } = await partner.get('/v1/payments?__proto__=1&constructor=2&ending_before=x&mode=live');
+    expect(idsOf(json.data)).toEqual(partner.ids);
+  });
+});
+
+describe('a payment id', () => {
+  const malformed = [
+    'x',
+    'pay_',
+    'null',
+    '0',
+    'pay_01m7ehqr39e00aq7xw60wbe32',
+    'pay_01m7ehqr39e00aq7xw60wbe32jj',
+    'pay_81m7ehqr39e00aq7xw60wbe32j',
+    'pay_01m7ehqr39e00aq7xw60wbe3il',
+    'PAY_01M7EHQR39E00AQ7XW60WBE32J',
+    'req_01m7ehqr39e00aq7xw60wbe32j',
+    '01m7ehqr39e00aq7xw60wbe32j',
+    '019a81bb-c4e1-7000-ab1f-be60172f1852',
+    'pay_01m7ehqr39e00aq7xw60wbe32j%20',
+    'pay_%00',
+    '%00',
+    '%F0%9F%99%82',
+    '..%2F..%2Fetc',
+    "'%20OR%201=1",
+    'x'.repeat(101),
+    'x'.repeat(5_000),
+  ];
+
+  test.each(malformed)('that is malformed is not found: %s', async id => {
+    const partner = await newPartner([10_000]);
+    for (const path of [`/v1/payments/${id}`, `/v1/payments?starting_after=${id}`]) {
+      const { status, json } = await partner.get(path);
+      expect({ path, status, code: json.error?.code }).toEqual({ path, status: 404, code: 'not_found' });
+    }
+  });
+
+  test('that is empty starts after nothing that exists', async () => {
+    expect((await (await newPartner()).get('/v1/payments?starting_after=')).status).toBe(404);
+  });
+
+  test('that is foreign, unknown, malformed or of the other mode gives one and the same answer', async () => {
+    const [partner, stranger] = [await newPartner([10_000]), await newPartner([10_000])];
+    const own = partner.ids[0]!;
+    const askers = [
+      [partner, stranger.ids[0]],
+      [partner, newId('pay', clock)],
+      [partner, 'nonsense'],
+      [stranger, own],
+      [partnerAt(address, partner.liveKey), own],
+    ] as const;
+    for (const query of ['/v1/payments/', '/v1/payments?starting_after=']) {
+      const answers = [];
+      for (const [asker, id] of askers) {
+        const { status, json } = await asker.get(`${query}${id}`);
+        answers.push({ status, error: { ...json.error, request_id: '' } });
+      }
+      expect(answers[0]).toMatchObject({ status: 404, error: { code: 'not_found' } });
+      for (const answer of answers) expect(answer).toEqual(answers[0]);
+    }
+  });
+
+  test('is seen with every key of its partner and mode', async () => {
+    const partner = await newPartner([10_000]);
+    const colleague = partnerAt(address, await issueKey(pool, partner.partnerId, 'test'));
+    expect((await colleague.get(`/v1/payments/${partner.ids[0]}`)).status).toBe(200);
+  });
+});
+
+describe('nobody sees', () => {
+  const live = async (partner: Partner) => {
+    const qr = await makeQr(simulator);
+    const paid = await partnerAt(address, partner.liveKey).pay({ qr_url: qr.link });
+    expect(paid.json).toMatchObject({ mode: 'live', status: 'succeeded' });
+    return paid.json.id as string;
+  };
+
+  test('the payments of another partner or mode', async () => {
+    const [partner, stranger] = [await newPartner([10_000, 10_000]), await newPartner([10_000])];
+    const [mine, theirs] = [await live(partner), await live(stranger)];
+    const listed = async (key: string) =>
+      idsOf((await partnerAt(address, key).get('/v1/payments')).json.data);
+    expect(await listed(partner.testKey)).toEqual(partner.ids);
+    expect(await listed(partner.liveKey)).toEqual([mine]);
+    expect(await listed(stranger.testKey)).toEqual(stranger.ids);
+    expect(await listed(stranger.liveKey)).toEqual([theirs]);
+    expect((await partner.get(`/v1/payments/${mine}`)).status).toBe(404);
+    expect((await partner.get(`/v1/payments?starting_after=${mine}`)).status).toBe(404);
+  });
+
+  test('an attempt that the gateway refused, not even as a cursor', async () => {
+    const partner = await newPartner();
+    const qr = await makeQr(simulator);
+    await qr.fault({ on: 'pay', kind: 'changed_qr' });
+    const shopper = partnerAt(address, partner.liveKey);
+    const refused = await shopper.pay({ qr_url: qr.link });
+    expect(refused.json.error.code).toBe('qr_changed');
+    const { rows } = await pool.query("SELECT id FROM payments WHERE status = 'rejected'");
+    const id = idFromUuid('pay', rows[0].id);
+    expect((await shopper.get('/v1/payments')).json.data).toEqual([]);
+    expect((await shopper.get(`/v1/payments/${id}`)).status).toBe(404);
+    expect((await shopper.get(`/v1/payments?starting_after=${id}`)).status).toBe(404);
+  });
+});

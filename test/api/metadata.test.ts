@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { type JsonObject, parseJson, stringifyJson } from '../../src/base/json.ts';
+import { readBalances } from '../../src/ledger/index.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+await setRate(pool);
+const { address } = await startApi({ pool });
+const { partnerId, testKey } = await createCustomer(pool);
+const partner = partnerAt(address, testKey);
+
+let count = 0;
+const send = (fields: string) =>
+  partner.post('/v1/payments', {
+    raw: `{"qr_url":"${newLink(10_000)}"${fields}}`,
+    headers: { 'idempotency-key': `metadata ${++count}` },
+  });
+/** The metadata as they stand in an answer, before any parser has touched them. */
+const textOf = (payment: string) => stringifyJson((parseJson(payment) as JsonObject).get('metadata')!);
+
+async function expectMalformed(fields: string, loc: (string | number)[]) {
+  const before = await readBalances(pool, partnerId);
+  const { status, json } = await send(fields);
+  expect({ status, locs: json.detail?.map((detail: { loc: unknown }) => detail.loc) }).toEqual({
+    status: 422,
+    locs: [loc],
+  });
+  expect(await readBalances(pool, partnerId)).toEqual(before);
+}
+
+describe('metadata come back as they were sent', () => {
+  test.each([
+    ['large integers', '{"n":12345678901234567890}'],
+    ['trailing zeros', '{"n":1.10,"m":0.000,"o":100.0}'],
+    ['more digits than a float has', '{"n":0.1234567890123456789012345678901234567890}'],
+    ['exponents', '{"n":1e400,"m":1E-7,"o":-0,"p":-0.0,"q":1e+2}'],
+    ['the order of keys', '{"z":1,"a":2,"m":3}'],
+    ['keys that look like numbers', '{"b":1,"10":2,"9":3,"01":4,"-1":5}'],
+    ['an empty key', '{"":{"":""}}'],
+    ['__proto__', '{"__proto__":{"admin":true},"a":{"__proto__":null}}'],
+    ['names of methods', '{"constructor":1,"toString":{},"hasOwnProperty":[],"toJSON":"x","length":0}'],
+    ['letters of all kinds', '{"имя":"Ёлка","名":"値","🙂":"👨‍👩‍👧‍👦","é":"é"}'],
+    ['characters that JavaScript treats as line ends', '{"a":"\u2028\u2029\u0085\ufeff"}'],
+    ['nothing at all', '{"a":null,"b":[],"c":{},"d":"","e":[null,[],{}]}'],
+    ['true and false', '{"t":true,"f":false,"s":"true"}'],
+    ['quotes and backslashes', '{"a":"\\"\\\\/\\b\\f\\n\\r\\t"}'],
+    ['what looks like HTML or SQL', '{"a":"</script><!--","b":"\'; DROP TABLE payments; --"}'],
+    ['what looks like the end of the payment', '{"a":"}}","metadata":{"id":"pay_x"}}'],
+  ])('%s', async (_name, metadata) => {
+    const paid = await send(`,"metadata":${metadata}`);
+    expect(paid.status).toBe(200);
+    expect(textOf(paid.text)).toBe(metadata);
+    const got = await partner.get(`/v1/payments/${paid.json.id}`);
+    expect(got.text).toBe(paid.text);
+    const list = (await partner.get('/v1/payments?limit=1')).text;
+    expect(list).toContain(`"metadata":${metadata}`);
+  });
+
+  test('with spaces and escapes that mean nothing taken out', async () => {
+    const paid = await send(
+      ',"metadata": { "\\u0061" : "\\u00e9\\ud83d\\ude42\\u001f\\/" , "b" : [ 1 , 2 ] } ',
+    );
+    expect(textOf(paid.text)).toBe('{"a":"é🙂\\u001f/","b":[1,2]}');
+  });
+
+  test('and do not touch the prototype of anything', async () => {
+    await send(',"metadata":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}');
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect((await partner.get('/v1/ping')).status).toBe(200);
+  });
+});
+
+describe('metadata', () => {
+  test.each(['', ',"metadata":null', ',"metadata":{}'])(
+    'that are absent are an empty object: %j',
+    async fields => {
+      expect((await send(fields)).json.metadata).toEqual({});
+    },
+  );
+
+  test.each(['[]', '[{}]', '"{}"', '""', '1', '0', 'true', 'false'])(
+    'that are %s are malformed',
+    async value => {
+      await expectMalformed(`,"metadata":${value}`, ['body', 'metadata']);
+    },
+  );
+
+  const ofBytes = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
+
+  test('may have 16 KiB', async () => {
+    const metadata = ofBytes(16 * 1024);
+    expect(Buffer.byteLength(metadata)).toBe(16_384);
+    expect(textOf((await send(`,"metadata":${metadata}`)).text)).toBe(metadata);
+  });
+
+  test('may not have one byte more', async () => {
+    await expectMalformed(`,"metadata":${ofBytes(16 * 1024 + 1)}`, ['body', 'metadata']);
+  });
+
+  test('are counted in bytes and not in characters', async () => {
+    const emoji = (many: number) => `{"a":"${'🙂'.repeat(many)}"}`;
+    expect((await send(`,"metadata":${emoji(4_094)}`)).status).toBe(200);
+    await expectMalformed(`,"metadata":${emoji(4_095)}`, ['body', 'metadata']);
+  });
+
+  test('are counted without the spaces between', async () => {
+    const metadata = `{${' '.repeat(20_000)}"a":1}`;
+    expect(textOf((await send(`,"metadata":${metadata}`)).text)).toBe('{"a":1}');
+  });
+
+  const nested = (levels: number, open: string, close: string, inner: string) =>
+    `${open.repeat(levels)}${inner}${close.repeat(levels)}`;
+
+  test.each([
+    ['objects', nested(31, '{"a":', '}', '{}')],
+    ['arrays', `{"a":${nested(30, '[', ']', '[]')}}`],
+  ])('may be 32 levels of %s deep', async (_name, metadata) => {
+    expect(textOf((await send(`,"metadata":${metadata}`)).text)).toBe(metadata);
+  });
+
+  test.each([
+    ['objects', nested(32, '{"a":', '}', '{}')],
+    ['arrays', `{"a":${nested(31, '[', ']', '[]')}}`],
+    ['both', `{"b":1,"a":[{},${nested(20, '[{"a":', '}]', '1')}]}`],
+  ])('may not be one level of %s deeper', async (_name, metadata) => {
+    await expectMalformed(`,"metadata":${metadata}`, ['body', 'metadata']);
+  });
+
+  test('that are absurdly deep are malformed', async () => {
+    const { status } = await send(`,"metadata":${nested(5_000, '{"a":', '}', '1')}`);
+    expect(status).toBe(422);
+  });
+
+  test.each([
+    ['NUL in a value', '{"a":"x\\u0000y"}', ['body', 'metadata', 'a']],
+    ['NUL in a key', '{"x\\u0000y":1}', ['body', 'metadata']],
+    ['NUL deep down', '{"a":[1,{"b":"\\u0000"}]}', ['body', 'metadata', 'a', 1, 'b']],
+    ['a high surrogate alone', '{"a":"\\ud83d"}', ['body', 'metadata', 'a']],
+    ['a low surrogate alone', '{"a":"\\ude42"}', ['body', 'metadata', 'a']],
+    ['surrogates the wrong way round', '{"a":"\\ude42\\ud83d"}', ['body', 'metadata', 'a']],
+    ['half a character in a key', '{"\\ud83d":1}', ['body', 'metadata']],
+    ['NUL under __proto__', '{"__proto__":"\\u0000"}', ['body', 'metadata', '__proto__']],
+  ])('with %s are malformed', async (_name, metadata, loc) => {
+    await expectMalformed(`,"metadata":${metadata}`, loc);
+  });
+});
+
+describe('external_id', () => {
+  const sendId = (id: unknown) => send(`,"external_id":${JSON.stringify(id)}`);
+
+  test.each([
+    ['an ordinary one', 'order-42'],
+    ['an empty one', ''],
+    ['spaces', '  order 42 '],
+    ['letters of all kinds', 'Заказ № 42 — 注文 🙂'],
+    ['quotes', `'"\\`],
+    ['128 letters', 'x'.repeat(128)],
+    ['128 emoji', '🙂'.repeat(128)],
+    ['128 Cyrillic letters', 'ж'.repeat(128)],
+  ])('comes back as it was sent: %s', async (_name, id) => {
+    const paid = await sendId(id);
+    expect(paid.json.external_id).toBe(id);
+    expect((await partner.get(`/v1/payments/${paid.json.id}`)).json.external_id).toBe(id);
+  });
+
+  test.each(['', ',"external_id":null'])('that is absent is null: %j', async fields => {
+    expect((await send(fields)).json.external_id).toBeNull();
+  });
+
+  test.each([
+    ['129 letters', 'x'.repeat(129)],
+    ['129 emoji', '🙂'.repeat(129)],
+    ['127 letters and a character of two code points', `${'x'.repeat(127)}e\u0301`],
+    ['a number', 42],
+    ['true', true],
+    ['an array', ['x']],
+    ['an object', {}],
+    ['NUL', 'a\0b'],
+    ['half a character', '\ud83d'],
+  ])('of %s is malformed', async (_name, id) => {
+    await expectMalformed(`,"external_id":${JSON.stringify(id)}`, ['body', 'external_id']);
+  });
+
+  test('may be the same for two payments', async () => {
+    expect([(await sendId('twice')).status, (await sendId('twice')).status]).toEqual([200, 200]);
+  });
+});
+
+test('all objections to a body come at once', async () => {
+  const raw = '{"qr_url":1,"amount_rub":true,"external_id":2,"metadata":3}';
+  const { status, json } = await partner.post('/v1/payments', { raw });
+  expect(status).toBe(422);
+  expect(json.detail.map(({ loc }: { loc: string[] }) => loc.join('.')).sort()).toEqual([
+    'body.amount_rub',
+    'body.external_id',
+    'body.metadata',
+    'body.qr_url',
+  ]);
+});

@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'vitest';
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  json: any;
+}
+
+function parseAnswer(text: string): RawAnswer {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  const body = rest.join('\r\n\r\n');
+  const isJson = headers['content-type']?.startsWith('application/json');
+  return {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    text: body,
+    json: isJson && body ? JSON.parse(body) : undefined,
+  };
+}
+
+/** Sends bytes as they are and reads until the other side hangs up. */
+export function sendRaw(address: string, ...chunks: (string | Uint8Array)[]): Promise<RawAnswer> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setTimeout(5_000, () => socket.destroy(new Error(`no end after: ${received}`)));
+    socket.on('data', chunk => (received += chunk.toString('latin1')));
+    // What was answered before the connection broke counts.
+    socket.on('error', error => (received ? resolve(parseAnswer(received)) : reject(error)));
+    socket.on('close', () => resolve(parseAnswer(received)));
+    for (const chunk of chunks) socket.write(chunk);
+  });
+}
+
+/** One HTTP request with anything that `fetch` would not send: any method, the same header twice. */
+export function sendRequest(
+  address: string,
+  options: {
+    method?: string;
+    path?: string;
+    headers?: Record<string, string | string[]>;
+    body?: string | Uint8Array;
+    agent?: Agent;
+  },
+): Promise<RawAnswer> {
+  const { method = 'GET', path = '/', headers = {}, body, agent = new Agent() } = options;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${address}${path}`, { method, headers, agent }, incoming => {
+      let text = '';
+      incoming.on('data', chunk => (text += chunk));
+      incoming.on('end', () => {
+        const isJson = incoming.headers['content-type']?.startsWith('application/json');
+        resolve({
+          status: incoming.statusCode!,
+          headers: incoming.headers as Record<string, string>,
+          text,
+          json: isJson && text ? JSON.parse(text) : undefined,
+        });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** The error body of the contract, and nothing else. */
+export function expectError(answer: RawAnswer, status: number, code: string): void {
+  const message = expect.any(String);
+  const requestId = answer.headers['x-request-id'];
+  expect(requestId).toMatch(/^req_[0-7][0-9a-z]{25}$/);
+  expect({ status: answer.status, body: answer.json }).toEqual({
+    status,
+    body: { error: { code, message, request_id: requestId } },
+  });
+}

@@ -35,8 +35,10 @@ CREATE TABLE payments (
   CONSTRAINT payments_are_rejected_or_not CHECK (rejected = (status = 'rejected'))
 ) WITH (fillfactor = 75);
 
--- What binds a key is an accepted payment, for ever; a rejected attempt leaves it free.
-CREATE UNIQUE INDEX payments_once_per_key ON payments (partner_id, mode, idempotency_key) WHERE NOT rejected;
+-- What binds a key is an accepted payment, for ever; a rejected attempt leaves it free. It leads with the key, and
+-- look-ups compare the rest with IS NOT DISTINCT FROM, so that no plan made while the table was empty reads all
+-- payments of a partner instead.
+CREATE UNIQUE INDEX payments_once_per_key ON payments (idempotency_key, partner_id, mode) WHERE NOT rejected;
 
 -- One row per unfinished payment: the guard against paying a QR code twice at a time, the count of payments under
 -- way, and what to do next and when. The guard spans all partners in live mode (scope: nobody) and one in test mode.
@@ -77,14 +79,16 @@ AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
+  -- Ids begin with their time; one of today may be a moment older than its payment.
+  least_id CONSTANT uuid := lpad(to_hex(extract(epoch FROM day_start - interval '1 hour')::bigint * 1000), 12, '0')
+                            || repeat('0', 20);
   next record;
   partner uuid;
   partner_mode mode;
   available bigint;
   under_way bigint;       -- payments of this account awaiting the gateway
   turnover bigint;        -- of this account today, in kopecks; only counted where there is a limit
-  first_verdict opening_verdict;
-  first_payment uuid;
+  key_payment uuid;       -- the payment that the key which the walk has reached is bound to
   ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
   taken text[] := '{}';   -- QR codes of payments opened by this call
   opened payment_opening[] := '{}';
@@ -96,8 +100,8 @@ BEGIN
     SELECT DISTINCT ON (scope, o.qrc_id) scope, o.qrc_id, o.partner_id, o.mode, o.id, false, o.next_at
       FROM unnest(openings) WITH ORDINALITY AS o, LATERAL (
            SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
-     WHERE NOT EXISTS (SELECT FROM payments k WHERE k.partner_id = o.partner_id AND k.mode = o.mode
-                          AND k.idempotency_key = o.idempotency_key AND NOT k.rejected)
+     WHERE NOT EXISTS (SELECT FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
+                          AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode))
      ORDER BY scope, o.qrc_id, o.ordinality
     ON CONFLICT DO NOTHING;
 
@@ -106,8 +110,8 @@ BEGIN
            CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
            o.rate_stale_at, l.concurrent, l.daily_kopecks,
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
-           (SELECT k.id FROM payments k WHERE k.partner_id = o.partner_id AND k.mode = o.mode
-               AND k.idempotency_key = o.idempotency_key AND NOT k.rejected) AS known_id,
+           (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
+               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) AS known_id,
            -- Reserved by this call, be it for another item of it: the first that may go ahead gets it.
            EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
                AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
@@ -125,16 +129,14 @@ BEGIN
     END IF;
     IF next.daily_kopecks IS NOT NULL AND turnover IS NULL THEN
       turnover := (SELECT coalesce(sum(d.amount_kopecks), 0) FROM payments d
-                    WHERE d.partner_id = partner AND d.mode = partner_mode AND d.created_at >= day_start
-                      AND d.status IN ('processing', 'succeeded'));
+                    WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id
+                      AND d.created_at >= day_start AND d.status IN ('processing', 'succeeded'));
     END IF;
 
+    IF next.item = next.first_item THEN key_payment := next.known_id; END IF;
     item := next.item;
-    payment_id := next.id;
     verdict := CASE
-      WHEN next.known_id IS NOT NULL THEN 'known'::opening_verdict
-      -- A repeat within this call shares the fate of the first.
-      WHEN next.item <> next.first_item THEN CASE first_verdict WHEN 'opened' THEN 'known' ELSE first_verdict END
+      WHEN key_payment IS NOT NULL THEN 'known'::opening_verdict
       WHEN available IS NULL THEN 'no_account'
       WHEN next.rate_stale_at < at THEN 'rate_unavailable'
       WHEN NOT next.qr_is_free OR next.qr = ANY (taken) THEN 'duplicate_qr_in_flight'
@@ -144,18 +146,15 @@ BEGIN
       ELSE 'opened'
     END;
     balance := available;
-    IF next.item = next.first_item THEN
-      first_verdict := verdict;
-      first_payment := coalesce(next.known_id, next.id);
-    END IF;
     IF verdict = 'opened' THEN
+      key_payment := next.id;
       opened := array_append(opened, openings[next.item]);
       taken := array_append(taken, next.qr);
       available := available - next.micro_usdt;
       under_way := under_way + 1;
       turnover := turnover + next.amount_kopecks;
     END IF;
-    IF verdict = 'known' THEN payment_id := first_payment; END IF;
+    payment_id := key_payment;
     RETURN NEXT;
   END LOOP;
 

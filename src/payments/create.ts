@@ -79,7 +79,7 @@ export async function createPayment(
         ? payInTestMode(deps, opening, opened.at)
         : payThroughGateway(deps, opening, opened.at);
     case 'known': {
-      const payment = await findPayment(deps.db, caller, opened.paymentId);
+      const payment = await findPayment(deps.db, caller, opened.paymentId!);
       return replay(deps, payment!, requestHash);
     }
     case 'insufficient_balance':

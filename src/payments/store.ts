@@ -38,7 +38,8 @@ export interface OpeningResult {
     | 'daily_limit_exceeded'
     | 'insufficient_balance'
     | 'no_account';
-  paymentId: Id<'pay'>;
+  /** Of what was opened, or is known by this key. */
+  paymentId: Id<'pay'> | undefined;
   balanceMicroUsdt: bigint;
   at: Date;
 }
@@ -85,16 +86,18 @@ const openStatement = `
 
 async function openAll(db: Queryable, clock: Clock, openings: Opening[]): Promise<OpeningResult[]> {
   const at = instantOf(clock);
-  const { rows } = await db.query<{ verdict: OpeningResult['verdict']; payment_id: string; balance: bigint }>(
-    {
-      name: 'payments_open',
-      text: openStatement,
-      values: [at, ...openingColumns.map(([, read]) => openings.map(read))],
-    },
-  );
+  const { rows } = await db.query<{
+    verdict: OpeningResult['verdict'];
+    payment_id: string | null;
+    balance: bigint;
+  }>({
+    name: 'payments_open',
+    text: openStatement,
+    values: [at, ...openingColumns.map(([, read]) => openings.map(read))],
+  });
   return rows.map(row => ({
     verdict: row.verdict,
-    paymentId: idFromUuid('pay', row.payment_id),
+    paymentId: row.payment_id === null ? undefined : idFromUuid('pay', row.payment_id),
     balanceMicroUsdt: row.balance,
     at,
   }));
@@ -164,7 +167,7 @@ export async function findPaymentByKey(
   const { rows } = await db.query<PaymentRow>({
     name: 'find payment by key',
     text: `SELECT * FROM payments
-            WHERE partner_id = $1 AND mode = $2 AND idempotency_key = $3 AND NOT rejected`,
+            WHERE idempotency_key = $3 AND NOT rejected AND (partner_id, mode) IS NOT DISTINCT FROM ($1::uuid, $2::mode)`,
     values: [uuidFromId(owner.partnerId), owner.mode, key],
   });
   return rows[0] && toPayment(rows[0]);

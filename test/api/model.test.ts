@@ -192,12 +192,12 @@ async function start() {
   await setRate(pool, clock);
   const model = new Model();
   const codes = await makeCodes();
-  const customers = [await createCustomer(pool, 5_000_000n), await createCustomer(pool, 5_000_000n)];
+  const customers = [await createCustomer(pool, 3_300_000n), await createCustomer(pool, 3_300_000n)];
   const account = (balance: number): Account => ({ balance, references: new Map(), payments: [] });
   model.partners = customers.map(() => ({
     suspended: false,
     limits: { maxKopecks: 10_000_000, dailyKopecks: null, concurrent: 100 },
-    accounts: { live: account(5_000_000), test: account(10_000_000_000) },
+    accounts: { live: account(3_300_000), test: account(10_000_000_000) },
   }));
   const api = customers.map(({ liveKey, testKey }) => ({
     live: partnerAt(address, liveKey),
@@ -221,6 +221,8 @@ async function start() {
 type World = Awaited<ReturnType<typeof start>>;
 type Step = (world: World) => Promise<void>;
 
+/** What closes the door is undone more often than done, or nothing would ever be paid. */
+const rarely = fc.constantFrom(true, false, false);
 const who = fc.nat(1);
 const mode = fc.constantFrom<Mode>('live', 'test');
 const call = <T extends object>(
@@ -267,9 +269,9 @@ const pay = call<Caller & { code: number; key: number; order: number; amount: 'n
   {
     ...caller,
     code: fc.nat(6),
-    key: fc.nat(5),
+    key: fc.nat(11),
     order: fc.nat(1),
-    amount: fc.constantFrom('none', 'none', 'right', 'right', 'wrong'),
+    amount: fc.constantFrom('none', 'none', 'none', 'right', 'right', 'right', 'wrong'),
   },
   async ({ who, mode, ...wanted }, world) => {
     const { model, codes, api } = world;
@@ -382,7 +384,7 @@ const credit = call<Caller & { reference: string; microUsdt: number }>(
 
 const suspend = call<{ who: number; suspended: boolean }>(
   'suspend',
-  { who, suspended: fc.boolean() },
+  { who, suspended: rarely },
   async ({ who, suspended }, { model, customers, settled }) => {
     await setSuspended(desk, customers[who]!.partnerId, suspended);
     model.partners[who]!.suspended = suspended;
@@ -394,9 +396,9 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
   'limit',
   {
     who,
-    maxKopecks: fc.constantFrom(14_999, 10_000_000, 100_000_000),
-    dailyKopecks: fc.constantFrom(null, null, 40_000),
-    concurrent: fc.constantFrom(1, 2, 100),
+    maxKopecks: fc.constantFrom(14_999, 10_000_000, 100_000_000, 100_000_000),
+    dailyKopecks: fc.constantFrom(null, null, 30_000),
+    concurrent: fc.constantFrom(1, 1, 2, 100),
   },
   async ({ who, ...limits }, { model, customers, settled }) => {
     const { maxKopecks, dailyKopecks, concurrent } = limits;
@@ -410,14 +412,14 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
   },
 );
 
-const maintain = call<{ on: boolean }>('maintain', { on: fc.boolean() }, async ({ on }, { model }) => {
+const maintain = call<{ on: boolean }>('maintain', { on: rarely }, async ({ on }, { model }) => {
   await setMaintenance(desk, on);
   model.maintenance = on;
 });
 
 const block = call<{ mode: Mode; blocked: boolean }>(
   'block',
-  { mode, blocked: fc.boolean() },
+  { mode, blocked: rarely },
   async ({ mode, blocked }, { model }) => {
     const recipient = recipientOf[mode];
     await (blocked ? blockRecipient(desk, recipient) : unblockRecipient(desk, recipient));
@@ -428,7 +430,7 @@ const block = call<{ mode: Mode; blocked: boolean }>(
 
 const wait = call<{ ms: number }>(
   'wait',
-  { ms: fc.constantFrom(1_999, 2_000, 5_000, 30_000, 250_000, 50_400_000) },
+  { ms: fc.constantFrom(1_999, 2_000, 5_000, 30_000, 30_000, 250_000, 50_400_000) },
   async ({ ms }, { model }) => {
     clock.advance(ms);
     await recoverDuePayments(deps);
@@ -442,10 +444,10 @@ const refresh = call<{ rate: null }>('refresh', { rate: fc.constant(null) }, asy
 });
 
 const step = fc.oneof(
-  { weight: 14, arbitrary: pay },
+  { weight: 18, arbitrary: pay },
   { weight: 2, arbitrary: get },
   { weight: 2, arbitrary: list },
-  { weight: 2, arbitrary: credit },
+  { weight: 1, arbitrary: credit },
   { weight: 1, arbitrary: suspend },
   { weight: 1, arbitrary: limit },
   { weight: 1, arbitrary: maintain },
@@ -474,10 +476,17 @@ afterAll(async () => expect((await verifyLedger(pool)).findings).toEqual([]));
 test('the API does what a small model of it predicts', async () => {
   const seed = Number(process.env.MODEL_SEED ?? Date.now() % 2 ** 31);
   console.info(`MODEL_SEED=${seed}`);
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 35 }), compare), {
-    seed,
-    numRuns: runs,
-    interruptAfterTimeLimit: 45_000,
-    markInterruptAsFailure: true,
-  });
+  // A failure is made as small as there is time for.
+  const deadlineMs = performance.now() + 40_000;
+  let compared = 0;
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 20, maxLength: 40, size: 'max' }),
+    async steps => {
+      if (performance.now() > deadlineMs) return;
+      await compare(steps);
+      compared += 1;
+    },
+  );
+  await fc.assert(property, { seed, numRuns: runs });
+  expect(compared).toBe(runs);
 });

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Binaries } from './embedded-binaries.ts';
+import { commandAs, type Identity, identityFor } from './embedded-identity.ts';
 
 /** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
 export interface Cluster {
@@ -13,11 +14,6 @@ export interface Cluster {
   logFile: string;
   binaries: Binaries;
   runAs: Identity | undefined;
-}
-
-interface Identity {
-  uid: number;
-  gid: number;
 }
 
 export const superuser = 'kopeck';
@@ -41,51 +37,6 @@ export function openCluster(dataDir: string, binaries: Binaries, say: (line: str
       `DATA_DIR cannot be used (${message}): set it to a folder that this user may write to.`,
     );
   }
-}
-
-/**
- * PostgreSQL refuses to run as root. Root runs it as the owner of the existing files, or as `nobody`; everybody
- * else as themselves.
- */
-export function identityFor(dir: string, existing: fs.Stats | undefined): Identity | undefined {
-  const self = process.getuid!();
-  if (self === 0) return existing?.uid ? existing : nobody();
-  if (existing && existing.uid !== self) {
-    throw new OperatorError(
-      `${dir} belongs to another user (id ${existing.uid}): start as that user or as root, or set DATA_DIR to a folder of your own.`,
-    );
-  }
-  return undefined;
-}
-
-function nobody(): Identity {
-  const fields = /^nobody:[^:]*:(\d+):(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8'));
-  if (!fields)
-    throw new OperatorError(
-      'PostgreSQL does not run as root and there is no user "nobody": set DATABASE_URL.',
-    );
-  return { uid: Number(fields[1]), gid: Number(fields[2]) };
-}
-
-/**
- * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
- * the server keeps one of root's capabilities, to pass folders and read files regardless of their modes (containers
- * that lack it have a wider one). The secure bit makes access(2) honour it too, by which initdb looks for its
- * companions.
- */
-export function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
-  if (!runAs) return [command, args];
-  const capability = rootMay(dacReadSearch) ? '+dac_read_search' : '+dac_override';
-  const drop = [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
-  const keep = [`--inh-caps=${capability}`, `--ambient-caps=${capability}`, '--securebits=+no_setuid_fixup'];
-  return ['setpriv', [...drop, ...keep, '--', command, ...args]];
-}
-
-const dacReadSearch = 2n;
-
-function rootMay(capability: bigint): boolean {
-  const held = /^CapEff:\s*([0-9a-f]+)$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
-  return ((BigInt(`0x${held}`) >> capability) & 1n) === 1n;
 }
 
 /** Settings of the surrounding shell (PGDATA, PGPORT, a locale) must not leak into the server. */

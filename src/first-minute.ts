@@ -29,7 +29,7 @@ const sampleLink =
 /** Ready to copy: a first payment from ping to get. */
 export function describeDemonstration({ testKey, liveKey }: Demonstration, address: string): string {
   const call = (path: string, ...rest: string[]) =>
-    [`curl -s ${address}/v1/${path} -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
+    [`curl -s "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return [
     'A demonstration partner was made for you. Its keys are shown this once:',

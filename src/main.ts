@@ -39,7 +39,7 @@ async function startUp(
   const { pool } = database;
   const log = pino({ level: settings.logLevel });
   const secretKey = await openSecretKey(settings, pool);
-  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir);
+  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
   if (bank) closings.push(bank.close);
 
   const gateway = createHttpGateway({
@@ -76,7 +76,10 @@ async function startUp(
   if (!settings.roles.includes('api')) return say('Kopeck is working.');
 
   const server = await createServer(deps);
-  closings.push(() => server.close());
+  closings.push(() => {
+    deps.waiting.stop();
+    return server.close();
+  });
   const address = await listen(server, settings);
   say(`Kopeck is ready at ${address}`);
   say(`  docs       ${address}/docs`);
@@ -101,6 +104,6 @@ function simulatedFeed(bank: BankSide | undefined): RateSourceSetting[] {
 
 function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, resolve);
   });
 }

@@ -1,48 +1,101 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from './base/operator-error.ts';
 
 export interface BankSide {
   url: string;
-  token: string | undefined;
+  token: string;
   close(): Promise<void>;
 }
 
 const program = join(import.meta.dirname, '..', 'simulator', 'main.ts');
+const startTimeoutMs = 15_000;
+const pauseMs = 1_000;
 
 /**
- * Starts the bundled simulator of the bank side as a process of its own, which ends with this one. A folder has one
- * simulator: whoever comes second uses the one that runs.
+ * Runs the bundled simulator of the bank side as a process of its own, which ends with this one. A folder has one
+ * simulator, always at the same port. Every service on the folder keeps trying to be the one that runs it: whoever
+ * does not get it uses the one that is there, and takes over when it is gone.
  */
-export async function startSimulator(dataDir: string): Promise<BankSide> {
+export async function startSimulator(dataDir: string, say: (line: string) => void): Promise<BankSide> {
   const dir = resolve(dataDir, 'simulator');
-  const addressFile = join(dir, 'address.json');
   mkdirSync(dir, { recursive: true });
-  const token = randomBytes(24).toString('hex');
-  const child = spawn(process.execPath, [program], {
-    env: { PATH: process.env.PATH, SIMULATOR_DIR: dir, SIMULATOR_FOLLOW_STDIN: '1', GATEWAY_TOKEN: token },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<void>(done => child.once('close', () => done()));
+  const { port, token } = await placeOf(join(dir, 'place.json'));
+  const url = `http://127.0.0.1:${port}`;
+  let closed = false;
   let complaint = '';
-  child.stderr.on('data', chunk => (complaint += chunk));
-  const url = await new Promise<string | undefined>(found => {
-    createInterface(child.stdout).on('line', line => found(/ready at (\S+)/.exec(line)?.[1]));
-    void ended.then(() => found(undefined));
-  });
-  if (url) {
-    writeFileSync(addressFile, JSON.stringify({ url, token }), { mode: 0o600 });
-    const close = () => {
-      child.kill();
-      return ended;
-    };
-    return { url, token, close };
+  let child: ChildProcess | undefined;
+
+  const kept = (async () => {
+    for (let runs = 0; !closed; runs++) {
+      child = spawn(process.execPath, [program], {
+        env: {
+          PATH: process.env.PATH,
+          SIMULATOR_DIR: dir,
+          SIMULATOR_PORT: `${port}`,
+          SIMULATOR_FOLLOW_STDIN: '1',
+          GATEWAY_TOKEN: token,
+        },
+        stdio: ['pipe', 'ignore', 'pipe'],
+        // Ctrl-C is for us alone: we still need the bank to finish what is under way.
+        detached: true,
+      });
+      let said = '';
+      child.stderr!.on('data', chunk => (said += chunk));
+      await once(child, 'close');
+      const inUse = said.includes('in use by another simulator');
+      if (!inUse && !closed) {
+        complaint = said.trim() || 'it gave no reason';
+        say(`The simulator of the bank side ended: ${complaint}`);
+      }
+      if (!closed) await sleep(pauseMs);
+    }
+  })();
+
+  const close = () => {
+    closed = true;
+    child?.kill();
+    return kept;
+  };
+  for (const untilMs = Date.now() + startTimeoutMs; !(await answers(url)); await sleep(20)) {
+    if (!complaint && Date.now() < untilMs) continue;
+    void close();
+    throw new OperatorError(
+      `The simulator of the bank side did not start in ${dir}: ${complaint || 'it does not answer'}`,
+    );
   }
-  if (!existsSync(addressFile)) {
-    throw new OperatorError(`The simulator of the bank side did not start: ${complaint.trim()}`);
-  }
-  return { ...JSON.parse(readFileSync(addressFile, 'utf8')), close: async () => {} };
+  return { url, token, close };
 }
+
+/** The port and the token of a folder's simulator, chosen once and kept. */
+async function placeOf(file: string): Promise<{ port: number; token: string }> {
+  if (!existsSync(file)) {
+    const place = { port: await freePort(), token: randomBytes(24).toString('hex') };
+    try {
+      writeFileSync(file, JSON.stringify(place), { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+const answers = (url: string) =>
+  fetch(`${url}/sim/faults`, { signal: AbortSignal.timeout(pauseMs) }).then(
+    response => response.ok,
+    () => false,
+  );

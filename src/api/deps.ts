@@ -9,7 +9,6 @@ export interface ApiDeps extends CreateDeps {
   rateLimiter: RateLimiter;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   trustProxy: string[];
-  log: CreateDeps['log'] & { error(details: object, message: string): void };
 }
 
 declare module 'fastify' {

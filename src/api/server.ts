@@ -7,6 +7,7 @@ import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { BatcherFullError } from '../db/batch.ts';
+import { isDatabaseUnreachable } from '../db/pool.ts';
 import { authorize } from './authorize.ts';
 import { readBody, refuseUnstorableText, toPlain } from './body.ts';
 import type { ApiDeps } from './deps.ts';
@@ -62,8 +63,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     if (error instanceof ShapeError)
       return reply.removeHeader('connection').status(422).send({ detail: error.details });
     const code = codeOf(error);
-    if (code === 'internal_error')
-      request.log.error({ err: error, request_id: request.id }, 'a request failed');
+    if (errors[code].status >= 500)
+      deps.log.error({ err: error, request_id: request.id }, 'a request failed');
     return sendError(request, reply, code);
   });
 
@@ -93,10 +94,11 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   return server;
 }
 
-/** What broke on the way in is the request's fault; too many at once is temporary; the rest is ours. */
+/** What broke on the way in is the request's fault; too many at once, or no database, is temporary; the rest is ours. */
 function codeOf(error: unknown): ErrorCode {
   const { statusCode } = error as { statusCode?: number };
   if (error instanceof BatcherFullError) return 'gateway_busy';
+  if (isDatabaseUnreachable(error)) return 'gateway_unavailable';
   return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
 }
 

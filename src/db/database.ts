@@ -3,7 +3,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { openEmbedded } from './embedded.ts';
 import { migrate } from './migrate.ts';
-import { openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
+import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
 
 export interface Database {
   pool: Pool;
@@ -59,10 +59,6 @@ async function assertDurable(db: Queryable): Promise<void> {
   }
 }
 
-/** What the driver says when a connection fails or ends; it gives such errors no code. */
-const lostConnection =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL)/;
-
 /** Turns what the operator can mend into a line that says how; anything else stays what it is. */
 export function explainDatabaseError(error: unknown, settings: Settings): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error;
@@ -82,9 +78,7 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
       `The database ${where} refused us (${message}): correct DATABASE_URL, or what its user may do.`,
     );
   }
-  const unreachable =
-    state?.startsWith('57P') || syscall || (error.constructor === Error && lostConnection.test(message));
-  if (!unreachable) return error;
+  if (!isDatabaseUnreachable(error)) return error;
   const fix = settings.databaseUrl ? 'check DATABASE_URL and that the server runs' : 'see postgres.log there';
   return new OperatorError(`The database ${where} does not answer (${syscall ? code : message}): ${fix}.`);
 }

@@ -113,3 +113,14 @@ export async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Resu
 
 /** Data out of range (22…) and broken constraints (23…): nothing else depends on what a single item says. */
 export const mayBeOneItemsFault = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
+
+/** What the driver says when a connection fails or ends; it gives such errors no code. */
+const lostConnection =
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;
+
+/** No connection, or none any more: nothing is known of a statement that was under way. */
+export function isDatabaseUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) return error.code?.startsWith('57P') ?? false;
+  return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
+}

@@ -15,10 +15,16 @@ import {
   findPaymentByKey,
   lookAgain,
   type Opening,
+  type OpeningResult,
   type Owner,
   type PaymentWriter,
 } from './store.ts';
 import type { Waiting } from './wait.ts';
+
+export interface Log {
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}
 
 export interface CreateDeps extends ResolveDeps {
   db: Queryable;
@@ -27,7 +33,7 @@ export interface CreateDeps extends ResolveDeps {
   rateMaxAgeSec: number;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
-  log: { warn(details: object, message: string): void };
+  log: Log;
 }
 
 export interface Caller extends Owner {
@@ -72,12 +78,10 @@ export async function createPayment(
   if (objection) return refused(objection);
 
   const opening = prepare(deps, caller, request, requestHash, qr, rate);
-  const opened = await deps.writer.open(opening);
+  const opened = await openOrFind(deps, opening);
   switch (opened.verdict) {
     case 'opened':
-      return caller.mode === 'test'
-        ? payInTestMode(deps, opening, opened.at)
-        : payThroughGateway(deps, opening, opened.at);
+      return payOpened(deps, opening, opened.at);
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId!);
       return replay(deps, payment!, requestHash);
@@ -93,6 +97,29 @@ export async function createPayment(
       throw new Error(`partner ${caller.partnerId} has no ${caller.mode} account`);
     default:
       return refused(opened.verdict);
+  }
+}
+
+/** If the answer to the debit got lost, the key tells whether it was made. */
+async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningResult> {
+  try {
+    return await deps.writer.open(opening);
+  } catch (error) {
+    const found = await findPaymentByKey(deps.db, opening, opening.idempotencyKey).catch(() => undefined);
+    if (!found) throw error;
+    return { verdict: 'known', paymentId: found.paymentId, balanceMicroUsdt: 0n, at: found.createdAt };
+  }
+}
+
+/** Once debited, whatever breaks here is not a refusal: the payment stands, and the worker will find its outcome. */
+async function payOpened(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
+  try {
+    return opening.mode === 'test'
+      ? await payInTestMode(deps, opening, openedAt)
+      : await payThroughGateway(deps, opening, openedAt);
+  } catch (err) {
+    deps.log.error({ err, paymentId: opening.paymentId }, 'a payment was opened and then its request failed');
+    return { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
   }
 }
 

@@ -31,10 +31,15 @@ export const testOutcome = ({ amountKopecks }: { amountKopecks: bigint }) =>
 
 /** Looks at every payment whose time has come. Returns how many there were. */
 export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
+  const looks = await startLooks(deps, claimAtOnce);
+  await Promise.all(looks);
+  return looks.length;
+}
+
+async function startLooks(deps: RecoverDeps, atMost: number): Promise<Promise<void>[]> {
   const until = new Date(deps.clock.nowMs() + claimMs);
-  const due = await claimDue(deps.db, deps.clock, until, claimAtOnce);
-  await Promise.all(due.map(payment => lookAt(deps, payment)));
-  return due.length;
+  const due = await claimDue(deps.db, deps.clock, until, atMost);
+  return due.map(payment => lookAt(deps, payment));
 }
 
 async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
@@ -71,19 +76,30 @@ async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
 
 const lookEveryMs = 500;
 
-/** Looks for due payments until told to stop, and then finishes what it has begun. */
+/**
+ * Looks for due payments until told to stop, and then finishes what it has begun. One that the gateway is slow about
+ * holds up no other.
+ */
 export function startRecovery(
   deps: RecoverDeps & { log: { error(details: object, message: string): void } },
 ) {
   const stop = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const report = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be looked at');
+
   const finished = (async () => {
     while (!stop.signal.aborted) {
-      const looked = await recoverDuePayments(deps).catch(err => {
-        deps.log.error({ err }, 'unfinished payments could not be looked at');
-        return 0;
+      const looks = await startLooks(deps, claimAtOnce - underWay.size).catch(err => {
+        report(err);
+        return [];
       });
-      if (looked < claimAtOnce) await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => {});
+      for (const look of looks) {
+        const guarded = look.catch(report).finally(() => underWay.delete(guarded));
+        underWay.add(guarded);
+      }
+      await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => {});
     }
+    await Promise.all(underWay);
   })();
   return async () => {
     stop.abort();

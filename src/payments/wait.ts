@@ -10,12 +10,15 @@ export interface Waiting {
   forOutcome(payment: Owner & { paymentId: Id<'pay'> }, deadlineMs: number): Promise<Payment>;
   /** Somebody in this process has finished it: those who wait here need not find out by themselves. */
   wake(paymentId: Id<'pay'>): void;
+  /** The process is leaving: those who wait get the payment as it is. */
+  stop(): void;
 }
 
 /** Often enough for whoever waits for another process, seldom enough for the database. */
 const lookEveryMs = 500;
 
 export function createWaiting(db: Queryable, clock: Clock): Waiting {
+  let stopped = false;
   const sleepers = new Map<Id<'pay'>, Set<AbortController>>();
 
   async function sleepUntilWoken(paymentId: Id<'pay'>, ms: number): Promise<void> {
@@ -32,12 +35,16 @@ export function createWaiting(db: Queryable, clock: Clock): Waiting {
       for (;;) {
         const payment = await findPayment(db, owner, owner.paymentId);
         const leftMs = deadlineMs - clock.nowMs();
-        if (payment!.status !== 'processing' || leftMs <= 0) return payment!;
+        if (payment!.status !== 'processing' || leftMs <= 0 || stopped) return payment!;
         await sleepUntilWoken(owner.paymentId, Math.min(lookEveryMs, leftMs));
       }
     },
     wake: paymentId => {
       for (const alarm of sleepers.get(paymentId) ?? []) alarm.abort();
+    },
+    stop: () => {
+      stopped = true;
+      for (const alarm of Array.from(sleepers.values(), set => [...set]).flat()) alarm.abort();
     },
   };
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
@@ -438,6 +439,8 @@ describe('an error of our own', () => {
   test('is an internal error that tells nothing, debits nothing and leaves the key free', async () => {
     const broken = await startApi({ pool });
     const open = broken.deps.writer.open;
+    const logged: object[] = [];
+    broken.deps.log.error = details => void logged.push(details);
     broken.deps.writer.open = () => Promise.reject(new Error('secret detail'));
     const unlucky = partnerAt(broken.address, testKey);
     const balance = (await partner.get('/v1/balance')).json.balance_usdt;
@@ -448,11 +451,57 @@ describe('an error of our own', () => {
       code: 'internal_error',
     });
     expect(failed.text).not.toContain('secret detail');
+    expect(logged).toEqual([{ err: new Error('secret detail'), request_id: failed.json.error.request_id }]);
     expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(balance);
     broken.deps.writer.open = open;
     const retried = await unlucky.pay(body, 'after an error');
     expect(retried.json.status).toBe('succeeded');
     expect(retried.headers.has('idempotent-replayed')).toBe(false);
+  });
+});
+
+describe('once a payment is debited', () => {
+  test('an error of our own is not a refusal: the payment stands and ends later', async () => {
+    const broken = await startApi({ pool });
+    const { finish } = broken.deps.writer;
+    broken.deps.writer.finish = () => Promise.reject(new Error('the database is gone'));
+    const unlucky = partnerAt(broken.address, testKey);
+    const body = { qr_url: newLink(10_000) };
+    const answered = await unlucky.pay(body, 'debited');
+    expect(answered.json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
+    broken.deps.writer.finish = finish;
+    broken.deps.clock = { nowMs: () => Date.now() + 31_000 };
+    await recoverDuePayments(broken.deps);
+    expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
+  });
+
+  test('an answer that got lost on the way from the database is found by its key', async () => {
+    const broken = await startApi({ pool });
+    const { open } = broken.deps.writer;
+    broken.deps.writer.open = async opening => {
+      await open(opening);
+      throw new Error('the connection broke after the commit');
+    };
+    broken.deps.answerWithinMs = 0;
+    const answered = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) }, 'committed');
+    expect({ status: answered.status, payment: answered.json.status }).toEqual({
+      status: 200,
+      payment: 'processing',
+    });
+  });
+
+  test('no database is a temporary error', async () => {
+    const broken = await startApi({ pool });
+    const gone = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    broken.deps.writer.open = () => Promise.reject(gone);
+    const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
+    expect({ status: failed.status, code: failed.json.error.code }).toEqual({
+      status: 503,
+      code: 'gateway_unavailable',
+    });
   });
 });
 

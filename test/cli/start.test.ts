@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { kopeck, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { serverPid } from '../helpers/server.ts';
+import { isRunning, serverPid } from '../helpers/server.ts';
 
 const { url } = await createDatabase();
 const secretKey = { SECRET_KEY: 'a secret key for the tests, long enough' };
@@ -37,7 +37,7 @@ describe('kopeck start', () => {
 
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
-    expect(fs.existsSync(`/proc/${pid}`)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
     expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
   });
@@ -47,7 +47,7 @@ describe('kopeck start', () => {
     const service = await start(env);
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop(signal)).toBe(0);
-    expect(fs.existsSync(`/proc/${pid}`)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test('a command whose reader has seen enough leaves no database behind', async () => {
@@ -86,8 +86,30 @@ describe('kopeck start', () => {
   test('twice on the same folder works side by side, and each stops for itself', async () => {
     const env = { DATA_DIR: newFolder() };
     const [first, second] = await Promise.all([start(env), start(env)]);
+    const bankOf = ({ output }: Service) => /bank side +(http:\S+)/.exec(output())?.[1];
+    await expect.poll(() => bankOf(second!)).toBeDefined();
+    const bank = bankOf(second!)!;
     expect(await first!.stop()).toBe(0);
     expect((await fetch(`${second!.address}/readyz`)).status).toBe(200);
+    // Whoever ran the simulator, it is there for the one who stays.
+    const rate = () =>
+      fetch(`${bank}/rate`).then(
+        response => response.status,
+        () => 'nobody there',
+      );
+    await expect.poll(rate, { timeout: 20_000 }).toBe(200);
+  });
+
+  test('with a simulator that cannot start is one line that says why', async () => {
+    const dataDir = newFolder();
+    fs.mkdirSync(join(dataDir, 'simulator'));
+    fs.writeFileSync(join(dataDir, 'simulator', 'journal.jsonl'), 'nonsense\n{}\n');
+    const { code, stderr } = await kopeck(
+      { DATABASE_URL: url, ...secretKey, DATA_DIR: dataDir, PORT: '0' },
+      'start',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^The simulator of the bank side did not start in \S+: [^\n]+\n$/);
   });
 
   test('on a port in use is one line that names it and the fix', async () => {
@@ -95,7 +117,7 @@ describe('kopeck start', () => {
     await new Promise(resolve => blocker.once('listening', resolve));
     const { port } = blocker.address() as { port: number };
     const result = await kopeck(
-      { DATABASE_URL: url, ...secretKey, PORT: `${port}`, LOG_LEVEL: 'silent' },
+      { DATABASE_URL: url, ...secretKey, PORT: `${port}`, LOG_LEVEL: 'silent', DATA_DIR: newFolder() },
       'start',
     );
     blocker.close();

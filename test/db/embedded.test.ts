@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { binariesIn, findBinaries } from '../../src/db/embedded-binaries.ts';
 import { openCluster } from '../../src/db/embedded-cluster.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { serverPid } from '../helpers/server.ts';
+import { isRunning, serverPid } from '../helpers/server.ts';
 
 const root = process.getuid!() === 0;
 
@@ -31,9 +31,6 @@ async function close(database: Database): Promise<void> {
 const countPartners = async ({ pool }: Database) =>
   (await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count;
 
-const alive = (pid: number) =>
-  fs.existsSync(`/proc/${pid}`) && !/\) Z /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
-
 describe('an embedded PostgreSQL', () => {
   test('is made in an empty folder, says so, is PostgreSQL 18 with full durability, and stops with its last user', async () => {
     const dataDir = join(newFolder(), 'not', 'there', 'yet');
@@ -55,7 +52,7 @@ describe('an embedded PostgreSQL', () => {
     });
     const pid = serverPid(dataDir);
     await close(database);
-    expect(alive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
@@ -65,9 +62,9 @@ describe('an embedded PostgreSQL', () => {
     const pid = serverPid(dataDir);
     await Promise.all([close(first!), close(second!)]);
     expect(await countPartners(third!)).toBe(0);
-    expect(alive(pid)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     await close(third!);
-    expect(alive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test('opened and closed by many at once is never pulled away from under anybody', async () => {
@@ -113,7 +110,7 @@ describe('an embedded PostgreSQL', () => {
     expect(await countPartners(database)).toBe(1);
     expect(serverPid(dataDir)).toBe(pid);
     await close(database);
-    expect(alive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test('starts over a stale lock file whose process number now belongs to somebody else', async () => {

@@ -46,7 +46,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
-    log: { warn: () => {}, error: () => {} },
+    log: { warn: (_details: object) => {}, error: (_details: object) => {} },
   };
   const server = await createServer(deps);
   const address = await server.listen({ host: '127.0.0.1', port: 0 });

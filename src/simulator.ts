@@ -32,7 +32,7 @@ export async function startSimulator(dataDir: string, say: (line: string) => voi
   let child: ChildProcess | undefined;
 
   const kept = (async () => {
-    for (let runs = 0; !closed; runs++) {
+    while (!closed) {
       child = spawn(process.execPath, [program], {
         env: {
           PATH: process.env.PATH,

@@ -10,21 +10,14 @@ export interface Owner {
   mode: Mode;
 }
 
-export interface Opening extends Owner {
-  paymentId: Id<'pay'>;
-  idempotencyKey: string;
-  requestHash: Buffer;
-  externalId: string | null;
-  qrcId: string;
-  qrUrl: string;
-  fingerprint: string;
-  recipient: string;
-  amountKopecks: bigint;
-  microUsdt: bigint;
-  rateE4: bigint;
+/** A payment as it shall be opened: what it will say of itself, and what is needed to decide. */
+export interface Opening
+  extends Omit<
+    Payment,
+    'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
+  > {
   rateId: bigint;
   rateStaleAt: Date;
-  metadata: string;
   nextAt: Date;
 }
 

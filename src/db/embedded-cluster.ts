@@ -183,7 +183,8 @@ function readLines(file: string): string[] {
   try {
     return fs.readFileSync(file, 'utf8').split('\n');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // The file, or the process that it tells of, is gone.
+    if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return [];
   }
 }
@@ -195,6 +196,13 @@ function processExists(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** A zombie that nobody asks about keeps its number, but has ended all the same. */
+function hasEnded(pid: number): boolean {
+  if (process.platform !== 'linux') return !processExists(pid);
+  const [stat = ''] = readLines(`/proc/${pid}/stat`);
+  return stat === '' || /\) [ZX] /.test(stat);
 }
 
 /** A number in a lock file may belong to another program by now; a server was started with the name of its folder. */
@@ -235,9 +243,7 @@ const stopTimeoutMs = 60_000;
 /** Ends all sessions, writes everything to disk and returns when the server is gone. */
 export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
   process.kill(pid, 'SIGINT');
-  // A zombie that nobody reaps still has its number, but no longer a command line.
-  for (const untilMs = Date.now() + stopTimeoutMs; isServerOf(pid, dir) && Date.now() < untilMs; )
-    await sleep(10);
+  for (const untilMs = Date.now() + stopTimeoutMs; !hasEnded(pid) && Date.now() < untilMs; ) await sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
 }
 

@@ -3,7 +3,7 @@
 const floors = [
   ['base'],
   ['db'],
-  ['ledger', 'partners', 'controls', 'rates', 'gateway'],
+  ['alarms', 'ledger', 'partners', 'controls', 'rates', 'gateway'],
   ['payments'],
   ['api'],
   ['cli'],

@@ -1,10 +1,12 @@
 import { pino } from 'pino';
+import { createAlarms } from './alarms/index.ts';
 import { createServer, listen } from './api/index.ts';
 import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { RateSourceSetting } from './base/rate-sources.ts';
 import { readSettings, type Settings } from './base/settings.ts';
 import { type Database, openDatabase } from './db/database.ts';
+import { announcePresence } from './db/presence.ts';
 import { openSecretKey } from './db/secret-key.ts';
 import { createDemonstration, describeDemonstration } from './first-minute.ts';
 import { createHttpGateway } from './gateway/index.ts';
@@ -25,6 +27,7 @@ export async function runService(say: (line: string) => void): Promise<void> {
     closings.push(database.close);
     await startUp(settings, database, closings, say);
     say(`Stopping on ${await stopped} …`);
+    leaveInTime(say);
   } finally {
     for (const close of closings.reverse()) await close();
   }
@@ -42,12 +45,15 @@ async function startUp(
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
   if (bank) closings.push(bank.close);
 
+  const alarms = createAlarms({ db: pool, clock, log });
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,
     token: bank?.token ?? settings.gatewayToken,
+    onReachable: isReachable => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]),
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
-  closings.push(gateway.close, authenticator.close);
+  const presence = await announcePresence(pool);
+  closings.push(gateway.close, authenticator.close, presence.close);
   const deps = {
     ...settings,
     pool,
@@ -55,6 +61,8 @@ async function startUp(
     clock,
     gateway,
     authenticator,
+    presence,
+    alarms,
     log,
     rateLimiter: createRateLimiter(pool, clock),
     writer: createPaymentWriter(pool, clock),
@@ -68,7 +76,7 @@ async function startUp(
       spreadBps: settings.rateSpreadBps,
       refreshSec: settings.rateRefreshSec,
       maxAgeSec: settings.rateMaxAgeSec,
-      raiseAlarm: alarm => log.warn(alarm, 'alarm'),
+      reportAlarms: found => alarms.report('rate', found),
       onError: err => log.error({ err }, 'the rate could not be refreshed'),
     });
     closings.push(refresher.stop, startRecovery(deps));
@@ -94,6 +102,22 @@ async function startUp(
       ? describeDemonstration(demonstration, address)
       : 'Partners and keys: npx kopeck partner list',
   );
+}
+
+const gatewayUnreachable = {
+  kind: 'gateway_unreachable',
+  detail: 'The bank side does not answer: new payments are refused until it does.',
+};
+
+/** Whatever still hangs after this long is handed over: what it was about stands in the database. */
+const leaveWithinMs = 85_000;
+
+function leaveInTime(say: (line: string) => void): void {
+  const giveUp = () => {
+    say('Something did not stop in time and was left where it is.');
+    process.exit(1);
+  };
+  setTimeout(giveUp, leaveWithinMs).unref();
 }
 
 function simulatedFeed(bank: BankSide | undefined): RateSourceSetting[] {

@@ -5,8 +5,10 @@ import { sendError } from './errors.ts';
 const bearer = /^Bearer ([!-~]+)$/;
 
 /** Who may call, before anything of the request is read: key, address and suspension, then the rate limits. */
-export function authorize({ authenticator, rateLimiter }: ApiDeps) {
+export function authorize({ authenticator, rateLimiter, presence }: ApiDeps) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    // With a database that keeps silent nothing can be checked, and whoever asked it would hang.
+    if (!presence.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);

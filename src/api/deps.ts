@@ -1,4 +1,5 @@
 import type { Pool } from '../db/pool.ts';
+import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 
@@ -7,6 +8,7 @@ export interface ApiDeps extends CreateDeps {
   pool: Pool;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  presence: Presence;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   trustProxy: string[];
 }

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { countOpenAlarms } from '../alarms/index.ts';
+import type { Queryable } from '../db/pool.ts';
+import { countUnfinished } from '../payments/index.ts';
 
-/** Prometheus metrics of this process at /metrics. */
-export function measure(server: FastifyInstance): void {
+/** Prometheus metrics at /metrics: of this process, and of the service as a whole as the database knows it. */
+export function measure(server: FastifyInstance, db: Queryable): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -22,7 +25,34 @@ export function measure(server: FastifyInstance): void {
     found.observe(reply.elapsedTime / 1000);
     done();
   });
+  gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Alarms that nobody has seen to', 'kind', () =>
+    countOpenAlarms(db),
+  );
+  gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Payments without an end', 'state', () =>
+    countUnfinished(db),
+  );
   server.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
+}
+
+/** Read when it is asked for; without a database it has no value rather than an old one. */
+function gaugeFromDatabase(
+  registry: Registry,
+  name: string,
+  help: string,
+  label: string,
+  read: () => Promise<Map<string, number>>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      const counts = await read().catch(() => new Map<string, number>());
+      for (const [value, count] of counts) this.set({ [label]: value }, count);
+    },
+  });
 }

@@ -77,15 +77,15 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   });
 
   await documentApi(server);
-  measure(server);
+  measure(server, deps.pool);
   server.get('/healthz', { schema: { hide: true } }, () => ({ ok: true }));
   server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
-    try {
-      await deps.pool.query('SELECT 1');
-      return { ok: true };
-    } catch {
-      return reply.status(503).send({ ok: false, reason: 'the database does not answer' });
-    }
+    const silent = { ok: false, reason: 'the database does not answer' };
+    if (!deps.presence.isDatabaseAnswering()) return reply.status(503).send(silent);
+    return deps.pool.query('SELECT 1').then(
+      () => ({ ok: true }),
+      () => reply.status(503).send(silent),
+    );
   });
   await server.register(async scope => {
     scope.addHook('onRequest', authorize(deps));

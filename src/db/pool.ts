@@ -10,11 +10,14 @@ export interface Queryable {
 
 export type Pool = pg.Pool;
 
-/** The server ends a statement after this long; the client gives up a little later, in case the server is frozen. */
-const statementTimeoutMs = 15_000;
-const clientTimeoutMs = 20_000;
-const lockTimeoutMs = 10_000;
-const connectTimeoutMs = 5_000;
+/**
+ * The server ends a statement after this long; the client gives up a little later, in case the server is frozen. All
+ * are short: whoever waits longer than this is better told so, and asks again.
+ */
+const statementTimeoutMs = 6_000;
+const clientTimeoutMs = 8_000;
+const lockTimeoutMs = 3_000;
+const connectTimeoutMs = 3_000;
 
 const int8 = pg.types.builtins.INT8;
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>

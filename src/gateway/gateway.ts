@@ -1,6 +1,6 @@
 import type { Id } from '../base/ids.ts';
 
-/** What the bank side is to the service: five questions, and answers that never confuse "no" with "don't know". */
+/** What the bank side is to the service: six questions, and answers that never confuse "no" with "don't know". */
 export interface Gateway {
   resolve(qrUrl: string): Promise<Resolution>;
   /** Pays; the same payment id again never pays twice. */
@@ -8,6 +8,8 @@ export interface Gateway {
   poll(order: KnownOrder): Promise<OrderAnswer | { outcome: 'order_unknown' } | Unknown>;
   /** Makes sure that an order that was never accepted never will be. */
   void(order: KnownOrder): Promise<OrderAnswer | { outcome: 'voided' } | Unknown>;
+  /** Orders created since then, in the order of their creation, a page at a time; throws when they cannot be had. */
+  listOrders(since: Date, cursor?: string): Promise<OrderPage>;
   close(): Promise<void>;
 }
 
@@ -61,4 +63,20 @@ export interface PayRefusal {
 export interface Unknown {
   outcome: 'unknown';
   why: string;
+  /** It was an answer, but one that cannot be true of our order: people must look. */
+  contradicts?: true;
+}
+
+/** An order as the bank side lists it, whoever it says it is for. */
+export interface ListedOrder {
+  paymentId: string;
+  orderId: string;
+  state: string;
+  amountKopecks: bigint;
+  createdAt: Date;
+}
+
+export interface OrderPage {
+  orders: ListedOrder[];
+  nextCursor: string | null;
 }

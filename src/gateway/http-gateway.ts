@@ -1,6 +1,17 @@
 import { Agent, request } from 'undici';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import type { DeclineCode, Gateway, Order, OrderAnswer, Resolution, Unknown } from './gateway.ts';
+import { createBreaker } from './breaker.ts';
+import type {
+  DeclineCode,
+  Gateway,
+  ListedOrder,
+  Order,
+  OrderAnswer,
+  OrderPage,
+  Resolution,
+  Unknown,
+} from './gateway.ts';
 
 export interface HttpGatewayOptions {
   url: string;
@@ -9,6 +20,9 @@ export interface HttpGatewayOptions {
   resolveTimeoutMs?: number;
   payTimeoutMs?: number;
   pollTimeoutMs?: number;
+  clock?: Clock;
+  /** Hears when the bank side no longer answers, and when it does again. */
+  onReachable?(isReachable: boolean): void;
 }
 
 interface Answer {
@@ -17,18 +31,33 @@ interface Answer {
 }
 
 const maxAnswerBytes = 64 * 1024;
+const maxListBytes = 1024 * 1024;
 
 /** The gateway's wire contract over HTTP. Whatever is not written there is an unknown outcome. */
 export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   const { resolveTimeoutMs = 10_000, payTimeoutMs = 50_000, pollTimeoutMs = 10_000 } = options;
   const base = options.url.replace(/\/+$/, '');
   const agent = new Agent({ connections: 256, connect: { timeout: 5_000 } });
+  const breaker = createBreaker(options.clock ?? systemClock, isOpen => options.onReachable?.(!isOpen));
 
-  async function call(
+  async function call(...request: Parameters<typeof exchange>): Promise<Answer> {
+    try {
+      const answer = await exchange(...request);
+      if (answer.status < 500) breaker.answered();
+      else breaker.failed();
+      return answer;
+    } catch (error) {
+      breaker.failed();
+      throw error;
+    }
+  }
+
+  async function exchange(
     method: 'GET' | 'PUT' | 'POST',
     path: string,
     body: unknown,
     timeoutMs: number,
+    maxBytes = maxAnswerBytes,
   ): Promise<Answer> {
     const response = await request(`${base}${path}`, {
       method,
@@ -43,12 +72,13 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     let text = '';
     for await (const chunk of response.body.setEncoding('utf8')) {
       text += chunk;
-      if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
+      if (text.length > maxBytes) throw new Error('the answer is too long');
     }
     return { status: response.statusCode, body: readObject(text) };
   }
 
   async function resolve(qrUrl: string): Promise<Resolution> {
+    if (!breaker.letsPass()) return { outcome: 'gateway_unavailable' };
     let answer: Answer;
     try {
       answer = await call('POST', '/qr/resolve', { qr_url: qrUrl }, resolveTimeoutMs);
@@ -114,6 +144,17 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
             ? ({ outcome: 'voided' } as const)
             : readOrder(answer, order.amountKopecks),
       ),
+    listOrders: async (since, cursor) => {
+      const query = new URLSearchParams({
+        since: since.toISOString(),
+        limit: '1000',
+        ...(cursor ? { cursor } : {}),
+      });
+      const { status, body } = await call('GET', `/orders?${query}`, undefined, pollTimeoutMs, maxListBytes);
+      const page = status === 200 && readPage(body);
+      if (!page) throw new Error(`the gateway's list of orders cannot be read (status ${status})`);
+      return page;
+    },
     close: () => agent.destroy(),
   };
 }
@@ -192,12 +233,38 @@ function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnsw
   const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
   if (!isStorableText(orderId) || orderId === '') return unknown('an order without an id');
   if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
-    return unknown(`an order over another amount (${amountKopecks} kopecks)`);
+    return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
   }
   if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
   if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
   if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
+}
+
+function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
+  const { orders, next_cursor: nextCursor } = body ?? {};
+  if (!Array.isArray(orders) || !(nextCursor === null || typeof nextCursor === 'string')) return undefined;
+  const read = orders.map(readListed);
+  return read.every(order => order !== undefined) ? { orders: read, nextCursor } : undefined;
+}
+
+function readListed(order: unknown): ListedOrder | undefined {
+  const { payment_id, order_id, state, amount_kopecks, created_at } = (order ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const texts = [payment_id, order_id, state, created_at];
+  const createdAt = new Date(String(created_at));
+  const amountIsFine = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
+  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !amountIsFine) return undefined;
+  const [paymentId, orderId, stateName] = texts as string[];
+  return {
+    paymentId: paymentId!,
+    orderId: orderId!,
+    state: stateName!,
+    amountKopecks: BigInt(amount_kopecks as number),
+    createdAt,
+  };
 }
 
 const isTimeout = (error: unknown) =>

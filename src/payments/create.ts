@@ -3,33 +3,31 @@ import { type Id, newId } from '../base/ids.ts';
 import { stringifyJson } from '../base/json.ts';
 import { kopecksToMicroUsdt } from '../base/money.ts';
 import { isRecipientBlocked, isUnderMaintenance } from '../controls/index.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Presence } from '../db/presence.ts';
 import type { Limits } from '../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
-import type { FailureCode, Payment } from './payment.ts';
+import { type EndDeps, endPayment } from './end.ts';
+import type { Payment } from './payment.ts';
 import { firstPollMs, testOutcome } from './recover.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve.ts';
 import {
+  type Ending,
   findPayment,
   findPaymentByKey,
-  lookAgain,
   type Opening,
   type OpeningResult,
   type Owner,
-  type PaymentWriter,
 } from './store.ts';
-import type { Waiting } from './wait.ts';
+import { lookAgain } from './unfinished.ts';
 
 export interface Log {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
 }
 
-export interface CreateDeps extends ResolveDeps {
-  db: Queryable;
-  writer: PaymentWriter;
-  waiting: Waiting;
+export interface CreateDeps extends ResolveDeps, EndDeps {
+  presence: Pick<Presence, 'instance'>;
   rateMaxAgeSec: number;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
@@ -51,6 +49,8 @@ const refused = (code: ErrorCode): Creation => ({ outcome: 'refused', code });
 /** While the request that created a live payment may still be paying it, nobody else looks at it. */
 const requestOwnsMs = 60_000;
 const testUnknownOutcomeMs = 30_000;
+/** From the arrival of a request. Whatever is slow, it has its answer by then, so that it gets there within 90 seconds. */
+const answerAtLatestMs = 75_000;
 
 /**
  * Pays a QR code, in phases with a committed row between them: check, resolve, open (which debits), pay, finish. No
@@ -61,6 +61,7 @@ export async function createPayment(
   caller: Caller,
   request: PaymentRequest,
 ): Promise<Creation> {
+  const latestMs = deps.clock.nowMs() + answerAtLatestMs;
   const requestHash = hashRequest(request, deps.qrHosts);
   const [known, maintenance, rate] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
@@ -81,7 +82,7 @@ export async function createPayment(
   const opened = await openOrFind(deps, opening);
   switch (opened.verdict) {
     case 'opened':
-      return payOpened(deps, opening, opened.at);
+      return payOpened(deps, opening, opened.at, latestMs);
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId!);
       return replay(deps, payment!, requestHash);
@@ -111,15 +112,31 @@ async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningRe
   }
 }
 
-/** Once debited, whatever breaks here is not a refusal: the payment stands, and the worker will find its outcome. */
-async function payOpened(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
+/**
+ * Once debited, whatever breaks or hangs here is not a refusal: the payment stands, and the worker will find its
+ * outcome.
+ */
+async function payOpened(
+  deps: CreateDeps,
+  opening: Opening,
+  openedAt: Date,
+  latestMs: number,
+): Promise<Creation> {
+  const unfinished: Creation = { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
+  const answered = new AbortController();
+  const { clock } = deps;
   try {
-    return opening.mode === 'test'
-      ? await payInTestMode(deps, opening, openedAt)
-      : await payThroughGateway(deps, opening, openedAt);
+    return await Promise.race([
+      opening.mode === 'test'
+        ? payInTestMode(deps, opening, openedAt)
+        : payThroughGateway(deps, opening, openedAt),
+      clock.sleep(latestMs - clock.nowMs(), answered.signal).then(() => unfinished),
+    ]);
   } catch (err) {
     deps.log.error({ err, paymentId: opening.paymentId }, 'a payment was opened and then its request failed');
-    return { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
+    return unfinished;
+  } finally {
+    answered.abort();
   }
 }
 
@@ -159,7 +176,8 @@ function prepare(
   rate: CurrentRate,
 ): Opening {
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
-  const lookAgainMs = mode === 'test' ? testUnknownOutcomeMs : requestOwnsMs;
+  const onlyTimeTells = isTestUnknown({ mode, amountKopecks });
+  const lookAgainMs = onlyTimeTells ? testUnknownOutcomeMs : requestOwnsMs;
   return {
     partnerId,
     mode,
@@ -178,6 +196,7 @@ function prepare(
     rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
     metadata: stringifyJson(request.metadata),
     nextAt: new Date(deps.clock.nowMs() + lookAgainMs),
+    owner: onlyTimeTells ? null : deps.presence.instance,
   };
 }
 
@@ -205,21 +224,19 @@ async function payThroughGateway(deps: CreateDeps, opening: Opening, openedAt: D
         : finish({ outcome: 'rejected', code: answer.code });
     case 'accepted':
     case 'unknown': {
+      const { paymentId } = opening;
       const review = answer.outcome === 'unknown';
-      if (review)
-        deps.log.warn({ paymentId: opening.paymentId, why: answer.why }, 'the gateway gave no final answer');
+      if (review) deps.log.warn({ paymentId, why: answer.why }, 'the gateway gave no final answer');
       const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
-      const at = new Date(deps.clock.nowMs() + firstPollMs);
-      await lookAgain(deps.db, opening, { at, review, ...orderId });
+      await lookAgain(deps.db, opening, { at: firstPoll(deps), review, ...orderId });
+      if (review && answer.contradicts)
+        await deps.alarms.raise({ kind: 'gateway_contradiction', subject: paymentId, detail: answer.why });
       return waitFor(deps, opening, openedAt);
     }
   }
 }
 
-type Ending =
-  | { outcome: 'succeeded'; orderId?: string }
-  | { outcome: 'failed'; code: FailureCode; orderId?: string }
-  | { outcome: 'rejected'; code: ErrorCode };
+const firstPoll = ({ clock }: CreateDeps) => new Date(clock.nowMs() + firstPollMs);
 
 /** Ends the payment and answers with it; if somebody else was quicker, with what they made of it. */
 async function finishWith(
@@ -229,17 +246,8 @@ async function finishWith(
   ending: Ending,
 ): Promise<Creation> {
   const { partnerId, mode, paymentId } = opening;
-  const { changed, at } = await deps.writer.finish({ partnerId, mode, paymentId, ...ending });
-  deps.waiting.wake(paymentId);
-  if (!changed) {
-    const creation = await waitFor(deps, opening, openedAt);
-    // Somebody else has finished it, and terminal is terminal; that they heard something else is an alarm.
-    const succeeded = creation.outcome === 'payment' && creation.payment.status === 'succeeded';
-    if (succeeded !== (ending.outcome === 'succeeded')) {
-      deps.log.warn({ paymentId, ending }, 'alarm: the gateway contradicts itself about a finished payment');
-    }
-    return creation;
-  }
+  const { changed, at } = await endPayment(deps, { partnerId, mode, paymentId, ...ending }, firstPoll(deps));
+  if (!changed) return waitFor(deps, opening, openedAt);
   if (ending.outcome === 'rejected') return refused(ending.code);
   const payment: Payment = {
     ...asOpened(opening, openedAt),

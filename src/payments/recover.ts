@@ -1,17 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Presence } from '../db/presence.ts';
 import type { Gateway } from '../gateway/index.ts';
-import type { FailureCode } from './payment.ts';
-import { claimDue, type DuePayment, lookAgain, type PaymentWriter } from './store.ts';
-import type { Waiting } from './wait.ts';
+import { type EndDeps, endPayment } from './end.ts';
+import type { Ending } from './store.ts';
+import { claimDue, type DuePayment, disown, listOwners, lookAgain } from './unfinished.ts';
 
-export interface RecoverDeps {
-  db: Queryable;
+export interface RecoverDeps extends EndDeps {
   clock: Clock;
   gateway: Gateway;
-  writer: PaymentWriter;
-  waiting: Waiting;
+  presence: Pick<Presence, 'instance' | 'findGone'>;
 }
 
 /** Pauses between looks at an unfinished payment; the last one repeats. */
@@ -19,9 +16,11 @@ const pausesMs = [2_000, 5_000, 10_000, 30_000, 60_000];
 export const firstPollMs = pausesMs[0]!;
 const pauseAfter = (tries: number) => pausesMs[Math.min(tries, pausesMs.length - 1)]!;
 
-/** If this process dies while it looks, another one looks again after so long. */
+/** If a process gets stuck while it looks, another one looks again after so long. */
 const claimMs = 30_000;
 const claimAtOnce = 50;
+
+const supportAfterMs = 2 * 3_600_000;
 
 /** How a payment in test mode ends, whether its request says so or, after a crash, somebody else. */
 export const testOutcome = ({ amountKopecks }: { amountKopecks: bigint }) =>
@@ -36,42 +35,76 @@ export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
   return looks.length;
 }
 
-async function startLooks(deps: RecoverDeps, atMost: number): Promise<Promise<void>[]> {
+async function startLooks(deps: RecoverDeps, limit: number): Promise<Promise<void>[]> {
   const until = new Date(deps.clock.nowMs() + claimMs);
-  const due = await claimDue(deps.db, deps.clock, until, atMost);
+  const due = await claimDue(deps.db, deps.clock, { until, owner: deps.presence.instance, limit });
   return due.map(payment => lookAt(deps, payment));
 }
 
 async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
-  const { gateway, writer, waiting } = deps;
-  const finish = async (outcome: Parameters<PaymentWriter['finish']>[0]) => {
-    await writer.finish(outcome);
-    waiting.wake(payment.paymentId);
-  };
-  if (payment.mode === 'test') return finish({ ...payment, ...testOutcome(payment) });
+  if (payment.mode === 'test') return finish(deps, payment, testOutcome(payment));
 
-  const polled = await gateway.poll(payment);
+  const polled = await deps.gateway.poll(payment);
   // That the order is unknown proves nothing while the request for it may still be on its way; voiding it does.
-  const answer = polled.outcome === 'order_unknown' ? await gateway.void(payment) : polled;
+  const answer = polled.outcome === 'order_unknown' ? await deps.gateway.void(payment) : polled;
   switch (answer.outcome) {
     case 'succeeded':
-      return finish({ ...payment, outcome: 'succeeded', orderId: answer.orderId });
+      return finish(deps, payment, { outcome: 'succeeded', orderId: answer.orderId });
     case 'declined':
-      return finish({
-        ...payment,
-        outcome: 'failed',
-        code: answer.code as FailureCode,
-        orderId: answer.orderId,
-      });
+      return finish(deps, payment, { outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'voided':
-      return finish({ ...payment, outcome: 'failed', code: 'not_executed' });
+      return finish(deps, payment, { outcome: 'failed', code: 'not_executed' });
     case 'accepted':
+      return waitLonger(deps, payment, { review: false, orderId: answer.orderId });
     case 'unknown': {
-      const at = new Date(deps.clock.nowMs() + pauseAfter(payment.tries));
-      const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
-      return lookAgain(deps.db, payment, { at, review: answer.outcome === 'unknown', ...orderId });
+      const { paymentId: subject } = payment;
+      if (answer.contradicts)
+        await deps.alarms.raise({ kind: 'gateway_contradiction', subject, detail: answer.why });
+      return waitLonger(deps, payment, { review: true });
     }
   }
+}
+
+async function finish(deps: RecoverDeps, payment: DuePayment, ending: Ending): Promise<void> {
+  const { partnerId, mode, paymentId, supportSince } = payment;
+  const end = { partnerId, mode, paymentId, ...ending };
+  const { changed } = await endPayment(deps, end, nextLook(deps, payment));
+  if (changed && supportSince) await deps.alarms.clear(overdue, paymentId);
+}
+
+const nextLook = ({ clock }: RecoverDeps, { tries }: DuePayment) =>
+  new Date(clock.nowMs() + pauseAfter(tries));
+
+const overdue = 'payment_overdue';
+
+/** Two hours without an end are a matter for support; looking goes on. The alarm first: it is raised once, the mark set for good. */
+async function waitLonger(
+  deps: RecoverDeps,
+  payment: DuePayment,
+  known: { review: boolean; orderId?: string },
+): Promise<void> {
+  const { clock, db, alarms } = deps;
+  const { paymentId, createdAt } = payment;
+  const isOverdue = clock.nowMs() - createdAt.getTime() >= supportAfterMs;
+  if (isOverdue && !payment.supportSince) {
+    const detail = `Unfinished since ${createdAt.toISOString()}: find out what the bank side has, then kopeck payment resolve.`;
+    await alarms.raise({ kind: overdue, subject: paymentId, detail });
+  }
+  const at = nextLook(deps, payment);
+  const mark = isOverdue ? { review: true, supportSince: new Date(clock.nowMs()) } : {};
+  await lookAgain(db, payment, { at, ...known, ...mark });
+}
+
+/** A process is taken for dead when it was missing twice, so that one which is just reconnecting keeps its payments. */
+const lookForDeadEveryMs = 1_500;
+
+async function releaseOrphans(deps: RecoverDeps, suspects: Set<number>): Promise<Set<number>> {
+  const { db, clock, presence } = deps;
+  const owners = await listOwners(db);
+  const gone = await presence.findGone(owners.filter(owner => owner !== presence.instance));
+  const dead = gone.filter(owner => suspects.has(owner));
+  if (dead.length > 0) await disown(db, clock, dead);
+  return new Set(gone);
 }
 
 const lookEveryMs = 500;
@@ -83,11 +116,12 @@ const lookEveryMs = 500;
 export function startRecovery(
   deps: RecoverDeps & { log: { error(details: object, message: string): void } },
 ) {
+  const { clock } = deps;
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
   const report = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be looked at');
 
-  const finished = (async () => {
+  async function lookForDue(): Promise<void> {
     while (!stop.signal.aborted) {
       const looks = await startLooks(deps, claimAtOnce - underWay.size).catch(err => {
         report(err);
@@ -97,10 +131,24 @@ export function startRecovery(
         const guarded = look.catch(report).finally(() => underWay.delete(guarded));
         underWay.add(guarded);
       }
-      await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => {});
+      if (underWay.size >= claimAtOnce) await Promise.race(underWay);
+      else await clock.sleep(lookEveryMs, stop.signal);
     }
     await Promise.all(underWay);
-  })();
+  }
+
+  async function lookForDead(): Promise<void> {
+    let suspects = new Set<number>();
+    while (!stop.signal.aborted) {
+      suspects = await releaseOrphans(deps, suspects).catch(err => {
+        report(err);
+        return new Set();
+      });
+      await clock.sleep(lookForDeadEveryMs, stop.signal);
+    }
+  }
+
+  const finished = Promise.all([lookForDue(), lookForDead()]);
   return async () => {
     stop.abort();
     await finished;

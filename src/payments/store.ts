@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
+import type { errors } from '../base/errors.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher } from '../db/batch.ts';
 import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
@@ -19,6 +20,8 @@ export interface Opening
   rateId: bigint;
   rateStaleAt: Date;
   nextAt: Date;
+  /** The process that is busy with it; nobody, when only time can bring its outcome. */
+  owner: number | null;
 }
 
 export interface OpeningResult {
@@ -38,16 +41,19 @@ export interface OpeningResult {
 }
 
 export interface FinishResult {
-  /** False when the payment was finished already, by whomever. */
+  /** False when the payment was finished already, by whomever, or when this cannot be its end. */
   changed: boolean;
+  /** How it stands now. */
+  standing: Payment['status'];
   at: Date;
 }
 
-export type Finish = Owner & { paymentId: Id<'pay'>; orderId?: string } & (
-    | { outcome: 'succeeded' }
-    | { outcome: 'failed'; code: FailureCode }
-    | { outcome: 'rejected'; code: string }
-  );
+export type Ending =
+  | { outcome: 'succeeded'; orderId?: string }
+  | { outcome: 'failed'; code: FailureCode; orderId?: string }
+  | { outcome: 'rejected'; code: keyof typeof errors };
+
+export type Finish = Owner & { paymentId: Id<'pay'> } & Ending;
 
 /** The columns of the type `payment_opening` in the database, in its order, and where each comes from. */
 const openingColumns: [type: string, read: (opening: Opening) => unknown][] = [
@@ -68,6 +74,7 @@ const openingColumns: [type: string, read: (opening: Opening) => unknown][] = [
   ['timestamptz', opening => opening.rateStaleAt],
   ['text', opening => opening.metadata],
   ['timestamptz', opening => opening.nextAt],
+  ['int', opening => opening.owner],
 ];
 
 const openStatement = `
@@ -96,22 +103,23 @@ async function openAll(db: Queryable, clock: Clock, openings: Opening[]): Promis
   }));
 }
 
-async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promise<FinishResult[]> {
+/** Ends payments in one statement, and so in one transaction; or as part of the one it is given. */
+export async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promise<FinishResult[]> {
   const at = instantOf(clock);
-  const { rows } = await db.query<{ changed: boolean }>({
+  const { rows } = await db.query<Pick<FinishResult, 'changed' | 'standing'>>({
     name: 'payments_finish',
-    text: 'SELECT changed FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
+    text: 'SELECT changed, standing FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
     values: [
       finishes.map(finish => uuidFromId(finish.partnerId)),
       finishes.map(finish => finish.mode),
       finishes.map(finish => uuidFromId(finish.paymentId)),
       finishes.map(finish => finish.outcome),
       finishes.map(finish => ('code' in finish ? finish.code : null)),
-      finishes.map(finish => finish.orderId ?? null),
+      finishes.map(finish => ('orderId' in finish ? finish.orderId : null)),
       at,
     ],
   });
-  return rows.map(({ changed }) => ({ changed, at }));
+  return rows.map(({ changed, standing }) => ({ changed, standing, at }));
 }
 
 /** The two writes that move money, for many callers at once. */
@@ -192,70 +200,4 @@ export async function listPayments(
     ],
   });
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
-}
-
-/** The gateway took the order and will finish it later, or gave no final answer: look again then. */
-export async function lookAgain(
-  db: Queryable,
-  payment: Owner & { paymentId: Id<'pay'> },
-  { at, orderId, review }: { at: Date; orderId?: string; review: boolean },
-): Promise<void> {
-  await db.query({
-    // The payment first and then its open row, as finishing does: one order of locks.
-    text: `WITH unfinished AS (
-             UPDATE payments
-                SET gateway_order_id = coalesce($6, gateway_order_id),
-                    status_detail = CASE WHEN $5 THEN 'manual_review' ELSE status_detail END
-              WHERE partner_id = $1 AND mode = $2 AND id = $3 AND status = 'processing'
-             RETURNING id)
-           UPDATE open_payments SET next_at = $4, awaiting_gateway = awaiting_gateway AND NOT $5
-            WHERE partner_id = $1 AND mode = $2 AND payment_id = (SELECT id FROM unfinished)`,
-    values: [
-      uuidFromId(payment.partnerId),
-      payment.mode,
-      uuidFromId(payment.paymentId),
-      at,
-      review,
-      orderId ?? null,
-    ],
-  });
-}
-
-export interface DuePayment extends Owner {
-  paymentId: Id<'pay'>;
-  amountKopecks: bigint;
-  tries: number;
-}
-
-/** Takes payments whose time has come, so that no other process looks at them before `until`. */
-export async function claimDue(
-  db: Queryable,
-  clock: Clock,
-  until: Date,
-  limit: number,
-): Promise<DuePayment[]> {
-  const { rows } = await db.query<{
-    partner_id: string;
-    mode: Mode;
-    payment_id: string;
-    amount_kopecks: bigint;
-    tries: number;
-  }>({
-    name: 'claim due payments',
-    text: `UPDATE open_payments p SET next_at = $2, tries = p.tries + 1
-             FROM (SELECT scope, qrc_id FROM open_payments WHERE next_at <= $1
-                    ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED) AS due
-            WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
-           RETURNING p.partner_id, p.mode, p.payment_id, p.tries,
-                     (SELECT amount_kopecks FROM payments
-                       WHERE partner_id = p.partner_id AND mode = p.mode AND id = p.payment_id)`,
-    values: [instantOf(clock), until, limit],
-  });
-  return rows.map(row => ({
-    partnerId: idFromUuid('prt', row.partner_id),
-    mode: row.mode,
-    paymentId: idFromUuid('pay', row.payment_id),
-    amountKopecks: row.amount_kopecks,
-    tries: row.tries,
-  }));
 }

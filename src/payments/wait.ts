@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
@@ -25,7 +24,7 @@ export function createWaiting(db: Queryable, clock: Clock): Waiting {
     const alarm = new AbortController();
     const together = sleepers.get(paymentId) ?? new Set();
     sleepers.set(paymentId, together.add(alarm));
-    await sleep(ms, undefined, { signal: alarm.signal }).catch(() => {});
+    await clock.sleep(ms, alarm.signal);
     together.delete(alarm);
     if (together.size === 0) sleepers.delete(paymentId);
   }

@@ -10,14 +10,15 @@ export interface RefreshDeps {
   sources: RateSource[];
   spreadBps: number;
   maxAgeSec: number;
-  raiseAlarm(alarm: Alarm): void;
+  /** Hears after every refresh all that is wrong now. */
+  reportAlarms(alarms: Alarm[]): void;
 }
 
 const never = new AbortController().signal;
 
 /** Asks all sources at once and stores what they agree on; undefined when that is nothing, and an alarm says why. */
 export async function refreshRate(deps: RefreshDeps, signal = never): Promise<CurrentRate | undefined> {
-  const { db, clock, sources, spreadBps, maxAgeSec, raiseAlarm } = deps;
+  const { db, clock, sources, spreadBps, maxAgeSec, reportAlarms } = deps;
   const answers = await Promise.all(sources.map(source => ask(source, signal)));
   // Whoever was told to stop has cut its calls off itself: what failed says nothing about the sources.
   signal.throwIfAborted();
@@ -25,7 +26,7 @@ export async function refreshRate(deps: RefreshDeps, signal = never): Promise<Cu
   const rules = { nowMs: clock.nowMs(), maxAgeSec, spreadBps, lastMidE4: last?.midE4 };
   const { rate, alarms } = combine(answers, rules);
   const stored = rate && (await storeRate(db, clock, rate));
-  for (const alarm of alarms) raiseAlarm(alarm);
+  reportAlarms(alarms);
   return stored;
 }
 

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -470,7 +471,7 @@ describe('once a payment is debited', () => {
     const answered = await unlucky.pay(body, 'debited');
     expect(answered.json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
     broken.deps.writer.finish = finish;
-    broken.deps.clock = { nowMs: () => Date.now() + 31_000 };
+    broken.deps.clock = { ...systemClock, nowMs: () => Date.now() + 61_000 };
     await recoverDuePayments(broken.deps);
     expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
   });

@@ -3,10 +3,12 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, expect } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createKey, createRateLimiter, setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
@@ -33,6 +35,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
+  const presence = await announcePresence(pool);
+  const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const deps = {
     pool,
     db: pool,
@@ -46,13 +50,16 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
-    log: { warn: (_details: object) => {}, error: (_details: object) => {} },
+    presence,
+    alarms: createAlarms({ db: pool, clock, log }),
+    log,
   };
   const server = await createServer(deps);
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
     await authenticator.close();
+    await presence.close();
     await gateway.close();
   });
   return { address, deps };
@@ -65,7 +72,7 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
     { clock },
   );
   await refreshRate(
-    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, raiseAlarm: () => {} },
+    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, reportAlarms: () => {} },
     AbortSignal.timeout(5_000),
   );
 }

@@ -38,7 +38,7 @@ const depsWith = (...sources: RateSource[]) => ({
   sources,
   spreadBps: 100,
   maxAgeSec: 300,
-  raiseAlarm: (alarm: Alarm) => void alarms.push(alarm),
+  reportAlarms: (raised: Alarm[]) => void alarms.push(...raised),
 });
 
 const countRates = async () => (await pool.query('SELECT count(*) FROM rates')).rows[0].count;

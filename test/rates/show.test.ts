@@ -14,13 +14,13 @@ const show = (env: Record<string, string>, ...args: string[]) =>
 const refreshAt = (nowMs: number) =>
   refreshRate({
     db: pool,
-    clock: { nowMs: () => nowMs },
+    clock: { ...clock, nowMs: () => nowMs },
     sources: createRateSources(parseRateSources('fixed:92.50, http://127.0.0.1:1/feed'), { clock }).map(
       source => (source.isOperatorsWord ? { ...source, fetch: fixedAt(nowMs) } : source),
     ),
     spreadBps: 100,
     maxAgeSec: 300,
-    raiseAlarm: () => {},
+    reportAlarms: () => {},
   });
 const fixedAt = (asOfMs: number) => async () => ({ midE4: 925_000n, asOfMs });
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from './base/operator-error.ts';
+import { alarmCommands } from './cli/alarm.ts';
 import { maintenanceCommands, recipientCommands } from './cli/controls.ts';
 import { keyCommands } from './cli/key.ts';
 import { balanceCommands, ledgerCommands } from './cli/money.ts';
 import { partnerCommands } from './cli/partner.ts';
+import { paymentCommands } from './cli/payment.ts';
 import { rateCommands } from './cli/rate.ts';
+import { reconcileCommand } from './cli/reconcile.ts';
 import { RefusedError } from './cli/refused.ts';
 import { runService } from './main.ts';
 
@@ -23,10 +26,13 @@ const program = new Command('kopeck')
   .addCommand(partnerCommands())
   .addCommand(keyCommands())
   .addCommand(balanceCommands())
+  .addCommand(paymentCommands())
   .addCommand(recipientCommands())
   .addCommand(maintenanceCommands())
   .addCommand(rateCommands())
-  .addCommand(ledgerCommands());
+  .addCommand(ledgerCommands())
+  .addCommand(reconcileCommand())
+  .addCommand(alarmCommands());
 
 const asJson = process.argv.includes('--json');
 

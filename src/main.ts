@@ -11,7 +11,7 @@ import { openSecretKey } from './db/secret-key.ts';
 import { createDemonstration, describeDemonstration } from './first-minute.ts';
 import { createHttpGateway } from './gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from './partners/index.ts';
-import { createPaymentWriter, createWaiting, startRecovery } from './payments/index.ts';
+import { createPaymentWriter, createWaiting, startReconciler, startRecovery } from './payments/index.ts';
 import { createRateSources, startRateRefresher } from './rates/index.ts';
 import { type BankSide, startSimulator } from './simulator.ts';
 
@@ -79,7 +79,7 @@ async function startUp(
       reportAlarms: found => alarms.report('rate', found),
       onError: err => log.error({ err }, 'the rate could not be refreshed'),
     });
-    closings.push(refresher.stop, startRecovery(deps));
+    closings.push(refresher.stop, startRecovery(deps), startReconciler(deps));
   }
   if (!settings.roles.includes('api')) return say('Kopeck is working.');
 

@@ -1,1 +1,1 @@
-export { type Alarm, type Alarms, clearAlarm, countOpenAlarms, createAlarms, listAlarms } from './alarms.ts';
+export { type Alarms, clearAlarm, countOpenAlarms, createAlarms, listAlarms } from './alarms.ts';

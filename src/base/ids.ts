@@ -80,3 +80,12 @@ export function uuidFromId(id: Id<IdKind>): string {
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
+
+/** When it was made, by the clock of whoever made it. */
+export const timeOfId = (id: Id<IdKind>) => Number.parseInt(uuidFromId(id).replace('-', '').slice(0, 12), 16);
+
+/** No id made at that time or later has a smaller UUID. */
+export function leastUuidAt(ms: number): string {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

@@ -43,3 +43,9 @@ export function addressRanges(text: string, before: string[] = []): string[] {
     ? [...before, text]
     : refuse('an address or a range, such as 192.0.2.7 or 2001:db8::/32');
 }
+
+export function day(text: string): Date {
+  const start = new Date(`${text}T00:00:00Z`);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && start.toJSON()?.startsWith(text);
+  return isDay ? start : refuse('a day such as 2026-11-15');
+}

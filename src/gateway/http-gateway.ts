@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { createBreaker } from './breaker.ts';
 import type {
   DeclineCode,
@@ -150,9 +151,17 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
         limit: '1000',
         ...(cursor ? { cursor } : {}),
       });
-      const { status, body } = await call('GET', `/orders?${query}`, undefined, pollTimeoutMs, maxListBytes);
+      const { status, body } = await call(
+        'GET',
+        `/orders?${query}`,
+        undefined,
+        pollTimeoutMs,
+        maxListBytes,
+      ).catch(error => {
+        throw noList(describeError(error));
+      });
       const page = status === 200 && readPage(body);
-      if (!page) throw new Error(`the gateway's list of orders cannot be read (status ${status})`);
+      if (!page) throw noList(`status ${status}`);
       return page;
     },
     close: () => agent.destroy(),
@@ -240,6 +249,11 @@ function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnsw
   if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
 }
+
+const noList = (why: string) =>
+  new OperatorError(
+    `The list of orders cannot be had from the bank side (${why}): check GATEWAY_URL and that it answers.`,
+  );
 
 function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
   const { orders, next_cursor: nextCursor } = body ?? {};

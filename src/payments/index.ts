@@ -1,6 +1,8 @@
 export { type Caller, type CreateDeps, type Creation, createPayment } from './create.ts';
 export { findAnywhere, resolvePayment } from './operate.ts';
 export { type PaymentStatus, paymentObject } from './payment.ts';
+export { type Difference, type DifferenceKind, differenceObject, reconcile } from './reconcile.ts';
+export { reconcileLastDay, startReconciler } from './reconciler.ts';
 export { recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
 export { createPaymentWriter, findPayment, listPayments } from './store.ts';

@@ -1,0 +1,59 @@
+import { Command } from 'commander';
+import { clearAlarm, listAlarms } from '../alarms/index.ts';
+import { positiveCount } from './arguments.ts';
+import { atWork, command } from './command.ts';
+import { formatInstant, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function alarmCommands(): Command {
+  return new Command('alarm')
+    .description('what people must look at')
+    .addCommand(
+      command('list', 'list open alarms, newest first')
+        .option('--all', 'also those that are over')
+        .action(({ json, all = false }) =>
+          atWork(json, async ({ desk }) => {
+            const alarms = await listAlarms(desk.pool, { cleared: all });
+            return {
+              json: {
+                alarms: alarms.map(alarm => ({
+                  alarm_id: Number(alarm.alarmId),
+                  kind: alarm.kind,
+                  subject: alarm.subject,
+                  detail: alarm.detail,
+                  first_at: alarm.firstAt.toISOString(),
+                  last_at: alarm.lastAt.toISOString(),
+                  times: alarm.times,
+                  cleared_at: alarm.clearedAt?.toISOString() ?? null,
+                  cleared_by: alarm.clearedBy,
+                })),
+              },
+              text: table(
+                ['alarm', 'kind', 'subject', 'last (UTC)', 'times', 'over (UTC)', 'detail'],
+                alarms.map(alarm => [
+                  `${alarm.alarmId}`,
+                  alarm.kind,
+                  alarm.subject,
+                  formatInstant(alarm.lastAt),
+                  `${alarm.times}`,
+                  alarm.clearedAt ? formatInstant(alarm.clearedAt) : 'no',
+                  alarm.detail,
+                ]),
+              ),
+            };
+          }),
+        ),
+    )
+    .addCommand(
+      command('clear', 'say that an alarm has been seen to')
+        .argument('<alarm>', 'its number in the list', positiveCount)
+        .action((alarm, { json }) =>
+          atWork(json, async ({ desk }) => {
+            if ((await clearAlarm(desk, BigInt(alarm))) === 'no_alarm') {
+              throw new RefusedError('no_alarm', `No alarm ${alarm} is open: see kopeck alarm list.`);
+            }
+            return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is over.` };
+          }),
+        ),
+    );
+}

@@ -1,0 +1,84 @@
+import { Command, Option } from 'commander';
+import { parseId } from '../base/ids.ts';
+import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
+import { findAnywhere, paymentObject, resolvePayment } from '../payments/index.ts';
+import { label } from './arguments.ts';
+import { atWork, command, type Workplace } from './command.ts';
+import { details, formatInstant, type Output } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function paymentCommands(): Command {
+  return new Command('payment')
+    .description('see payments, and end those that the bank side gives no answer about')
+    .addCommand(
+      command('show <payment>', 'show a payment, whoever made it').action((payment, { json }) =>
+        atWork(json, workplace => show(workplace, payment)),
+      ),
+    )
+    .addCommand(
+      command('resolve <payment>', 'end an unfinished payment by your word; it cannot be undone')
+        .addOption(
+          new Option('--outcome <outcome>', 'what really happened at the bank side')
+            .choices(['succeeded', 'failed'])
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--reason <reason>', 'how you know; goes on record', label)
+        .action((payment, { json, outcome, reason }) =>
+          atWork(json, async workplace => {
+            const paymentId = parseId('pay', payment);
+            if (!paymentId) throw noSuchPayment(payment);
+            const resolution = await resolvePayment(workplace.desk, paymentId, { outcome, reason });
+            switch (resolution.outcome) {
+              case 'resolved':
+                return show(workplace, payment);
+              case 'no_payment':
+                throw noSuchPayment(payment);
+              case 'already_ended':
+                throw new RefusedError(
+                  'already_ended',
+                  `${payment} is ${resolution.status} already, and what has ended stays as it is.`,
+                );
+            }
+          }),
+        ),
+    );
+}
+
+const noSuchPayment = (payment: string) =>
+  new RefusedError('no_payment', `There is no payment ${payment}: check the id, it looks like pay_01h….`);
+
+async function show({ desk }: Workplace, id: string): Promise<Output> {
+  const paymentId = parseId('pay', id);
+  const payment = paymentId && (await findAnywhere(desk.pool, paymentId));
+  if (!payment) throw noSuchPayment(id);
+  const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextLookAt, supportSince } = payment;
+  const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');
+  const rows: [string, string | null][] = [
+    ['payment', payment.paymentId],
+    ['partner', `${partnerId} (${payment.mode})`],
+    ['state', state],
+    ['amount', `${formatKopecks(payment.amountKopecks)} RUB`],
+    ['debited', `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`],
+    ['recipient', payment.recipient],
+    ['QR code', qrcId],
+    ['external id', payment.externalId],
+    ['idempotency key', idempotencyKey],
+    ['gateway order', gatewayOrderId],
+    ['created (UTC)', formatInstant(payment.createdAt)],
+    ['ended (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
+    ['next look (UTC)', nextLookAt && formatInstant(nextLookAt)],
+    ['with support since', supportSince && formatInstant(supportSince)],
+  ];
+  return {
+    json: {
+      ...JSON.parse(paymentObject(payment)),
+      partner_id: partnerId,
+      qrc_id: qrcId,
+      idempotency_key: idempotencyKey,
+      gateway_order_id: gatewayOrderId,
+      next_look_at: nextLookAt?.toISOString() ?? null,
+      support_since: supportSince?.toISOString() ?? null,
+    },
+    text: details(rows.filter((row): row is [string, string] => row[1] !== null)),
+  };
+}

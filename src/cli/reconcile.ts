@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { formatKopecks } from '../base/money.ts';
+import { createHttpGateway } from '../gateway/index.ts';
+import { type Difference, type DifferenceKind, differenceObject, reconcile } from '../payments/index.ts';
+import { startSimulator } from '../simulator.ts';
+import { day } from './arguments.ts';
+import { atWork, command, type Workplace } from './command.ts';
+import { type Output, table } from './output.ts';
+
+const dayMs = 86_400_000;
+
+export function reconcileCommand(): Command {
+  return command(
+    'reconcile',
+    'compare live payments with the orders of the bank side; exits with 1 if they differ',
+  )
+    .option('--day <day>', 'of creation, UTC (default: today)', day)
+    .action(({ json, day: from = startOfToday() }) => atWork(json, workplace => run(workplace, from)));
+}
+
+const startOfToday = () => new Date(Math.floor(Date.now() / dayMs) * dayMs);
+
+async function run({ desk, settings, progress }: Workplace, from: Date): Promise<Output> {
+  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, progress);
+  const gateway = createHttpGateway({
+    url: bank?.url ?? settings.gatewayUrl!,
+    token: bank?.token ?? settings.gatewayToken,
+  });
+  const startedAt = Date.now();
+  const onProgress = (orders: number) => {
+    if (Date.now() - startedAt > 2_000) progress(`${orders} orders read …`);
+  };
+  try {
+    const period = { from, until: new Date(from.getTime() + dayMs) };
+    const { orders, payments, differences } = await reconcile({ ...desk, gateway }, desk.actor, period, {
+      onProgress,
+    });
+    const ok = differences.length === 0;
+    if (!ok) process.exitCode = 1;
+    const date = from.toISOString().slice(0, 10);
+    return {
+      json: {
+        ok,
+        day: date,
+        orders: Number(orders),
+        payments: Number(payments),
+        ...Object.fromEntries(
+          Object.keys(headings).map(kind => [
+            kind,
+            differences.filter(difference => difference.kind === kind).map(differenceObject),
+          ]),
+        ),
+      },
+      text: ok
+        ? `${date} is in order: ${payments} payments, ${orders} orders, no difference.`
+        : describe(differences),
+    };
+  } finally {
+    await gateway.close();
+    await bank?.close();
+  }
+}
+
+const headings: Record<DifferenceKind, string> = {
+  paid_there_not_here: 'Paid there and not here',
+  here_not_there: 'Here and not there',
+  amounts_differ: 'Amounts that differ',
+  still_open: 'Still open',
+};
+
+function describe(differences: Difference[]): string {
+  const parts = Object.entries(headings).flatMap(([kind, heading]) => {
+    const found = differences.filter(difference => difference.kind === kind);
+    return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(columns, found.map(toRow))}`];
+  });
+  return parts.join('\n\n');
+}
+
+const columns = ['payment', 'here', 'RUB', 'order', 'there', 'RUB there'];
+
+const toRow = (difference: Difference) => [
+  difference.paymentId,
+  difference.status ?? '–',
+  difference.amountKopecks === null ? '–' : formatKopecks(difference.amountKopecks),
+  difference.orderId ?? '–',
+  difference.orderState ?? '–',
+  difference.orderKopecks === null ? '–' : formatKopecks(difference.orderKopecks),
+];

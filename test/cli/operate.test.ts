@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool, url } = await createDatabase();
+const simulator = await startSimulator();
+const { address } = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
+const customer = await createCustomer(pool);
+const partner = partnerAt(address, customer.liveKey);
+const dataDir = newFolder();
+const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
+beforeAll(() => setRate(pool));
+
+async function unfinished(): Promise<string> {
+  const qr = await makeQr(simulator);
+  await qr.fault({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+  return (await partner.pay({ qr_url: qr.link, external_id: 'order 7', metadata: { table: 4 } })).json.id;
+}
+const nobody = 'pay_01h00000000000000000000000';
+
+describe('payment show', () => {
+  test('for people and for machines, live or test, finished or not', async () => {
+    const id = await unfinished();
+    const people = (await run('payment', 'show', id)).stdout;
+    expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
+    expect(people).toMatch(/\nstate +processing, awaiting_gateway\n.*\nnext look \(UTC\) +\d{4}-/s);
+    const machines = JSON.parse((await run('payment', 'show', id, '--json')).stdout);
+    expect(machines).toMatchObject({ gateway_order_id: expect.any(String), partner_id: customer.partnerId });
+    expect(machines).toMatchObject((await partner.get(`/v1/payments/${id}`)).json);
+
+    const tester = partnerAt(address, customer.testKey);
+    const done = (await tester.pay({ qr_url: newLink(10_001) })).json.id;
+    const shown = (await run('payment', 'show', done)).stdout;
+    expect(shown).toMatch(/state +failed, gateway_declined, gateway_declined\n/);
+    expect(shown).not.toContain('next look');
+  });
+
+  test.each([nobody, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
+    const { code, stderr } = await run('payment', 'show', id);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no payment .*\n$/)]);
+  });
+});
+
+describe('payment resolve', () => {
+  const resolve = (id: string, outcome: string, ...args: string[]) =>
+    run('payment', 'resolve', id, '--outcome', outcome, ...args);
+  const audited = async (id: string) =>
+    (await pool.query('SELECT before, after FROM audit WHERE subject = $1', [id])).rows;
+
+  test.each([
+    ['succeeded', null],
+    ['failed', 'gateway_declined'],
+  ])('%s, with a reason on record, and only once', async (outcome, code) => {
+    const id = await unfinished();
+    const before = (await partner.get('/v1/balance')).json.balance_usdt;
+    const { stdout, ...done } = await resolve(id, outcome, '--reason', 'seen on the statement', '--json');
+    expect(done).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ id, status: outcome });
+    expect((await partner.get(`/v1/payments/${id}`)).json).toMatchObject({
+      status: outcome,
+      error: code && { code },
+    });
+    const after = (await partner.get('/v1/balance')).json.balance_usdt;
+    expect(Number(after) - Number(before)).toBeCloseTo(outcome === 'failed' ? 1.621622 : 0, 6);
+    const record = {
+      before: { status: 'processing', statusDetail: 'awaiting_gateway' },
+      after: { status: outcome, reason: 'seen on the statement' },
+    };
+    expect(await audited(id)).toEqual([record]);
+
+    for (const again of ['succeeded', 'failed']) {
+      const refused = await resolve(id, again, '--reason', 'second thoughts', '--json');
+      expect([refused.code, JSON.parse(refused.stderr).error.code]).toEqual([1, 'already_ended']);
+    }
+    expect(await audited(id)).toEqual([record]);
+    expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(after);
+  });
+
+  test('needs an outcome, a reason and a payment', async () => {
+    const id = await unfinished();
+    expect((await run('payment', 'resolve', id, '--reason', 'r')).code).toBe(2);
+    expect((await resolve(id, 'succeeded')).code).toBe(2);
+    expect((await resolve(id, 'processing', '--reason', 'r')).code).toBe(2);
+    expect((await resolve(id, 'failed', '--reason', ' ')).code).toBe(2);
+    expect(await resolve(nobody, 'failed', '--reason', 'r')).toMatchObject({ code: 1, stdout: '' });
+    expect((await partner.get(`/v1/payments/${id}`)).json.status).toBe('processing');
+  });
+});
+
+describe('alarm', () => {
+  test('list and clear', async () => {
+    const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
+    expect((await run('alarm', 'list')).stdout).toBe('(none)\n');
+    await alarms.raise({ kind: 'payment_overdue', subject: nobody, detail: 'Look.' });
+    expect((await run('alarm', 'list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
+    expect((await fetch(`${address}/metrics`).then(answer => answer.text())).split('\n')).toContain(
+      'kopeck_alarms_open{kind="payment_overdue"} 1',
+    );
+    expect(await run('alarm', 'clear', '1')).toEqual({ code: 0, stdout: 'Alarm 1 is over.\n', stderr: '' });
+    expect(await run('alarm', 'clear', '1')).toMatchObject({ code: 1, stdout: '' });
+    expect(JSON.parse((await run('alarm', 'list', '--json')).stdout)).toEqual({ alarms: [] });
+    expect(JSON.parse((await run('alarm', 'list', '--all', '--json')).stdout).alarms).toMatchObject([
+      { alarm_id: 1, kind: 'payment_overdue', times: 1, cleared_by: expect.stringMatching(/^cli:/) },
+    ]);
+  });
+});

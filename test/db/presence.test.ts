@@ -1,0 +1,43 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { announcePresence } from '../../src/db/presence.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const [one, other] = [await announcePresence(pool), await announcePresence(pool)];
+afterAll(() => Promise.all([one.close(), other.close()]));
+
+const sessionsOf = async (instance: number) =>
+  (
+    await pool.query<{ pid: number }>(
+      `SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE l.locktype = 'advisory' AND l.objid = $1 AND d.datname = current_database()`,
+      [instance],
+    )
+  ).rows;
+
+test('who is there is not gone, and who never was is', async () => {
+  expect(one.instance).not.toBe(other.instance);
+  expect(await one.findGone([one.instance, other.instance, 999_999])).toEqual([999_999]);
+  expect(await one.findGone([])).toEqual([]);
+});
+
+test('a session that is cut comes back under the same number', async () => {
+  const [{ pid }] = (await sessionsOf(other.instance)) as [{ pid: number }];
+  await pool.query('SELECT pg_terminate_backend($1)', [pid]);
+  await vi.waitFor(
+    async () => {
+      const sessions = await sessionsOf(other.instance);
+      expect(sessions).toHaveLength(1);
+      expect(sessions[0]!.pid).not.toBe(pid);
+    },
+    { timeout: 5_000 },
+  );
+  expect(await one.findGone([other.instance])).toEqual([]);
+  expect(other.isDatabaseAnswering()).toBe(true);
+});
+
+test('who closes is gone at once', async () => {
+  const third = await announcePresence(pool);
+  await third.close();
+  await vi.waitFor(async () => expect(await one.findGone([third.instance])).toEqual([third.instance]));
+});

@@ -1,0 +1,70 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test, vi } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { createHttpGateway } from '../../src/gateway/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+
+/** A bank side that counts its calls and answers with the status it is told to. */
+let status = 200;
+let calls = 0;
+const bank = createServer((_request, response) => {
+  calls += 1;
+  response.writeHead(status).end('{"code":"ORDER_UNKNOWN"}');
+});
+await new Promise<void>(resolve => bank.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(bank.address() as AddressInfo).port}`;
+afterAll(() => bank.close());
+
+function gatewayAt(address: string) {
+  const clock = manualClock();
+  const onReachable = vi.fn();
+  const gateway = createHttpGateway({ url: address, token: undefined, clock, onReachable });
+  afterAll(gateway.close);
+  const order = { paymentId: newId('pay', clock), amountKopecks: 100n };
+  const resolve = async () => (await gateway.resolve('https://qr.nspk.ru/AD1')).outcome;
+  return { clock, onReachable, gateway, order, resolve };
+}
+
+test('ten calls without an answer keep new work away, and one answer lets it in again', async () => {
+  const { clock, onReachable, gateway, order, resolve } = gatewayAt(url);
+  status = 502;
+  for (let call = 0; call < 9; call++) await gateway.poll(order);
+  expect(onReachable).not.toHaveBeenCalled();
+  calls = 0;
+  expect([await resolve(), calls]).toEqual(['qr_unresolvable', 1]);
+  expect(onReachable.mock.calls).toEqual([[false]]);
+
+  expect([await resolve(), await resolve(), calls]).toEqual([
+    'gateway_unavailable',
+    'gateway_unavailable',
+    1,
+  ]);
+  clock.advance(2_000);
+  // One may try; the others are still kept away.
+  expect(await Promise.all([resolve(), resolve(), resolve()])).toEqual([
+    'qr_unresolvable',
+    'gateway_unavailable',
+    'gateway_unavailable',
+  ]);
+  expect(calls).toBe(2);
+
+  status = 404;
+  // Looks at unfinished payments are never kept away, so they find out by themselves.
+  expect(await gateway.poll(order)).toEqual({ outcome: 'order_unknown' });
+  expect(onReachable.mock.calls).toEqual([[false], [true]]);
+  expect([await resolve(), calls]).toEqual(['qr_unresolvable', 4]);
+});
+
+test('a refusal is an answer', async () => {
+  const { gateway, order, onReachable } = gatewayAt(url);
+  status = 429;
+  for (let call = 0; call < 30; call++) await gateway.poll(order);
+  expect(onReachable).not.toHaveBeenCalled();
+});
+
+test('nobody there counts too', async () => {
+  const { resolve, onReachable } = gatewayAt('http://127.0.0.1:1');
+  for (let call = 0; call < 10; call++) await resolve();
+  expect(onReachable.mock.calls).toEqual([[false]]);
+});

@@ -1,0 +1,244 @@
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
+import type { Gateway, ListedOrder } from '../../src/gateway/index.ts';
+import { reconcile, reconcileLastDay, resolvePayment, startReconciler } from '../../src/payments/index.ts';
+import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool, url } = await createDatabase();
+const simulator = await startSimulator();
+const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
+// Nobody waits here for what is under way to settle: the tests say when it has.
+const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };
+const customer = await createCustomer(pool);
+const partner = partnerAt(api.address, customer.liveKey);
+beforeEach(() => setRate(pool));
+
+const minuteMs = 60_000;
+const around = () => ({
+  from: new Date(clock.nowMs() - 10 * minuteMs),
+  until: new Date(clock.nowMs() + minuteMs),
+});
+
+async function pay(...faults: object[]): Promise<Id<'pay'>> {
+  const qr = await makeQr(simulator);
+  for (const fault of faults) await qr.fault(fault);
+  return (await partner.pay({ qr_url: qr.link })).json.id;
+}
+const resolve = (id: Id<'pay'>, outcome: 'succeeded' | 'failed') =>
+  resolvePayment(deskOf(pool), id, { outcome, reason: 'test' });
+
+/** One of each kind, and what is in order. */
+const made: Record<string, Id<'pay'>> = {};
+beforeAll(async () => {
+  await setRate(pool);
+  await pay();
+  await pay({ on: 'pay', kind: 'decline' });
+  made.unknownHere = newId('pay', clock);
+  await (await makeQr(simulator)).pay(made.unknownHere);
+  made.failedHere = await pay(
+    { on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' },
+    {
+      on: 'poll',
+      kind: 'drop_before',
+    },
+  );
+  await resolve(made.failedHere, 'failed');
+  made.neverThere = await pay({ on: 'pay', kind: 'drop_before' });
+  await resolve(made.neverThere, 'succeeded');
+  made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });
+  made.open = await pay({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+});
+
+const expected = () =>
+  [
+    ['amounts_differ', made.wrongAmount, 'processing', 'succeeded'],
+    ['here_not_there', made.neverThere, 'succeeded', null],
+    ['paid_there_not_here', made.failedHere, 'failed', 'succeeded'],
+    ['paid_there_not_here', made.unknownHere, null, 'succeeded'],
+    ['still_open', made.open, 'processing', 'accepted'],
+  ].toSorted();
+
+describe('reconcile', () => {
+  test('finds what differs, of each kind, and nothing else', async () => {
+    const { differences, orders, payments } = await reconcile(deps, 'test', around());
+    const found = differences.map(({ kind, paymentId, status, orderState }) => [
+      kind,
+      paymentId,
+      status,
+      orderState,
+    ]);
+    expect(found.toSorted()).toEqual(expected());
+    expect([orders, payments]).toEqual([6n, 6n]);
+    const { rows } = await pool.query('SELECT * FROM reconciliations ORDER BY id DESC LIMIT 1');
+    expect(rows[0]).toMatchObject({ actor: 'test', orders: 6n, payments: 6n, finished_at: expect.any(Date) });
+    expect(rows[0].differences).toHaveLength(5);
+    expect((await pool.query('SELECT FROM listed_orders')).rowCount).toBe(0);
+  });
+
+  test('a period without any of them is in order', async () => {
+    const period = {
+      from: new Date(clock.nowMs() - 60 * minuteMs),
+      until: new Date(clock.nowMs() - 30 * minuteMs),
+    };
+    expect(await reconcile(deps, 'test', period)).toMatchObject({
+      orders: 0n,
+      payments: 0n,
+      differences: [],
+    });
+  });
+
+  test('reads page after page, and takes the second of two paid orders for one payment as not ours', async () => {
+    const twice = await pay();
+    const { orders } = (await simulator.call('GET', '/orders?limit=1000')).body;
+    const listed: ListedOrder[] = orders.map((order: Record<string, string>) => ({
+      paymentId: order.payment_id,
+      orderId: order.order_id,
+      state: order.state,
+      amountKopecks: BigInt(order.amount_kopecks!),
+      createdAt: new Date(order.created_at!),
+    }));
+    const again = { ...listed.find(({ paymentId }) => paymentId === twice)!, orderId: 'ord_again' };
+    const pages = [...listed, again].map(order => [order]);
+    const listOrders: Gateway['listOrders'] = async (_since, cursor = '0') => ({
+      orders: pages[Number(cursor)]!,
+      nextCursor: Number(cursor) + 1 < pages.length ? `${Number(cursor) + 1}` : null,
+    });
+    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    expect(differences).toHaveLength(6);
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: 'paid_there_not_here', paymentId: twice, status: 'succeeded' }),
+    );
+  });
+
+  test('a payment that is just being made is no difference', async () => {
+    const listOrders: Gateway['listOrders'] = async (since, cursor) => {
+      const page = await deps.gateway.listOrders(since, cursor);
+      // Comes between reading their side and ours, but only the first time.
+      if (!late) late = await pay();
+      return page;
+    };
+    let late: Id<'pay'> | undefined;
+    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    expect(differences.map(({ paymentId }) => paymentId)).not.toContain(late);
+    expect(differences).toHaveLength(5);
+  });
+});
+
+describe('by itself', () => {
+  const alarmsNow = async () =>
+    (await listAlarms(pool, { cleared: false })).filter(({ subject }) => subject === 'reconciliation');
+
+  test('raises one alarm however often it finds the same, and ends it when all is in order', async () => {
+    await reconcileLastDay(deps);
+    await reconcileLastDay(deps);
+    expect(await alarmsNow()).toMatchObject([{ kind: 'reconciliation_differs', times: 2 }]);
+    expect((await alarmsNow())[0]!.detail).toContain('4 differences');
+    const longAgo = { ...deps, clock: { ...clock, nowMs: () => clock.nowMs() - 7 * 86_400_000 } };
+    await reconcileLastDay(longAgo);
+    expect(await alarmsNow()).toEqual([]);
+  });
+
+  test('runs once an hour over all processes, and soon again when the bank side gave no list', async () => {
+    let nowMs = clock.nowMs();
+    const waits: (() => void)[] = [];
+    const turned = {
+      nowMs: () => nowMs,
+      sleep: (_ms: number, signal?: AbortSignal) =>
+        new Promise<void>(done => {
+          waits.push(done);
+          signal?.addEventListener('abort', () => done());
+        }),
+    };
+    const listOrders = vi.fn<Gateway['listOrders']>(async () => ({ orders: [], nextCursor: null }));
+    const error = vi.fn();
+    const one = {
+      ...deps,
+      clock: turned,
+      alarms: createAlarms({ db: pool, clock: turned, log: deps.log }),
+      gateway: { listOrders },
+      log: { error },
+    };
+    const bothAsleep = () => vi.waitFor(() => expect(waits).toHaveLength(2));
+    const later = async (ms: number) => {
+      nowMs += ms;
+      for (const wake of waits.splice(0)) wake();
+      await bothAsleep();
+    };
+    await pool.query(`UPDATE service SET reconciled_at = NULL`);
+    // Nothing of the last day is there in this list: it differs, and is read twice.
+    const period = () => listOrders.mock.calls.splice(0).length;
+    nowMs -= 7 * 86_400_000;
+    const stops = [startReconciler(one), startReconciler(one)];
+    await bothAsleep();
+    expect(period()).toBe(1);
+    await later(3_599_999);
+    expect(period()).toBe(0);
+    await later(1);
+    expect(period()).toBe(1);
+    listOrders.mockRejectedValueOnce(new Error('no list'));
+    await later(3_600_000);
+    expect([period(), (await alarmsNow())[0]?.kind, error.mock.calls.length]).toEqual([
+      1,
+      'reconciliation_failed',
+      1,
+    ]);
+    await later(300_000);
+    expect([period(), await alarmsNow()]).toEqual([1, []]);
+    await Promise.all(stops.map(stop => stop()));
+  });
+});
+
+describe('kopeck reconcile', () => {
+  const env = {
+    DATABASE_URL: url,
+    DATA_DIR: newFolder(),
+    GATEWAY_URL: simulator.address,
+    RATE_SOURCES: 'fixed:92.50',
+  };
+  const today = new Date().toISOString().slice(0, 10);
+
+  test('lists what is off and exits with 1', async () => {
+    const people = await kopeck(env, 'reconcile');
+    expect(people).toMatchObject({ code: 1 });
+    expect(people.stdout).toMatch(
+      /Paid there and not here: 2\n.*Here and not there: 1\n.*Amounts that differ: 1\n.*Still open: 1\n/s,
+    );
+    const machines = await kopeck(env, 'reconcile', '--day', today, '--json');
+    const found = JSON.parse(machines.stdout);
+    expect([machines.code, found.ok, found.day]).toEqual([1, false, today]);
+    expect(found.amounts_differ).toEqual([
+      {
+        kind: 'amounts_differ',
+        payment_id: made.wrongAmount,
+        partner_id: customer.partnerId,
+        status: 'processing',
+        amount_kopecks: 15_000,
+        order_id: expect.stringMatching(/^ord_/),
+        order_state: 'succeeded',
+        order_kopecks: 15_001,
+      },
+    ]);
+  });
+
+  test('a day in order exits with 0, and a bad day or no bank side says what to do', async () => {
+    const fine = await kopeck(env, 'reconcile', '--day', '2020-02-29');
+    expect(fine).toEqual({
+      code: 0,
+      stdout: '2020-02-29 is in order: 0 payments, 0 orders, no difference.\n',
+      stderr: '',
+    });
+    expect(await kopeck(env, 'reconcile', '--day', '2021-02-29')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It must be a day such as'),
+    });
+    const alone = await kopeck({ ...env, GATEWAY_URL: 'http://127.0.0.1:1' }, 'reconcile');
+    expect(alone).toMatchObject({ code: 1, stdout: '' });
+    expect(alone.stderr).toMatch(/^The list of orders cannot be had from the bank side \(.*\): .*\n$/);
+  });
+});

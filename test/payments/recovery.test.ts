@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listAlarms } from '../../src/alarms/index.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import { announcePresence } from '../../src/db/presence.ts';
+import type { Gateway } from '../../src/gateway/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { findPartner } from '../../src/partners/index.ts';
+import {
+  createPayment,
+  recoverDuePayments,
+  resolvePayment,
+  startRecovery,
+} from '../../src/payments/index.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const simulator = await startSimulator();
+const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+const desk = deskOf(pool, clock);
+const never = new Promise<never>(() => {});
+
+beforeEach(async () => {
+  clock.advance(1);
+  await setRate(pool, clock);
+});
+afterEach(async () => {
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+const hour = 3_600_000;
+
+async function newCustomer() {
+  const customer = await createCustomer(pool);
+  const partner = partnerAt(address, customer.liveKey);
+  const limits = (await findPartner(pool, customer.partnerId))!.limits;
+  const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;
+  return {
+    ...customer,
+    partner,
+    balance,
+    caller: { partnerId: customer.partnerId, mode: 'live', limits } as const,
+  };
+}
+type Customer = Awaited<ReturnType<typeof newCustomer>>;
+
+async function qrWith(...faults: object[]) {
+  const qr = await makeQr(simulator);
+  for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
+  return qr;
+}
+
+const requestFor = (qrUrl: string) => ({
+  qrUrl,
+  amountKopecks: undefined,
+  externalId: null,
+  metadata: new Map(),
+  idempotencyKey: randomUUID(),
+});
+
+/** A payment that the bank has accepted and will not finish while the test runs. */
+async function accepted({ partner }: Customer): Promise<Id<'pay'>> {
+  const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+  const { id, status } = (await partner.pay({ qr_url: qr.link })).json;
+  expect(status).toBe('processing');
+  return id;
+}
+
+/** Creates a payment whose gateway answers when it is told to, and what. */
+async function unanswered({ caller }: Customer) {
+  const qr = await qrWith();
+  let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
+  const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
+  const creation = createPayment({ ...deps, gateway: { ...deps.gateway, pay } }, caller, requestFor(qr.link));
+  const paymentId = await vi.waitFor(async () => {
+    const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
+    return idFromUuid('pay', rows[0].id);
+  });
+  return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
+}
+
+const recover = (gateway: Partial<Gateway> = {}) =>
+  recoverDuePayments({ ...deps, gateway: { ...deps.gateway, ...gateway } });
+
+const statusOf = async (paymentId: Id<'pay'>) =>
+  (
+    await pool.query('SELECT status, status_detail, error_code FROM payments WHERE id = $1', [
+      uuidFromId(paymentId),
+    ])
+  ).rows[0];
+const openRowOf = async (paymentId: Id<'pay'>) =>
+  (await pool.query('SELECT * FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)])).rows[0];
+const eventsOf = async (paymentId: Id<'pay'>) =>
+  (await pool.query('SELECT id FROM events WHERE payment_id = $1', [uuidFromId(paymentId)])).rows.length;
+const movesOf = async (paymentId: Id<'pay'>) =>
+  (await pool.query('SELECT entry_no FROM entries WHERE payment_id = $1', [uuidFromId(paymentId)])).rows
+    .length;
+const alarmsOf = async (subject: Id<'pay'>, cleared = false) =>
+  (await listAlarms(pool, { cleared }))
+    .filter(alarm => alarm.subject === subject)
+    .map(({ kind, times, clearedBy }) => ({ kind, times, clearedBy }));
+
+describe('looking', () => {
+  test('comes after 2, 5, 10 and 30 seconds and then every 60', async () => {
+    const paymentId = await accepted(await newCustomer());
+    const polled = vi.spyOn(deps.gateway, 'poll');
+    for (const pauseSec of [2, 5, 10, 30, 60, 60, 60]) {
+      clock.advance(pauseSec * 1_000 - 1);
+      await recover();
+      expect(polled).not.toHaveBeenCalled();
+      clock.advance(1);
+      await recover();
+      expect(polled).toHaveBeenCalledOnce();
+      polled.mockClear();
+    }
+    polled.mockRestore();
+    await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'test' });
+  });
+
+  test('after two hours support is told once, the slot is free, and looking goes on', async () => {
+    const customer = await newCustomer();
+    const paymentId = await accepted(customer);
+    clock.advance(2 * hour - 1);
+    await recover();
+    expect([await alarmsOf(paymentId), (await openRowOf(paymentId)).support_since]).toEqual([[], null]);
+    expect((await statusOf(paymentId)).status_detail).toBe('awaiting_gateway');
+    for (let look = 0; look < 3; look++) {
+      clock.advance(60_000);
+      await recover();
+    }
+    expect(await alarmsOf(paymentId)).toEqual([{ kind: 'payment_overdue', times: 1, clearedBy: null }]);
+    expect(await openRowOf(paymentId)).toMatchObject({
+      awaiting_gateway: false,
+      support_since: expect.any(Date),
+    });
+    expect(await statusOf(paymentId)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
+
+    const { order_id: orderId } = (await simulator.call('GET', `/orders/${paymentId}`)).body;
+    clock.advance(60_000);
+    await recover({ poll: async () => ({ outcome: 'succeeded', orderId }) });
+    expect(await statusOf(paymentId)).toMatchObject({ status: 'succeeded' });
+    expect(await alarmsOf(paymentId, true)).toMatchObject([{ kind: 'payment_overdue', clearedBy: 'kopeck' }]);
+  });
+
+  test('many that are due are looked at without a pause in between', async () => {
+    const customer = await newCustomer();
+    const ids = await Promise.all(Array.from({ length: 60 }, () => accepted(customer)));
+    clock.advance(2_000);
+    const stop = startRecovery(deps);
+    await vi.waitFor(async () => {
+      const { rows } = await pool.query('SELECT tries FROM open_payments WHERE partner_id = $1', [
+        uuidFromId(customer.partnerId),
+      ]);
+      expect(rows.filter(({ tries }) => tries === 1)).toHaveLength(60);
+    });
+    await stop();
+    for (const id of ids) await resolvePayment(desk, id, { outcome: 'failed', reason: 'test' });
+  });
+});
+
+describe('whoever comes first ends it', () => {
+  test('an answer, a poller, another poller and two operators at once: one end, one move, one event', async () => {
+    for (let round = 0; round < 10; round++) {
+      const customer = await newCustomer();
+      const { paymentId, creation, answer } = await unanswered(customer);
+      const { partnerId } = customer;
+      answer({ outcome: 'succeeded', orderId: 'ord_late' });
+      const word = { partnerId, mode: 'live', paymentId } as const;
+      await Promise.all([
+        creation,
+        deps.writer.finish({ ...word, outcome: 'failed', code: 'not_executed' }),
+        deps.writer.finish({ ...word, outcome: 'succeeded', orderId: 'ord_late' }),
+        resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'the bank says so' }),
+        resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'the bank says so' }),
+      ]);
+      const { status } = await statusOf(paymentId);
+      expect([await eventsOf(paymentId), await movesOf(paymentId)]).toEqual([1, 2]);
+      expect(await customer.balance()).toBe(status === 'succeeded' ? '998.378378' : '1000.000000');
+    }
+  });
+
+  test('what the poller hears later is not believed, and raises one alarm', async () => {
+    const customer = await newCustomer();
+    const paymentId = await accepted(customer);
+    clock.advance(2_000);
+    const { order_id: orderId } = (await simulator.call('GET', `/orders/${paymentId}`)).body;
+    const poll: Gateway['poll'] = async () => {
+      await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'the recipient says so' });
+      return { outcome: 'succeeded', orderId };
+    };
+    await recover({ poll });
+    expect(await statusOf(paymentId)).toMatchObject({ status: 'failed', error_code: 'gateway_declined' });
+    expect(await alarmsOf(paymentId)).toEqual([{ kind: 'gateway_contradiction', times: 1, clearedBy: null }]);
+    expect([await eventsOf(paymentId), await customer.balance()]).toEqual([1, '1000.000000']);
+  });
+
+  test('a second answer to the same effect is no contradiction', async () => {
+    const { partnerId, ...customer } = await newCustomer();
+    const { paymentId, creation, answer } = await unanswered({ partnerId, ...customer });
+    await deps.writer.finish({ partnerId, mode: 'live', paymentId, outcome: 'succeeded', orderId: 'ord_1' });
+    answer({ outcome: 'succeeded', orderId: 'ord_1' });
+    expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'succeeded' } });
+    expect(await alarmsOf(paymentId)).toEqual([]);
+  });
+});
+
+describe('the order on record', () => {
+  const contradiction = [{ kind: 'gateway_contradiction', times: 1, clearedBy: null }];
+
+  test.each<[string, Partial<Gateway>]>([
+    ['another order was paid', { poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) }],
+    [
+      'another order was declined',
+      { poll: async () => ({ outcome: 'declined', orderId: 'ord_other', code: 'gateway_declined' }) },
+    ],
+    [
+      'there never was one',
+      { poll: async () => ({ outcome: 'order_unknown' }), void: async () => ({ outcome: 'voided' }) },
+    ],
+  ])('ends nothing when the gateway says that %s', async (_case, lie) => {
+    const customer = await newCustomer();
+    const paymentId = await accepted(customer);
+    clock.advance(2_000);
+    await recover(lie);
+    expect(await statusOf(paymentId)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
+    expect(await alarmsOf(paymentId)).toEqual(contradiction);
+    expect(await openRowOf(paymentId)).toMatchObject({ owner: null });
+    expect(await customer.balance()).toBe('998.378378');
+    await resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
+  });
+
+  test('a refusal that comes after somebody saw the order gives nothing back', async () => {
+    const customer = await newCustomer();
+    const { paymentId, creation, answer } = await unanswered(customer);
+    clock.advance(60_000);
+    await recover({ poll: async () => ({ outcome: 'accepted', orderId: 'ord_1' }) });
+    answer({ outcome: 'refused', code: 'gateway_busy' });
+    expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
+    expect([await alarmsOf(paymentId), await customer.balance()]).toEqual([contradiction, '998.378378']);
+    clock.advance(60_000);
+    await recover({ poll: async () => ({ outcome: 'succeeded', orderId: 'ord_1' }) });
+    expect(await statusOf(paymentId)).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('an order over another amount raises an alarm and stays for people', async () => {
+    const customer = await newCustomer();
+    const qr = await qrWith({ on: 'pay', kind: 'wrong_amount' });
+    const { id } = (await customer.partner.pay({ qr_url: qr.link })).json;
+    expect(await statusOf(id)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
+    expect(await alarmsOf(id)).toEqual(contradiction);
+    await resolvePayment(desk, id, { outcome: 'succeeded', reason: 'seen on the statement' });
+    expect(await alarmsOf(id, true)).toMatchObject([{ clearedBy: 'test' }]);
+  });
+});
+
+describe('a process that dies', () => {
+  test('leaves its payments to the others, who need not wait for their time', async () => {
+    const customer = await newCustomer();
+    const presence = await announcePresence(pool);
+    const dying = { ...deps, presence, gateway: { ...deps.gateway, pay: () => never } };
+    const qr = await qrWith();
+    void createPayment(dying, customer.caller, requestFor(qr.link));
+    const { rows } = await vi.waitFor(async () => {
+      const found = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
+      expect(found.rows).toHaveLength(1);
+      return found;
+    });
+    const paymentId = idFromUuid('pay', rows[0].id);
+    const looked = vi.spyOn(deps.presence, 'findGone');
+    const stop = startRecovery(deps);
+    try {
+      // Often enough to find out about the dead.
+      await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
+      expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
+      await presence.close();
+      await vi.waitFor(
+        async () => expect(await statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' }),
+        { timeout: 10_000, interval: 50 },
+      );
+    } finally {
+      await stop();
+    }
+  });
+
+  test('while it looked: the look is repeated', async () => {
+    const paymentId = await accepted(await newCustomer());
+    clock.advance(2_000);
+    const presence = await announcePresence(pool);
+    void recoverDuePayments({ ...deps, presence, gateway: { ...deps.gateway, poll: () => never } });
+    await vi.waitFor(async () => expect((await openRowOf(paymentId)).owner).toBe(presence.instance));
+    await presence.close();
+    const stop = startRecovery(deps);
+    await vi.waitFor(
+      async () => expect(await openRowOf(paymentId)).toMatchObject({ owner: null, tries: 2 }),
+      {
+        timeout: 10_000,
+      },
+    );
+    await stop();
+    await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'test' });
+  });
+});
+
+test('whatever hangs after the debit, the request has its answer in time', async () => {
+  const customer = await newCustomer();
+  let wake = () => {};
+  const asked: number[] = [];
+  const sleep = (ms: number) => {
+    asked.push(ms);
+    return new Promise<void>(resolve => (wake = resolve));
+  };
+  const hanging = {
+    ...deps,
+    clock: { ...clock, sleep },
+    writer: { ...deps.writer, finish: () => never },
+  };
+  const link = newLink(10_000);
+  const creation = createPayment(hanging, { ...customer.caller, mode: 'test' }, requestFor(link));
+  await vi.waitFor(() => expect(asked).toEqual([75_000]));
+  wake();
+  expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
+});

@@ -14,10 +14,7 @@ declare module 'vitest' {
   }
 }
 
-/**
- * One real PostgreSQL for the whole run, with a migrated database that every test file copies. `TEST_SABOTAGE` is
- * SQL that breaks a guard in it, to see that a test notices.
- */
+/** One real PostgreSQL for the whole run, with a migrated database that every test file copies. */
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
   const server = await openEmbedded(dir, () => {});
@@ -29,7 +26,6 @@ export default async function setup(project: TestProject) {
   await admin.end();
   const pool = openPool({ ...server.connection, database: template });
   await migrate(pool);
-  if (process.env.TEST_SABOTAGE) await pool.query(process.env.TEST_SABOTAGE);
   await pool.end();
   project.provide('connection', { host, port, user });
   project.provide('template', template);

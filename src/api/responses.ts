@@ -9,6 +9,7 @@ const everywhere: ErrorCode[] = [
   'ip_not_allowed',
   'rate_limited',
   'internal_error',
+  'gateway_unavailable',
 ];
 
 const exampleRequestId = 'req_01m7ehqr39e00aq7xw60wbe32j';
@@ -27,7 +28,7 @@ const validationExample = {
 
 /** The responses of an endpoint: its own shape, and by status every error it may answer with, with an example each. */
 export function responses(success: Type.TSchema, codes: ErrorCode[]) {
-  const byStatus = Map.groupBy([...codes, ...everywhere], code => errors[code].status);
+  const byStatus = Map.groupBy(new Set([...codes, ...everywhere]), code => errors[code].status);
   const entries = Array.from(byStatus, ([status, group]) => [status, errorResponse(status, group)] as const);
   if (!byStatus.has(422)) entries.push([422, errorResponse(422, [])]);
   return { 200: success, ...Object.fromEntries(entries) };

@@ -6,16 +6,14 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
-import { createAuthenticator, createKey, createRateLimiter, setLimits } from '../../src/partners/index.ts';
+import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import { createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
-import { createRateSources, refreshRate } from '../../src/rates/index.ts';
-import { createFundedPartner, deskOf } from './database.ts';
+import { secretKey } from './customers.ts';
 
-export const secretKey = 'a secret key for the tests, long enough';
+export { createCustomer, issueKey, secretKey, setRate } from './customers.ts';
 
 export interface ApiOptions {
   pool: Pool;
@@ -63,45 +61,6 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     await gateway.close();
   });
   return { address, deps };
-}
-
-/** A rate of exactly 92.5000, as of now. */
-export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): Promise<void> {
-  const sources = createRateSources(
-    [{ kind: 'fixed', name: 'fixed', rateE4: BigInt(Math.round(Number(rate) * 10_000)) }],
-    { clock },
-  );
-  await refreshRate(
-    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, reportAlarms: () => {} },
-    AbortSignal.timeout(5_000),
-  );
-}
-
-/** A partner with raised request limits, money on both balances and a key for each mode. */
-export async function createCustomer(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
-  const partnerId = await createFundedPartner(pool, liveMicroUsdt);
-  await setLimits(deskOf(pool), partnerId, {
-    createRps: 100_000,
-    createBurst: 100_000,
-    otherRps: 100_000,
-    concurrent: 100,
-  });
-  return {
-    partnerId,
-    testKey: await issueKey(pool, partnerId, 'test'),
-    liveKey: await issueKey(pool, partnerId, 'live'),
-  };
-}
-
-export async function issueKey(
-  pool: Pool,
-  partnerId: Id<'prt'>,
-  mode: 'test' | 'live',
-  allowedAddresses: string[] = [],
-) {
-  const creation = await createKey(deskOf(pool), secretKey, { partnerId, mode, allowedAddresses });
-  if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  return creation.key;
 }
 
 export interface Answer {

@@ -22,6 +22,7 @@ export function kopeck(env: Record<string, string>, ...args: string[]): Promise<
 
 export interface Service {
   address: string;
+  pid: number;
   output(): string;
   /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -43,7 +44,7 @@ export function startService(env: Record<string, string>): Promise<Service> {
         child.kill(signal);
         return ended;
       };
-      resolve({ address, output: () => output, stop });
+      resolve({ address, pid: child.pid!, output: () => output, stop });
     };
     child.stdout.on('data', onData);
     child.stderr.on('data', onData);

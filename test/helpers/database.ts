@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { type Id, newId } from '../../src/base/ids.ts';
+import { newId } from '../../src/base/ids.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
-import { credit } from '../../src/ledger/index.ts';
-import { createPartner } from '../../src/partners/index.ts';
+
+export { createFundedPartner, deskOf } from './customers.ts';
 
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ ...inject('connection'), database: 'postgres' });
@@ -30,16 +30,6 @@ export async function createDatabase({ migrated = true } = {}): Promise<TestData
     await administer(`DROP DATABASE ${name} WITH (FORCE)`);
   });
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
-}
-
-export const deskOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
-
-/** A partner with so much on its live balance; its test balance is what every new partner has. */
-export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
-  const { partnerId } = await createPartner(deskOf(pool), 'Test shop');
-  const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
-  if (liveMicroUsdt > 0n) await credit(pool, systemClock, [item]);
-  return partnerId;
 }
 
 export const newPaymentId = () => newId('pay', systemClock);

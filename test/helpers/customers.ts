@@ -1,0 +1,57 @@
+import { systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { credit } from '../../src/ledger/index.ts';
+import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createRateSources, refreshRate } from '../../src/rates/index.ts';
+
+export const secretKey = 'a secret key for the tests, long enough';
+
+export const deskOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
+
+/** A partner with so much on its live balance; its test balance is what every new partner has. */
+export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
+  const { partnerId } = await createPartner(deskOf(pool), 'Test shop');
+  const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
+  if (liveMicroUsdt > 0n) await credit(pool, systemClock, [item]);
+  return partnerId;
+}
+
+/** A rate of exactly 92.5000, as of now. */
+export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): Promise<void> {
+  const sources = createRateSources(
+    [{ kind: 'fixed', name: 'fixed', rateE4: BigInt(Math.round(Number(rate) * 10_000)) }],
+    { clock },
+  );
+  await refreshRate(
+    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, reportAlarms: () => {} },
+    AbortSignal.timeout(5_000),
+  );
+}
+
+/** A partner with raised request limits, money on both balances and a key for each mode. */
+export async function createCustomer(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
+  const partnerId = await createFundedPartner(pool, liveMicroUsdt);
+  await setLimits(deskOf(pool), partnerId, {
+    createRps: 100_000,
+    createBurst: 100_000,
+    otherRps: 100_000,
+    concurrent: 100,
+  });
+  return {
+    partnerId,
+    testKey: await issueKey(pool, partnerId, 'test'),
+    liveKey: await issueKey(pool, partnerId, 'live'),
+  };
+}
+
+export async function issueKey(
+  pool: Pool,
+  partnerId: Id<'prt'>,
+  mode: 'test' | 'live',
+  allowedAddresses: string[] = [],
+) {
+  const creation = await createKey(deskOf(pool), secretKey, { partnerId, mode, allowedAddresses });
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return creation.key;
+}

@@ -1,0 +1,163 @@
+/**
+ * Loaded into a service before its own code (`node --import`). The file CRASH_POINTS_FILE says which payment is held at
+ * which point, such as "after pay": `[[name, point], …]`, a payment being named by its key, its id or its code. Whoever
+ * gets there is named in a line on stdout; the process is to be killed then. The file is read at the start and on
+ * SIGUSR2. When it names nobody any more, all go on, as in a process that had only been stopped.
+ *
+ * "Before" is before anything left the process; "after" is when the answer is there and the code has not seen it.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+import { ServerResponse } from 'node:http';
+import { registerHooks } from 'node:module';
+import pg from 'pg';
+import { Agent, type Dispatcher } from 'undici';
+import { idFromUuid } from '../../src/base/ids.ts';
+
+const readPoints = () =>
+  new Map<string, string>(JSON.parse(readFileSync(process.env.CRASH_POINTS_FILE!, 'utf8')));
+let pointOf = readPoints();
+
+let release: () => void;
+const released = new Promise<void>(resolve => {
+  release = resolve;
+});
+process.on('SIGUSR2', () => {
+  pointOf = readPoints();
+  if (pointOf.size === 0) release();
+  process.stdout.write(`crash points: ${pointOf.size}\n`);
+});
+
+export const isAnybodyToBeHeld = () => pointOf.size > 0;
+const isHeld = (name: string, when: 'before' | 'during' | 'after', step: string) =>
+  pointOf.get(name) === `${when} ${step}`;
+
+function hold(names: string[]): Promise<void> {
+  for (const name of names) process.stdout.write(`crash point reached: ${name}\n`);
+  return released;
+}
+
+/** One held statement for many payments would hold up those who come later: see there. */
+const batcher = new URL('../../src/db/batch.ts', import.meta.url).href;
+const standIn = new URL('./alone.ts', import.meta.url).href;
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const found = next(specifier, context);
+    return found.url === batcher && context.parentURL !== standIn ? { ...found, url: standIn } : found;
+  },
+});
+
+const idsOf = (uuids: string[]) => uuids.map(uuid => idFromUuid('pay', uuid));
+
+/** Statements about payments: the step they are, and whose they are. */
+const statements: Record<string, { step: string; namesIn(values: unknown[]): string[] }> = {
+  payments_open: { step: 'open', namesIn: values => values[4] as string[] },
+  payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },
+  'look again': { step: 'look again', namesIn: values => idsOf([values[2] as string]) },
+  disown: { step: 'disown', namesIn: () => ['everybody'] },
+};
+
+/** From here on a payment is known by its id. */
+function learnIds(values: unknown[]): void {
+  const keys = values[4] as string[];
+  for (const [index, id] of idsOf(values[3] as string[]).entries()) {
+    const point = pointOf.get(keys[index]!);
+    if (point) pointOf.set(id, point);
+  }
+}
+
+type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
+const pool = pg.Pool.prototype as unknown as { query: Run };
+const run = pool.query;
+
+/** A claim takes what is due, and only the database knows what that is. */
+async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+  const holdSome = async (when: 'before' | 'after', rows: { payment_id: string }[]) => {
+    const names = idsOf(rows.map(row => row.payment_id)).filter(id => isHeld(id, when, 'claim'));
+    if (names.length > 0) await hold(names);
+  };
+  const text = 'SELECT payment_id FROM open_payments WHERE next_at <= $1';
+  if (isAnybodyToBeHeld())
+    await holdSome('before', (await query({ text, values: [statement.values![0]] })).rows);
+  const result = await query(statement);
+  await holdSome('after', result.rows);
+  return result;
+}
+
+const nameOf = ({ name, text = '' }: pg.QueryConfig) =>
+  text.includes('SET next_at = $1, owner = NULL') ? 'disown' : (name ?? '');
+
+pool.query = async function (statement, ...rest) {
+  const query: Run = statement => run.call(this, statement);
+  if (statement.name === 'claim due payments') return claim(query, statement);
+  const known = statements[nameOf(statement)];
+  if (!known || !isAnybodyToBeHeld()) return run.call(this, statement, ...rest);
+  const { step } = known;
+  if (step === 'open') learnIds(statement.values!);
+  const names = known.namesIn(statement.values!);
+  if (names.some(name => isHeld(name, 'before', step))) await hold(names);
+  const result = await query(statement);
+  if (names.some(name => isHeld(name, 'after', step))) await hold(names);
+  return result;
+};
+
+/** A call of the gateway, and whose payment it is about: by its code, or by its id. */
+function readCall({ method, path, body }: Dispatcher.DispatchOptions): { step: string; name: string } {
+  if (path === '/qr/resolve') return { step: 'resolve', name: /nspk\.ru\/(\w+)/.exec(String(body))![1]! };
+  const [, name = '', action] = /^\/orders\/(pay_\w+)(\/void)?$/.exec(path) ?? [];
+  if (!name) return { step: 'something else', name };
+  return { step: action ? 'void' : method === 'PUT' ? 'pay' : 'poll', name };
+}
+
+/** Keeps back all that a handler would hear, until the process may go on. */
+function deafened(handler: Dispatcher.DispatchHandler, onAnswered: () => void): Dispatcher.DispatchHandler {
+  const missed: (() => void)[] = [];
+  let listening = false;
+  void released.then(() => {
+    listening = true;
+    for (const hear of missed) hear();
+  });
+  const events = ['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd', 'onResponseError'];
+  const keepBack = (event: string) => {
+    const hear = handler[event as keyof typeof handler] as (...args: unknown[]) => void;
+    return (...args: unknown[]) => {
+      if (listening) return hear.apply(handler, args);
+      missed.push(() => hear.apply(handler, args));
+      if (event === 'onResponseEnd' || event === 'onResponseError') onAnswered();
+    };
+  };
+  return Object.fromEntries(events.map(event => [event, keepBack(event)]));
+}
+
+const dispatch = Agent.prototype.dispatch;
+Agent.prototype.dispatch = function (options, handler) {
+  const { step, name } = readCall(options);
+  if (isHeld(name, 'before', step)) {
+    void hold([name]).then(() => dispatch.call(this, options, handler));
+    return true;
+  }
+  const isDuring = isHeld(name, 'during', step);
+  if (!isDuring && !isHeld(name, 'after', step)) return dispatch.call(this, options, handler);
+  const onAnswered = () => {
+    if (!isDuring) void hold([name]);
+  };
+  return dispatch.call(this, options, deafened(handler, onAnswered));
+};
+
+subscribe('undici:request:bodySent', message => {
+  const { step, name } = readCall((message as { request: Dispatcher.DispatchOptions }).request);
+  if (isHeld(name, 'during', step)) void hold([name]);
+});
+
+const end = ServerResponse.prototype.end as (...args: unknown[]) => ServerResponse;
+ServerResponse.prototype.end = function (this: ServerResponse, ...args: unknown[]) {
+  const isPayment = this.req.method === 'POST' && this.req.url === '/v1/payments';
+  const name = isPayment ? String(this.req.headers['idempotency-key']) : '';
+  if (isHeld(name, 'before', 'answer')) {
+    void hold([name]).then(() => end.apply(this, args));
+    return this;
+  }
+  end.apply(this, args);
+  if (isHeld(name, 'after', 'answer')) void hold([name]);
+  return this;
+};

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Id, idFromUuid } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import type { Mode } from '../../src/ledger/index.ts';
+import type { BankSide } from '../../src/simulator.ts';
+import { type Service, startService } from '../helpers/cli.ts';
+import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
+import { type BehaviourName, behaviours } from './behaviours.ts';
+
+/** What a partner was told by an answer. */
+export interface Told {
+  httpStatus: number;
+  id?: Id<'pay'>;
+  status?: string;
+  code?: string;
+}
+
+/** A payment that a partner wants: the same key and body however often it is asked for. */
+export interface Attempt {
+  behaviour: BehaviourName;
+  mode: Mode;
+  apiKey: string;
+  idempotencyKey: string;
+  qrUrl: string;
+  qrcId: string;
+  faultIds: string[];
+  told: Told[];
+}
+
+/** Which payments are held where. */
+export type CrashPoints = Map<Attempt, string>;
+
+/** A database with partners, the bank side, and all that was ever asked for there. */
+export interface World {
+  pool: Pool;
+  bank: BankSide;
+  customers: Awaited<ReturnType<typeof createCustomer>>[];
+  attempts: Attempt[];
+  /** A service on this database; those who have a crash point do not get past it. */
+  start(points?: CrashPoints): Promise<Service>;
+  /** Sets crash points in a service that runs, or with none lets it go on. */
+  arm(service: Service, points: CrashPoints): Promise<void>;
+  /** Ends every service that was started here and still runs. */
+  close(): Promise<void>;
+}
+
+const preload = new URL('./crash-point.process.ts', import.meta.url).href;
+
+export interface WorldOptions {
+  pool: Pool;
+  url: string;
+  bank: BankSide;
+  folder: string;
+  partners?: number;
+}
+
+export async function createWorld({ pool, url, bank, folder, partners = 1 }: WorldOptions): Promise<World> {
+  await setRate(pool);
+  const customers = [];
+  for (let count = 0; count < partners; count++) customers.push(await createCustomer(pool, 10n ** 12n));
+  const env = {
+    DATABASE_URL: url,
+    SECRET_KEY: secretKey,
+    DATA_DIR: folder,
+    GATEWAY_URL: bank.url,
+    GATEWAY_TOKEN: bank.token,
+    RATE_SOURCES: 'fixed:92.50',
+    // Services are started by the dozen; most of the time that takes goes into reading the code.
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    NODE_OPTIONS: `--import ${preload}`,
+    CRASH_POINTS_FILE: join(folder, `points of ${customers[0]!.partnerId}`),
+  };
+  const started: Service[] = [];
+  const world: World = {
+    pool,
+    bank,
+    customers,
+    attempts: [],
+    start: async (points = new Map()) => {
+      writeFileSync(env.CRASH_POINTS_FILE, JSON.stringify(await nameAll(world, points)));
+      const service = await startService(env);
+      started.push(service);
+      return service;
+    },
+    arm: async (service, points) => {
+      const named = await nameAll(world, points);
+      writeFileSync(env.CRASH_POINTS_FILE, JSON.stringify(named));
+      process.kill(service.pid, 'SIGUSR2');
+      const isSet = () => service.output().includes(`crash points: ${named.length}\n`);
+      await until(isSet, 10_000, () => 'the service does not hear of its crash points');
+    },
+    close: async () => {
+      await Promise.all(started.map(service => service.stop('SIGKILL')));
+    },
+  };
+  return world;
+}
+
+/** By all names that are known; the first is for those steps that are about nobody in particular. */
+async function nameAll(world: World, points: CrashPoints): Promise<[name: string, point: string][]> {
+  const standings = await readStandings(world);
+  const named = [...points].flatMap(([{ idempotencyKey, qrcId }, point]): [string, string][] => {
+    const id = standings.get(idempotencyKey)?.id;
+    return [[idempotencyKey, point], [qrcId, point], ...(id ? [[id, point] satisfies [string, string]] : [])];
+  });
+  const [first] = points.values();
+  return first ? [['everybody', first], ...named] : [];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what the bank side answers.
+export async function askBank({ bank }: World, method: string, path: string, body?: object): Promise<any> {
+  const response = await fetch(`${bank.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${bank.token}` },
+    body: body ? JSON.stringify(body) : null,
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** Makes a code that behaves like this when it is paid. Amounts differ, so that none can be taken for another. */
+export async function wish(world: World, behaviour: BehaviourName, customer = 0): Promise<Attempt> {
+  const { mode, kopecks, faults } = behaviours[behaviour];
+  const rubles = 100 + (world.attempts.length % 1_000);
+  const qr = await askBank(world, 'POST', '/sim/qrs', {
+    scenario: 'C2B',
+    amount_kopecks: rubles * 100 + kopecks,
+  });
+  const faultIds = [];
+  for (const fault of faults) {
+    const { id } = await askBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
+    faultIds.push(id);
+  }
+  const { liveKey, testKey } = world.customers[customer]!;
+  const attempt = {
+    behaviour,
+    mode,
+    apiKey: mode === 'live' ? liveKey : testKey,
+    idempotencyKey: randomUUID(),
+    qrUrl: qr.link,
+    qrcId: qr.qrc_id,
+    faultIds,
+    told: [],
+  };
+  world.attempts.push(attempt);
+  return attempt;
+}
+
+/** Asks for the payment once. Undefined when there was no answer: the process died, or it took too long. */
+export async function ask(service: Service, attempt: Attempt, withinMs = 90_000): Promise<Told | undefined> {
+  try {
+    const response = await fetch(`${service.address}/v1/payments`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${attempt.apiKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': attempt.idempotencyKey,
+      },
+      body: JSON.stringify({ qr_url: attempt.qrUrl }),
+      signal: AbortSignal.timeout(withinMs),
+    });
+    const { id, status, error } = (await response.json()) as {
+      id?: Id<'pay'>;
+      status?: string;
+      error?: { code: string };
+    };
+    const told = {
+      httpStatus: response.status,
+      ...(id && status ? { id, status } : {}),
+      ...(error ? { code: error.code } : {}),
+    };
+    attempt.told.push(told);
+    return told;
+  } catch {
+    return undefined;
+  }
+}
+
+export const isFinal = (told: { status?: string | undefined } | undefined) =>
+  told?.status === 'succeeded' || told?.status === 'failed';
+
+/** How a payment stands in the database. */
+export interface Standing {
+  id: Id<'pay'>;
+  status: string;
+  /** Unfinished, and nobody is busy with it: its time will come. */
+  isScheduled: boolean;
+}
+
+export async function readStandings({ pool }: World): Promise<Map<string, Standing>> {
+  const { rows } = await pool.query<{ key: string; id: string; status: string; is_scheduled: boolean }>(
+    `SELECT p.idempotency_key AS key, p.id, p.status, o.payment_id IS NOT NULL AND o.owner IS NULL AS is_scheduled
+       FROM payments p
+       LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id
+      WHERE NOT p.rejected`,
+  );
+  return new Map(
+    rows.map(({ key, id, status, is_scheduled: isScheduled }) => [
+      key,
+      { id: idFromUuid('pay', id), status, isScheduled },
+    ]),
+  );
+}
+
+/** The time of what nobody is busy with has come. */
+export async function bringForward({ pool }: World, mode?: Mode): Promise<void> {
+  await pool.query(
+    'UPDATE open_payments SET next_at = now() WHERE owner IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
+    [mode],
+  );
+}
+
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  withinMs: number,
+  describe: () => string,
+): Promise<void> {
+  for (const endMs = Date.now() + withinMs; ; await sleep(50)) {
+    const met = condition();
+    if (met === true || (met !== false && (await met))) return;
+    if (Date.now() > endMs) throw new Error(`waited ${withinMs} ms in vain: ${describe()}`);
+  }
+}

@@ -15,7 +15,7 @@ import {
 } from './world.ts';
 
 /** Names of those who have reached the crash point: keys, ids of payments or links, as the point knows them. */
-const reachedIn = (service: Service) =>
+export const reachedIn = (service: Service) =>
   new Set(Array.from(service.output().matchAll(/^crash point reached: (.+)$/gm), ([, name]) => name!));
 
 const isNamed = ({ idempotencyKey, qrcId }: Attempt, standing: Standing | undefined, names: Set<string>) =>

@@ -115,5 +115,5 @@ export async function untilBankIsDone(world: World, attempts: Attempt[]): Promis
     const { faults } = await askBank(world, 'GET', '/sim/faults');
     return !faults.some(({ id }: { id: string }) => late.includes(id));
   };
-  await until(isDone, 20_000, () => 'an order that was sent long ago is not carried out');
+  await until(isDone, 30_000, () => 'an order that was sent long ago is not carried out');
 }

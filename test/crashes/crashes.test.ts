@@ -74,13 +74,14 @@ const takeForDead: Run = async (world, service, cast) => {
   const held = await holdAll(world, service, points);
   await freeze(world, service);
   const other = await world.start();
-  await bringToEnd(world, other, cast, held);
+  const meanwhile = await bringToEnd(world, other, cast, held);
 
   await thaw(world, service);
   const answers = await held.answers;
   const answerTo = new Map([...points.keys()].map((attempt, index) => [attempt, answers[index]]));
   const outcomes = await bringToEnd(world, other, cast, held);
   for (const [cell, { harm }] of outcomes) {
+    harm.push(...meanwhile.get(cell)!.harm);
     for (const attempt of cast.get(cell)!) {
       // In test mode ,02 is answered before it is finished; everybody else has waited for the end.
       if (attempt.behaviour !== 'test ,02' && !isFinal(answerTo.get(attempt)))

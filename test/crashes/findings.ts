@@ -1,4 +1,4 @@
-import { type Id, idFromUuid } from '../../src/base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Attempt, askBank, isFinal, type World } from './world.ts';
 
@@ -33,7 +33,7 @@ export async function findHarm(world: World, attempts: Attempt[]): Promise<strin
     ...payments.flatMap(payment => harmOf(payment, orders.get(payment.id))),
     ...strangeOrders(payments, orders),
     ...attempts.flatMap(attempt => harmTo(attempt, payments)),
-    ...(await leftOver(world)),
+    ...(await leftOver(world, payments)),
   ];
 }
 
@@ -114,14 +114,18 @@ function harmTo({ behaviour, idempotencyKey, told }: Attempt, payments: PaymentR
   return lies.map(lie => `${behaviour}: told ${JSON.stringify(lie)}, but ${payment.id} is ${payment.status}`);
 }
 
-async function leftOver({ pool, attempts }: World): Promise<string[]> {
+async function leftOver({ pool, attempts }: World, payments: PaymentRow[]): Promise<string[]> {
   const { rows } = await pool.query<{ unasked: number; early: number; open: number; alarms: string | null }>(
     `SELECT (SELECT count(*)::int FROM payments WHERE idempotency_key <> ALL ($1)) AS unasked,
             (SELECT count(*)::int FROM events v WHERE NOT EXISTS (
                 SELECT FROM payments p WHERE p.id = v.payment_id AND p.status IN ('succeeded', 'failed'))) AS early,
-            (SELECT count(*)::int FROM open_payments) AS open,
-            (SELECT string_agg(detail, '; ') FROM alarms WHERE kind = 'gateway_contradiction') AS alarms`,
-    [attempts.map(({ idempotencyKey }) => idempotencyKey)],
+            (SELECT count(*)::int FROM open_payments WHERE payment_id = ANY ($2)) AS open,
+            (SELECT string_agg(detail, '; ') FROM alarms WHERE subject = ANY ($3)) AS alarms`,
+    [
+      attempts.map(({ idempotencyKey }) => idempotencyKey),
+      payments.map(({ id }) => uuidFromId(id)),
+      payments.map(({ id }) => id),
+    ],
   );
   const { unasked, early, open, alarms } = rows[0]!;
   const harm: string[] = [];

@@ -11,7 +11,13 @@ import { openSecretKey } from './db/secret-key.ts';
 import { createDemonstration, describeDemonstration } from './first-minute.ts';
 import { createHttpGateway } from './gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from './partners/index.ts';
-import { createPaymentWriter, createWaiting, startReconciler, startRecovery } from './payments/index.ts';
+import {
+  createHandOver,
+  createPaymentWriter,
+  createWaiting,
+  startReconciler,
+  startRecovery,
+} from './payments/index.ts';
 import { createRateSources, startRateRefresher } from './rates/index.ts';
 import { type BankSide, startSimulator } from './simulator.ts';
 
@@ -53,7 +59,8 @@ async function startUp(
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
-  closings.push(gateway.close, authenticator.close, presence.close);
+  const handOver = createHandOver(pool, clock, presence.instance);
+  closings.push(gateway.close, authenticator.close, presence.close, handOver.stop);
   const deps = {
     ...settings,
     pool,
@@ -62,6 +69,7 @@ async function startUp(
     gateway,
     authenticator,
     presence,
+    handOver,
     alarms,
     log,
     rateLimiter: createRateLimiter(pool, clock),

@@ -7,6 +7,7 @@ import type { Presence } from '../db/presence.ts';
 import type { Limits } from '../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
 import { type EndDeps, endPayment } from './end.ts';
+import type { HandOver } from './hand-over.ts';
 import type { Payment } from './payment.ts';
 import { firstPollMs, testOutcome } from './recover.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
@@ -28,6 +29,7 @@ export interface Log {
 
 export interface CreateDeps extends ResolveDeps, EndDeps {
   presence: Pick<Presence, 'instance'>;
+  handOver: HandOver;
   rateMaxAgeSec: number;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
@@ -101,14 +103,22 @@ export async function createPayment(
   }
 }
 
-/** If the answer to the debit got lost, the key tells whether it was made. */
+/**
+ * If the answer to the debit got lost, the key tells whether it was made. If it was, by this very request, the request
+ * goes on with it: nobody else will. If that cannot be told, or not yet, whoever finds it may have it.
+ */
 async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningResult> {
   try {
     return await deps.writer.open(opening);
   } catch (error) {
     const found = await findPaymentByKey(deps.db, opening, opening.idempotencyKey).catch(() => undefined);
-    if (!found) throw error;
-    return { verdict: 'known', paymentId: found.paymentId, balanceMicroUsdt: 0n, at: found.createdAt };
+    if (!found) {
+      deps.handOver.giveUp(opening.paymentId);
+      throw error;
+    }
+    const { paymentId, createdAt: at } = found;
+    const verdict = paymentId === opening.paymentId ? 'opened' : 'known';
+    return { verdict, paymentId, balanceMicroUsdt: 0n, at };
   }
 }
 
@@ -134,6 +144,7 @@ async function payOpened(
     ]);
   } catch (err) {
     deps.log.error({ err, paymentId: opening.paymentId }, 'a payment was opened and then its request failed');
+    deps.handOver.giveUp(opening.paymentId);
     return unfinished;
   } finally {
     answered.abort();

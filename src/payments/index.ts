@@ -1,4 +1,5 @@
 export { type Caller, type CreateDeps, type Creation, createPayment } from './create.ts';
+export { createHandOver } from './hand-over.ts';
 export { findAnywhere, resolvePayment } from './operate.ts';
 export { type PaymentStatus, paymentObject } from './payment.ts';
 export { type Difference, type DifferenceKind, differenceObject, reconcile } from './reconcile.ts';

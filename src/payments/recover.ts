@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { isDatabaseUnreachable } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { type EndDeps, endPayment } from './end.ts';
+import type { HandOver } from './hand-over.ts';
 import type { Ending } from './store.ts';
 import { claimDue, type DuePayment, disown, listOwners, lookAgain } from './unfinished.ts';
 
@@ -9,6 +11,7 @@ export interface RecoverDeps extends EndDeps {
   clock: Clock;
   gateway: Gateway;
   presence: Pick<Presence, 'instance' | 'findGone'>;
+  handOver: HandOver;
 }
 
 /** Pauses between looks at an unfinished payment; the last one repeats. */
@@ -38,7 +41,13 @@ export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
 async function startLooks(deps: RecoverDeps, limit: number): Promise<Promise<void>[]> {
   const until = new Date(deps.clock.nowMs() + claimMs);
   const due = await claimDue(deps.db, deps.clock, { until, owner: deps.presence.instance, limit });
-  return due.map(payment => lookAt(deps, payment));
+  return due.map(payment =>
+    lookAt(deps, payment).catch(error => {
+      // Not for other errors: what fails by itself would fail again at once.
+      if (isDatabaseUnreachable(error)) deps.handOver.giveUp(payment.paymentId);
+      throw error;
+    }),
+  );
 }
 
 async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {

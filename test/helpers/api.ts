@@ -10,7 +10,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
-import { createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
+import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
 import { secretKey } from './customers.ts';
 
 export { createCustomer, issueKey, secretKey, setRate } from './customers.ts';
@@ -34,6 +34,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
+  const handOver = createHandOver(pool, clock, presence.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const deps = {
     pool,
@@ -49,6 +50,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     presence,
+    handOver,
     alarms: createAlarms({ db: pool, clock, log }),
     log,
   };
@@ -56,6 +58,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
+    await handOver.stop();
     await authenticator.close();
     await presence.close();
     await gateway.close();

@@ -6,6 +6,7 @@ import { OperatorError } from './base/operator-error.ts';
 import type { RateSourceSetting } from './base/rate-sources.ts';
 import { readSettings, type Settings } from './base/settings.ts';
 import { type Database, openDatabase } from './db/database.ts';
+import { failingFast } from './db/pool.ts';
 import { announcePresence } from './db/presence.ts';
 import { openSecretKey } from './db/secret-key.ts';
 import { createDemonstration, describeDemonstration } from './first-minute.ts';
@@ -59,12 +60,13 @@ async function startUp(
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
-  const handOver = createHandOver(pool, clock, presence.instance);
+  const db = failingFast(pool, presence.isDatabaseAnswering);
+  const handOver = createHandOver(db, clock, presence.instance);
   closings.push(gateway.close, authenticator.close, presence.close, handOver.stop);
   const deps = {
     ...settings,
     pool,
-    db: pool,
+    db,
     clock,
     gateway,
     authenticator,
@@ -72,9 +74,9 @@ async function startUp(
     handOver,
     alarms,
     log,
-    rateLimiter: createRateLimiter(pool, clock),
-    writer: createPaymentWriter(pool, clock),
-    waiting: createWaiting(pool, clock),
+    rateLimiter: createRateLimiter(db, clock),
+    writer: createPaymentWriter(db, clock),
+    waiting: createWaiting(db, clock),
     answerWithinMs: 60_000,
   };
   if (settings.roles.includes('worker')) {

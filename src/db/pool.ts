@@ -117,6 +117,19 @@ export async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Resu
 /** Data out of range (22…) and broken constraints (23…): nothing else depends on what a single item says. */
 export const mayBeOneItemsFault = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
 
+class DatabaseSilentError extends Error {}
+
+/**
+ * Statements that fail at once while the database is known to keep silent. Whoever has waited for one in vain would
+ * otherwise wait as long for the next, and those who queued behind it as well.
+ */
+export const failingFast = (pool: Pool, isAnswering: () => boolean): Queryable => ({
+  query: statement =>
+    isAnswering()
+      ? pool.query(statement)
+      : Promise.reject(new DatabaseSilentError('the database does not answer')),
+});
+
 /** What the driver says when a connection fails or ends; it gives such errors no code. */
 const lostConnection =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;
@@ -124,6 +137,7 @@ const lostConnection =
 /** No connection, or none any more: nothing is known of a statement that was under way. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof DatabaseSilentError) return true;
   if (error instanceof pg.DatabaseError) return error.code?.startsWith('57P') ?? false;
   return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
 }

@@ -1,0 +1,122 @@
+import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import { formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../../src/base/money.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { readBalance } from './calls.ts';
+import { endsByKey } from './check-history.ts';
+import type { Program } from './program.ts';
+import { claim, type Round, tell } from './round.ts';
+import { startMicroUsdt } from './world.ts';
+
+interface BookedPayment {
+  id: string;
+  partnerId: string;
+  key: string;
+  status: string;
+  kopecks: bigint;
+  events: number;
+}
+
+/** What partners were told, our books and those of the bank side must say the same, to the last unit. */
+export async function checkBooks(round: Round, service: Program): Promise<void> {
+  const { findings } = await verifyLedger(round.world.pool);
+  for (const finding of findings) round.findings.push(`ledger: ${JSON.stringify(finding)}`);
+  const booked = await readPayments(round);
+  checkKeys(round, booked);
+  checkEvents(round, booked);
+  await checkOrders(round, booked);
+  await checkNothingIsOpen(round);
+  await checkBalances(round, service);
+}
+
+async function readPayments({ world, partners }: Round): Promise<BookedPayment[]> {
+  const { rows } = await world.pool.query(
+    `SELECT p.id, p.partner_id, p.idempotency_key AS key, p.status, p.amount_kopecks AS kopecks,
+            (SELECT count(*)::int FROM events e
+              WHERE e.partner_id = p.partner_id AND e.mode = p.mode AND e.payment_id = p.id) AS events
+       FROM payments p WHERE p.partner_id = ANY ($1)`,
+    [partners.map(({ partnerId }) => uuidFromId(partnerId))],
+  );
+  return rows.map(row => ({ ...row, id: idFromUuid('pay', row.id), partnerId: row.partner_id }));
+}
+
+function checkKeys(round: Round, booked: BookedPayment[]): void {
+  const payments = booked.filter(({ status }) => status !== 'rejected');
+  const byKey = Map.groupBy(payments, ({ key }) => key);
+  const ends = endsByKey(round);
+  for (const [key, { order, end }] of ends) {
+    const [payment, ...more] = byKey.get(key) ?? [];
+    claim(round, more.length === 0, `key ${key} has several payments in the books`);
+    if (!end) {
+      claim(
+        round,
+        !payment,
+        `key ${key} was refused, but the books have ${payment?.id} (${payment?.status})`,
+      );
+      continue;
+    }
+    const isSame = payment?.id === end.id && payment.status === end.status;
+    claim(
+      round,
+      isSame,
+      `key ${key}: told ${end.id} ${end.status}, booked ${payment?.id} ${payment?.status}`,
+    );
+    const told = parseKopecks(end.amount_rub);
+    const wanted = BigInt(order.kopecks);
+    claim(round, told === wanted && payment?.kopecks === wanted, `key ${key}: over ${told}, not ${wanted}`);
+  }
+  for (const key of byKey.keys()) claim(round, ends.has(key), `nobody asked for the payment with key ${key}`);
+}
+
+function checkEvents(round: Round, booked: BookedPayment[]): void {
+  for (const { id, status, events } of booked) {
+    const due = ['succeeded', 'failed'].includes(status) ? 1 : 0;
+    claim(round, events === due, `${id} is ${status} and has ${events} events`);
+  }
+}
+
+/** Every order that succeeded over there is a payment that succeeded here, over the same amount, and the reverse. */
+async function checkOrders(round: Round, booked: BookedPayment[]): Promise<void> {
+  const there = new Map<string, bigint>();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = `since=${round.startedAt.toISOString()}&limit=1000${cursor && `&cursor=${cursor}`}`;
+    const page = (await tell(round.world, 'GET', `/orders?${query}`)) as {
+      orders: { payment_id: string; state: string; amount_kopecks: number }[];
+      next_cursor: string | null;
+    };
+    for (const { payment_id: id, state, amount_kopecks: kopecks } of page.orders) {
+      claim(round, state !== 'accepted', `the order of ${id} is still open`);
+      if (state === 'succeeded') there.set(id, BigInt(kopecks));
+    }
+    cursor = page.next_cursor;
+  }
+  for (const { id, status, kopecks } of booked) {
+    const paid = there.get(id);
+    const wanted = status === 'succeeded' ? kopecks : undefined;
+    claim(round, paid === wanted, `${id} is ${status} over ${kopecks} here, and over there ${paid} was paid`);
+    there.delete(id);
+  }
+  claim(round, there.size === 0, `orders succeeded that nobody here knows: ${[...there.keys()].join(', ')}`);
+}
+
+async function checkNothingIsOpen(round: Round): Promise<void> {
+  const partners = round.partners.map(({ partnerId }) => uuidFromId(partnerId));
+  const { rows } = await round.world.pool.query(
+    `SELECT (SELECT count(*)::int FROM open_payments WHERE partner_id = ANY ($1)) AS open,
+            (SELECT sum(held)::text FROM accounts WHERE partner_id = ANY ($1)) AS held`,
+    [partners],
+  );
+  claim(round, rows[0].open === 0, `${rows[0].open} payments are still open`);
+  claim(round, rows[0].held === '0', `${rows[0].held} micro-USDT are still held`);
+}
+
+async function checkBalances(round: Round, service: Program): Promise<void> {
+  for (const partner of round.partners) {
+    const spent = Array.from(endsByKey(round).values(), ({ order, end }) =>
+      order.partner === partner && end?.status === 'succeeded' ? parseMicroUsdt(end.amount_usdt)! : 0n,
+    ).reduce((sum, amount) => sum + amount, 0n);
+    const { result } = await readBalance(round, service, partner);
+    const told = result.kind === 'balance' ? result.usdt : JSON.stringify(result);
+    const wanted = formatMicroUsdt(startMicroUsdt - spent);
+    claim(round, told === wanted, `${partner.partnerId} has ${told}, and its payments leave ${wanted}`);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Call, Order, SeenPayment } from './history.ts';
+import type { Round } from './round.ts';
+
+interface Sighting {
+  payment: SeenPayment;
+  startedMs: number;
+  endedMs: number;
+}
+
+/** What partners were told must fit together, whoever told them and in whatever order the answers came. */
+export function checkHistory(round: Round): void {
+  for (const [key, calls] of callsByKey(round)) {
+    const sightings = calls.flatMap(({ result, startedMs, endedMs }) =>
+      'payment' in result && result.payment ? [{ payment: result.payment, startedMs, endedMs }] : [],
+    );
+    for (const finding of oddities(sightings)) round.findings.push(`key ${key}: ${finding}`);
+  }
+  for (const { result } of round.calls) {
+    if (result.kind === 'balance' && !/^\d+\.\d{6}$/.test(result.usdt))
+      round.findings.push(`a balance of ${result.usdt}`);
+  }
+}
+
+function callsByKey({ calls }: Round): Map<string, Call[]> {
+  const ofPayments = calls.filter(({ order }) => order !== undefined);
+  return Map.groupBy(ofPayments, ({ order }) => order!.key);
+}
+
+/** The end of each key as its partner knows it; undefined when it was refused for good. */
+export function endsByKey(round: Round): Map<string, { order: Order; end: SeenPayment | undefined }> {
+  return new Map(
+    Array.from(callsByKey(round), ([key, calls]) => {
+      const ok = calls.map(({ result }) => result).find(({ kind }) => kind === 'ok');
+      return [key, { order: calls[0]!.order!, end: ok?.kind === 'ok' ? ok.payment : undefined }];
+    }),
+  );
+}
+
+function oddities(sightings: Sighting[]): string[] {
+  const found: string[] = [];
+  const ids = new Set(sightings.map(({ payment }) => payment.id));
+  if (ids.size > 1) found.push(`it has ${ids.size} payments: ${[...ids].join(', ')}`);
+  const ends = sightings.filter(({ payment }) => payment.status !== 'processing');
+  const told = new Set(ends.map(({ payment }) => JSON.stringify(payment)));
+  if (told.size > 1) found.push(`it ended in several ways: ${[...told].join(' and ')}`);
+  const firstEndMs = Math.min(...ends.map(({ endedMs }) => endedMs));
+  const revived = sightings.find(
+    ({ payment, startedMs }) => payment.status === 'processing' && startedMs > firstEndMs,
+  );
+  if (revived) found.push(`${revived.payment.id} was processing again after its end`);
+  return found;
+}

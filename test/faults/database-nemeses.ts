@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newOrder, pay, readBalance } from './calls.ts';
+import { createDatabaseProxy, type StatementFault, statementFaults } from './database-proxy.ts';
+import type { Call } from './history.ts';
+import type { Load } from './load.ts';
+import type { Program } from './program.ts';
+import { claim, count, note, type Round } from './round.ts';
+import { until } from './wait.ts';
+
+const warmUpMs = 700;
+
+/** The server is killed with all its children, twice, and comes back after a moment. */
+export async function killDatabase(round: Round, load: Load): Promise<Program[]> {
+  const service = await round.world.startService();
+  load.call(service);
+  for (let turn = 0; turn < 2; turn++) {
+    await load.succeedsAgain();
+    await sleep(warmUpMs);
+    await round.world.database.kill();
+    count(round, 'database killed');
+    await sleep(round.random.between(0, 500));
+    await round.world.database.start();
+  }
+  await load.succeedsAgain();
+  return [service];
+}
+
+/** Whoever was under way when the database froze may wait so long; whoever comes after it was noticed, only so long. */
+const underWayMs = 10_000;
+const noticedAfterMs = 5_500;
+const onceNoticedMs = 1_000;
+/** Longer than anybody may wait. */
+const frozenMs = 12_000;
+
+/** The server stands still, and answers nobody; it does not even refuse. Then it goes on. */
+export const freezeDatabase = (round: Round, load: Load) => freezeDatabaseFor(frozenMs, round, load);
+
+/** So shortly that some who were under way when it froze are still waiting when it wakes. */
+export const freezeDatabaseBriefly = (round: Round, load: Load) =>
+  freezeDatabaseFor(round.random.between(500, 8_500), round, load);
+
+async function freezeDatabaseFor(ms: number, round: Round, load: Load): Promise<Program[]> {
+  const { database } = round.world;
+  const service = await round.world.startService();
+  load.call(service);
+  await load.succeedsAgain();
+  await sleep(warmUpMs);
+  database.freeze();
+  count(round, 'database frozen');
+  const frozenAtMs = performance.now();
+  const probes: Promise<Call>[] = [];
+  while (performance.now() - frozenAtMs < ms) {
+    probes.push(pay(round, service, newOrder(round)), readBalance(round, service, round.partners[0]!));
+    const healthMs = performance.now();
+    const health = await fetch(`${service.address}/healthz`);
+    claim(round, health.status === 200, `/healthz says ${health.status} with a frozen database`);
+    note(round, '/healthz while frozen', performance.now() - healthMs);
+    await sleep(250);
+  }
+  const ready = ms > noticedAfterMs ? await fetch(`${service.address}/readyz`) : { status: 503 };
+  claim(round, ready.status === 503, `/readyz says ${ready.status} with a frozen database`);
+  const resumedAtMs = performance.now();
+  database.resume();
+  await Promise.all(probes);
+  // Those of the load are still under way.
+  round.atTheEnd.push(() => checkPatience(round, frozenAtMs, resumedAtMs));
+  await load.succeedsAgain();
+  await until('/readyz says 200', 15_000, async () => (await fetch(`${service.address}/readyz`)).ok);
+  return [service];
+}
+
+function checkPatience(round: Round, frozenAtMs: number, resumedAtMs: number): void {
+  for (const { what, startedMs, endedMs, result } of round.calls) {
+    if (endedMs < frozenAtMs || startedMs > resumedAtMs) continue;
+    const tookMs = endedMs - startedMs;
+    const noticed = startedMs > frozenAtMs + noticedAfterMs && endedMs < resumedAtMs;
+    note(round, noticed ? '503 of a frozen database' : 'answer while it froze', tookMs);
+    claim(round, tookMs < underWayMs, `${what} took ${tookMs} ms: ${JSON.stringify(result)}`);
+    if (!noticed) continue;
+    claim(
+      round,
+      tookMs < onceNoticedMs,
+      `${what} took ${tookMs} ms though the database was known to be silent`,
+    );
+    const isRefusal = 'status' in result && result.status === 503;
+    claim(round, isRefusal, `${what} without a database: ${JSON.stringify(result)}`);
+  }
+}
+
+const moneyMoves = ['payments_open', 'payments_finish', 'look again'];
+
+/** Connections break just before, during or just after a statement that moves money. */
+export async function cutDatabase(round: Round, load: Load): Promise<Program[]> {
+  const { random, world } = round;
+  let attacking = false;
+  const faultFor = (statement: string): StatementFault | undefined => {
+    if (!attacking || !moneyMoves.includes(statement) || !random.chance(0.15)) return undefined;
+    const fault = random.pick(statementFaults);
+    count(round, `${statement} ${fault}`);
+    return fault;
+  };
+  const proxy = await createDatabaseProxy(world.database.port, faultFor);
+  round.atTheEnd.push(proxy.close);
+  const service = await world.startService({ databasePort: proxy.port });
+  load.call(service);
+  await load.succeedsAgain();
+  attacking = true;
+  await sleep(2_500);
+  attacking = false;
+  await load.succeedsAgain();
+  return [service];
+}

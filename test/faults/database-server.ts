@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { findBinaries } from '../../src/db/embedded-binaries.ts';
+import { commandAs, identityFor } from '../../src/db/embedded-identity.ts';
+import { isRunning } from '../helpers/server.ts';
+import { until } from './wait.ts';
+
+/** A PostgreSQL on TCP that the service knows only by its address, and that is treated badly. */
+export interface DatabaseServer {
+  port: number;
+  /** Its address, or that of a proxy in front of it. */
+  urlAt(port: number): string;
+  start(): Promise<void>;
+  /** kill -9 of the server with all its children: nobody is left to say goodbye. */
+  kill(): Promise<void>;
+  freeze(): void;
+  resume(): void;
+}
+
+const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+
+export async function createDatabaseServer(folder: string): Promise<DatabaseServer> {
+  const { initdb, postgres } = findBinaries();
+  const dir = join(folder, 'postgres');
+  fs.mkdirSync(dir, { mode: 0o700 });
+  const runAs = identityFor(dir, undefined);
+  if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
+  // Whoever else is on this machine can reach the port.
+  const password = randomBytes(16).toString('hex');
+  const passwordFile = join(folder, 'password');
+  fs.writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (runAs) fs.chownSync(passwordFile, runAs.uid, runAs.gid);
+  const args = ['-D', dir, '-U', 'kopeck', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync'];
+  const made = spawnSync(...commandAs(runAs, initdb, args), { env: environment, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+
+  const port = await freePort();
+  const urlAt = (at: number) => `postgresql://kopeck:${password}@127.0.0.1:${at}/postgres`;
+  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=`, 'jit=off'];
+  const log = fs.openSync(join(folder, 'postgres.log'), 'a');
+  let server: ChildProcess;
+
+  const launch = () => {
+    const options = ['-D', dir, ...settings.flatMap(setting => ['-c', setting])];
+    server = spawn(...commandAs(runAs, postgres, options), { env: environment, stdio: ['ignore', log, log] });
+  };
+  const hasEnded = () => server.exitCode !== null || server.signalCode !== null;
+  /** The server first: one that stands still starts no more children. */
+  const signalAll = (signal: NodeJS.Signals): number[] => {
+    process.kill(server.pid!, 'SIGSTOP');
+    const family = [...childrenOf(server.pid!), server.pid!];
+    for (const pid of family) sendSignal(pid, signal);
+    return family;
+  };
+
+  return {
+    port,
+    urlAt,
+    start: async () => {
+      launch();
+      await until('PostgreSQL answers', 30_000, async () => {
+        // The port may still be that of the one before.
+        if (hasEnded()) launch();
+        return answers(urlAt(port));
+      });
+    },
+    kill: async () => {
+      if (hasEnded()) return;
+      const gone = once(server, 'exit');
+      const family = signalAll('SIGKILL');
+      await gone;
+      await until('all of PostgreSQL is gone', 10_000, () => !family.some(isRunning));
+    },
+    freeze: () => void signalAll('SIGSTOP'),
+    resume: () => void signalAll('SIGCONT'),
+  };
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // A child that has just ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  if (process.platform === 'linux') {
+    const text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return text === '' ? [] : text.split(' ').map(Number);
+  }
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map(line => line.trim().split(/\s+/).map(Number));
+  return pairs.filter(([, parent]) => parent === pid).map(([child]) => child!);
+}
+
+async function answers(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => {});
+  return client.connect().then(
+    () => client.end().then(() => true),
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

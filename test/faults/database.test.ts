@@ -1,0 +1,23 @@
+import { afterAll, expect, test } from 'vitest';
+import { cutDatabase, freezeDatabase, killDatabase } from './database-nemeses.ts';
+import { createRandom } from './random.ts';
+import { runRound } from './run.ts';
+import { createWorld } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+
+test('no payment is lost, doubled or left over when the database is killed under load', async () => {
+  const round = await runRound(world, createRandom(1), killDatabase);
+  expect(round.findings).toEqual([]);
+});
+
+test('a frozen database is answered for with 503 at once, and all goes on by itself when it wakes', async () => {
+  const round = await runRound(world, createRandom(2), freezeDatabase);
+  expect(round.findings).toEqual([]);
+});
+
+test('a commit whose answer is lost is found by its key, and one that never arrived is not made up', async () => {
+  const round = await runRound(world, createRandom(3), cutDatabase);
+  expect(round.findings).toEqual([]);
+});

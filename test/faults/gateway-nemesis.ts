@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newOrder, pay } from './calls.ts';
+import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
+import type { Call } from './history.ts';
+import type { Load } from './load.ts';
+import type { Program } from './program.ts';
+import { claim, count, note, type Round } from './round.ts';
+import { until } from './wait.ts';
+
+/** The bank side cuts, stalls and drips; then it is gone for a while and comes back. */
+export async function spoilGateway(round: Round, load: Load): Promise<Program[]> {
+  const { world, random } = round;
+  const proxies = await Promise.all(
+    Array.from({ length: 3 }, () => createGatewayProxy(world.simulator.address, random)),
+  );
+  for (const { close } of proxies) round.atTheEnd.push(close);
+  const [rough, dripping, gone] = proxies as [GatewayProxy, GatewayProxy, GatewayProxy];
+  // Breakers are of a process, so each has a bank side of its own. Only the first looks after what is unfinished.
+  const [service, patient, cutOff] = await Promise.all([
+    world.startService({ gatewayUrl: rough.url }),
+    world.startService({ gatewayUrl: dripping.url, roles: 'api' }),
+    world.startService({ gatewayUrl: gone.url, roles: 'api' }),
+  ]);
+  load.call(service);
+  await load.succeedsAgain();
+  const drips = drip(round, patient, dripping);
+  rough.setWeather('rough');
+  count(round, 'gateway cuts and stalls');
+  await sleep(2_500);
+  rough.setWeather('fine');
+  await load.succeedsAgain();
+  await breakAndMend(round, cutOff, gone);
+  await drips;
+  return [service];
+}
+
+/** A resolution may take ten seconds, from its start to its last byte. */
+const resolveLimitMs = 10_000;
+const slackMs = 4_000;
+
+/** The bytes keep coming, so nothing is ever silent: only a limit on the whole ends it. */
+async function drip(round: Round, service: Program, proxy: GatewayProxy): Promise<void> {
+  proxy.setWeather('dripping');
+  count(round, 'gateway drips');
+  const calls = await Promise.all(Array.from({ length: 3 }, () => pay(round, service, newOrder(round))));
+  for (const { startedMs, endedMs, result } of calls) {
+    const tookMs = endedMs - startedMs;
+    note(round, 'answer of a dripping gateway', tookMs);
+    claim(round, tookMs < resolveLimitMs + slackMs, `a dripping gateway held a request for ${tookMs} ms`);
+    const isRefused = result.kind === 'failed' && result.code === 'qr_unresolvable';
+    claim(round, isRefused, `a dripping gateway led to ${JSON.stringify(result)}`);
+  }
+}
+
+const failuresToOpen = 10;
+const atOnceMs = 1_000;
+
+/** With nobody there, payments are refused without waiting and without trying; when the bank side is back, they go on. */
+async function breakAndMend(round: Round, service: Program, proxy: GatewayProxy): Promise<void> {
+  proxy.setWeather('gone');
+  count(round, 'gateway gone');
+  const attempt = () => pay(round, service, newOrder(round));
+  for (let failures = 0; failures < failuresToOpen; failures++) checkRefusal(round, await attempt());
+  await until('the alarm is raised', 10_000, () => hasAlarm(round));
+
+  const triedBefore = proxy.accepted();
+  const startedMs = performance.now();
+  for (let calls = 0; calls < 30; calls++) checkRefusal(round, await attempt());
+  const tried = proxy.accepted() - triedBefore;
+  const allowed = 1 + Math.ceil((performance.now() - startedMs) / 1_000);
+  claim(round, tried <= allowed, `an open breaker let ${tried} calls through, ${allowed} would be fine`);
+
+  proxy.setWeather('fine');
+  const backMs = await until('payments go through again', 15_000, async () => {
+    const { result } = await attempt();
+    return result.kind === 'ok';
+  });
+  note(round, 'payments after the gateway is back', backMs);
+  await until('the alarm is cleared', 10_000, async () => !(await hasAlarm(round)));
+}
+
+function checkRefusal(round: Round, { result, startedMs, endedMs }: Call): void {
+  const isRefused = result.kind === 'failed' && result.code === 'gateway_unavailable';
+  claim(round, isRefused, `without a gateway: ${JSON.stringify(result)}`);
+  const tookMs = endedMs - startedMs;
+  note(round, 'refusal without a gateway', tookMs);
+  claim(round, tookMs < atOnceMs, `without a gateway the refusal took ${tookMs} ms`);
+}
+
+async function hasAlarm({ world }: Round): Promise<boolean> {
+  const { rowCount } = await world.pool.query(
+    "SELECT FROM alarms WHERE kind = 'gateway_unreachable' AND cleared_at IS NULL",
+  );
+  return rowCount! > 0;
+}

@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'vitest';
+import { spoilGateway } from './gateway-nemesis.ts';
+import { freezeService, killService, terminateService } from './process-nemeses.ts';
+import { createRandom } from './random.ts';
+import { runRound } from './run.ts';
+import { createWorld } from './world.ts';
+
+const world = await createWorld();
+afterAll(() => world.close());
+
+test('a gateway that cuts, stalls, drips or is gone costs no payment and holds nobody up', async () => {
+  const round = await runRound(world, createRandom(4), spoilGateway, { databaseIsWhole: true });
+  expect(round.findings).toEqual([]);
+});
+
+test('what a killed process leaves behind is finished by another within seconds', async () => {
+  const round = await runRound(world, createRandom(5), killService);
+  expect(round.findings).toEqual([]);
+});
+
+test('a process that is told to leave answers whoever waits, leaves in time and hands over the rest', async () => {
+  const round = await runRound(world, createRandom(6), terminateService);
+  expect(round.findings).toEqual([]);
+});
+
+test('a frozen process whose payments others took over does no harm when it wakes', async () => {
+  const round = await runRound(world, createRandom(7), freezeService);
+  expect(round.findings).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+export interface Program {
+  address: string;
+  signal(signal: NodeJS.Signals): void;
+  /** Sends the signal and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** What it said if it ended by itself, which nobody asked of it. */
+  complaint(): string | undefined;
+}
+
+/** Starts `kopeck start` or the simulator, and waits for the line in which it says where it is ready. */
+export function startProgram(file: string, args: string[], env: Record<string, string>): Promise<Program> {
+  const child = spawn(process.execPath, [join(root, file), ...args], {
+    env: { PATH: process.env.PATH!, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let askedToEnd = false;
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      output += chunk;
+      const address = /ready at (http:\S+)/.exec(output)?.[1];
+      if (!address) return;
+      resolve({
+        address,
+        signal: signal => void child.kill(signal),
+        stop: (signal = 'SIGTERM') => {
+          askedToEnd = true;
+          child.kill(signal);
+          return ended;
+        },
+        complaint: () =>
+          askedToEnd || (child.exitCode === null && child.signalCode === null) ? undefined : output,
+      });
+    };
+    child.stdout.on('data', onData);
+    child.stderr.on('data', onData);
+    void ended.then(code => reject(new Error(`${file} ended with ${code}: ${output}`)));
+  });
+}

@@ -1,0 +1,43 @@
+import type { Call } from './history.ts';
+import type { Random } from './random.ts';
+import type { Partner, World } from './world.ts';
+
+/** One run of one nemesis: who pays, what was asked and answered, what was broken, and what was found wrong. */
+export interface Round {
+  world: World;
+  random: Random;
+  partners: Partner[];
+  calls: Call[];
+  findings: string[];
+  faults: Map<string, number>;
+  /** In milliseconds: named figures for the report, the longest of each. */
+  longest: Map<string, number>;
+  /** False where the database is attacked: then a 503 is no proof that nothing was debited. */
+  databaseIsWhole: boolean;
+  startedAt: Date;
+  /** Run when all has ended: what can only be judged then, and what must be put away. */
+  atTheEnd: (() => unknown)[];
+}
+
+export function note({ longest }: Round, figure: string, ms: number): void {
+  longest.set(figure, Math.max(longest.get(figure) ?? 0, ms));
+}
+
+export function count({ faults }: Round, fault: string): void {
+  faults.set(fault, (faults.get(fault) ?? 0) + 1);
+}
+
+/** Says something is wrong unless it is so. */
+export function claim(round: Round, isTrue: boolean, otherwise: string): void {
+  if (!isTrue) round.findings.push(otherwise);
+}
+
+/** A word to the bank side itself, past all proxies. */
+export async function tell({ simulator }: World, method: string, path: string, body?: object) {
+  const response = await fetch(`${simulator.address}${path}`, {
+    method,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}`);
+  return response.json();
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
+import { topUp } from '../../src/ledger/index.ts';
+import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
+import { type Program, startProgram } from './program.ts';
+import { until } from './wait.ts';
+
+/** A database, a bank side, and any number of services on them, all of them real and of this run alone. */
+export interface World {
+  database: DatabaseServer;
+  /** For whoever looks on, past the services. */
+  pool: Pool;
+  simulator: Program;
+  /** For calls as a partner, each on a connection of its own: what breaks one breaks no other. */
+  agent: Agent;
+  startService(options?: ServiceOptions): Promise<Program>;
+  /** Kills whatever services still run, and says which of them had ended by themselves, and why. */
+  endServices(): Promise<string[]>;
+  createPartner(): Promise<Partner>;
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  gatewayUrl?: string;
+  databasePort?: number;
+  roles?: string;
+}
+
+export interface Partner {
+  partnerId: Id<'prt'>;
+  key: string;
+}
+
+export const startMicroUsdt = 1_000_000_000_000n;
+const secretKey = 'a secret key for the faults, long enough';
+
+export async function createWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'kopeck-faults-'));
+  const database = await createDatabaseServer(folder);
+  const [simulator] = await Promise.all([
+    startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
+    database.start(),
+  ]);
+  const pool = openPool({ connectionString: database.urlAt(database.port) });
+  await migrate(pool);
+  const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
+  const desk = { pool, clock, actor: 'faults' };
+  const services = new Set<Program>();
+
+  async function endServices(): Promise<string[]> {
+    const complaints = [...services].map(({ complaint }) => complaint()).filter(text => text !== undefined);
+    await Promise.all([...services].map(({ stop }) => stop('SIGKILL')));
+    services.clear();
+    return complaints.map(text => `a service ended by itself: ${text}`);
+  }
+
+  return {
+    database,
+    pool,
+    simulator,
+    agent,
+    startService: async ({ gatewayUrl, databasePort, roles } = {}) => {
+      const service = await startProgram('src/cli.ts', ['start'], {
+        PORT: '0',
+        LOG_LEVEL: 'silent',
+        DATA_DIR: join(folder, 'data'),
+        DATABASE_URL: database.urlAt(databasePort ?? database.port),
+        GATEWAY_URL: gatewayUrl ?? simulator.address,
+        RATE_SOURCES: 'fixed:92.50',
+        SECRET_KEY: secretKey,
+        ...(roles ? { ROLES: roles } : {}),
+      });
+      services.add(service);
+      await until(
+        'there is a rate',
+        15_000,
+        async () => (await pool.query('SELECT FROM rates')).rowCount! > 0,
+      );
+      return service;
+    },
+    endServices,
+    createPartner: async () => {
+      const { partnerId } = await createPartner(desk, 'Faults');
+      const unlimited = 100_000;
+      const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
+      await setLimits(desk, partnerId, limits);
+      await topUp(desk, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
+      const creation = await createKey(desk, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+      if (creation.outcome !== 'created') throw new Error(creation.outcome);
+      return { partnerId, key: creation.key };
+    },
+    close: async () => {
+      await endServices();
+      await agent.destroy();
+      await pool.end();
+      await simulator.stop('SIGKILL');
+      await database.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -9,18 +9,16 @@ import { until } from './wait.ts';
 
 const warmUpMs = 700;
 
-/** The server is killed with all its children, twice, and comes back after a moment. */
+/** The server is killed with all its children, and comes back after a moment. */
 export async function killDatabase(round: Round, load: Load): Promise<Program[]> {
-  const service = await round.world.startService();
+  const service = await round.world.sharedService();
   load.call(service);
-  for (let turn = 0; turn < 2; turn++) {
-    await load.succeedsAgain();
-    await sleep(warmUpMs);
-    await round.world.database.kill();
-    count(round, 'database killed');
-    await sleep(round.random.between(0, 500));
-    await round.world.database.start();
-  }
+  await load.succeedsAgain();
+  await sleep(warmUpMs);
+  await round.world.database.kill();
+  count(round, 'database killed');
+  await sleep(round.random.between(0, 500));
+  await round.world.database.start();
   await load.succeedsAgain();
   return [service];
 }
@@ -30,7 +28,7 @@ const underWayMs = 10_000;
 const noticedAfterMs = 5_500;
 const onceNoticedMs = 1_000;
 /** Longer than anybody may wait. */
-const frozenMs = 12_000;
+const frozenMs = 11_000;
 
 /** The server stands still, and answers nobody; it does not even refuse. Then it goes on. */
 export const freezeDatabase = (round: Round, load: Load) => freezeDatabaseFor(frozenMs, round, load);
@@ -41,10 +39,11 @@ export const freezeDatabaseBriefly = (round: Round, load: Load) =>
 
 async function freezeDatabaseFor(ms: number, round: Round, load: Load): Promise<Program[]> {
   const { database } = round.world;
-  const service = await round.world.startService();
+  const service = await round.world.sharedService();
   load.call(service);
   await load.succeedsAgain();
   await sleep(warmUpMs);
+  round.atTheEnd.push(database.resume);
   database.freeze();
   count(round, 'database frozen');
   const frozenAtMs = performance.now();
@@ -105,7 +104,7 @@ export async function cutDatabase(round: Round, load: Load): Promise<Program[]> 
   load.call(service);
   await load.succeedsAgain();
   attacking = true;
-  await sleep(2_500);
+  await sleep(2_000);
   attacking = false;
   await load.succeedsAgain();
   return [service];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newOrder, pay } from './calls.ts';
-import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
+import { createGatewayProxy } from './gateway-proxy.ts';
 import type { Call } from './history.ts';
 import type { Load } from './load.ts';
 import type { Program } from './program.ts';
@@ -9,29 +9,30 @@ import { until } from './wait.ts';
 
 /** The bank side cuts, stalls and drips; then it is gone for a while and comes back. */
 export async function spoilGateway(round: Round, load: Load): Promise<Program[]> {
-  const { world, random } = round;
-  const proxies = await Promise.all(
-    Array.from({ length: 3 }, () => createGatewayProxy(world.simulator.address, random)),
-  );
-  for (const { close } of proxies) round.atTheEnd.push(close);
-  const [rough, dripping, gone] = proxies as [GatewayProxy, GatewayProxy, GatewayProxy];
-  // Breakers are of a process, so each has a bank side of its own. Only the first looks after what is unfinished.
-  const [service, patient, cutOff] = await Promise.all([
-    world.startService({ gatewayUrl: rough.url }),
-    world.startService({ gatewayUrl: dripping.url, roles: 'api' }),
-    world.startService({ gatewayUrl: gone.url, roles: 'api' }),
-  ]);
+  // Breakers are of a process, so each has a bank side of its own. Only the shared one looks after what is unfinished.
+  const drips = drip(round);
+  const service = await round.world.sharedService();
   load.call(service);
   await load.succeedsAgain();
-  const drips = drip(round, patient, dripping);
-  rough.setWeather('rough');
-  count(round, 'gateway cuts and stalls');
-  await sleep(2_500);
-  rough.setWeather('fine');
-  await load.succeedsAgain();
-  await breakAndMend(round, cutOff, gone);
-  await drips;
+  await Promise.all([roughen(round, load), breakAndMend(round), drips]);
   return [service];
+}
+
+/** Connections break in the middle of calls, and some answers never come. */
+async function roughen(round: Round, load: Load): Promise<void> {
+  const { gateway } = round.world;
+  gateway.setWeather('rough');
+  count(round, 'gateway cuts and stalls');
+  await sleep(2_000);
+  gateway.setWeather('fine');
+  await load.succeedsAgain();
+}
+
+/** A service that only takes requests, and a bank side that it alone reaches. */
+async function startBehindProxy({ world, random, atTheEnd }: Round) {
+  const proxy = await createGatewayProxy(world.simulator.address, random);
+  atTheEnd.push(proxy.close);
+  return { proxy, service: await world.startService({ gatewayUrl: proxy.url, roles: 'api' }) };
 }
 
 /** A resolution may take ten seconds, from its start to its last byte. */
@@ -39,7 +40,8 @@ const resolveLimitMs = 10_000;
 const slackMs = 4_000;
 
 /** The bytes keep coming, so nothing is ever silent: only a limit on the whole ends it. */
-async function drip(round: Round, service: Program, proxy: GatewayProxy): Promise<void> {
+async function drip(round: Round): Promise<void> {
+  const { proxy, service } = await startBehindProxy(round);
   proxy.setWeather('dripping');
   count(round, 'gateway drips');
   const calls = await Promise.all(Array.from({ length: 3 }, () => pay(round, service, newOrder(round))));
@@ -56,7 +58,8 @@ const failuresToOpen = 10;
 const atOnceMs = 1_000;
 
 /** With nobody there, payments are refused without waiting and without trying; when the bank side is back, they go on. */
-async function breakAndMend(round: Round, service: Program, proxy: GatewayProxy): Promise<void> {
+async function breakAndMend(round: Round): Promise<void> {
+  const { proxy, service } = await startBehindProxy(round);
   proxy.setWeather('gone');
   count(round, 'gateway gone');
   const attempt = () => pay(round, service, newOrder(round));

@@ -15,7 +15,7 @@ export interface Load {
 const callers = 8;
 /** Partners think a little between two payments, and longer after a refusal. */
 const thinkMs = 25;
-const pauseAfterRefusalMs = 150;
+const pauseAfterRefusalMs = 300;
 /** A partner who hangs up earlier than it should is a fault too. */
 const hangUpAfterMs = 20_000;
 const settleWithinMs = 100_000;
@@ -73,7 +73,7 @@ const idIn = ({ result }: Call) => ('payment' in result ? result.payment?.id : u
 /** Most succeed at once; some are declined, and some are accepted first and end a moment later. */
 async function chooseOutcome(round: Round, { qrcId }: Order): Promise<void> {
   const fault = { on: 'pay', qrc_id: qrcId, times: 1 };
-  const chosen = round.random.between(1, 10);
+  const chosen = round.random.between(1, 15);
   if (chosen === 1) await tell(round.world, 'PUT', '/sim/faults', { ...fault, kind: 'decline' });
   if (chosen !== 2) return;
   const outcome = round.random.pick(['succeeded', 'declined']);

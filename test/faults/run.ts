@@ -45,7 +45,7 @@ export async function runRound(
   } finally {
     for (const work of round.atTheEnd) await work();
     await tell(world, 'DELETE', '/sim/faults');
-    round.findings.push(...(await world.endServices()));
+    round.findings.push(...(await world.endServices(round.findings.length > 0 ? 'all' : 'own')));
   }
   return round;
 }

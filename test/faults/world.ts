@@ -9,7 +9,9 @@ import { openPool, type Pool } from '../../src/db/pool.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
+import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
 import { type Program, startProgram } from './program.ts';
+import { createRandom } from './random.ts';
 import { until } from './wait.ts';
 
 /** A database, a bank side, and any number of services on them, all of them real and of this run alone. */
@@ -20,9 +22,14 @@ export interface World {
   simulator: Program;
   /** For calls as a partner, each on a connection of its own: what breaks one breaks no other. */
   agent: Agent;
+  /** Between the service that all share and the bank side. */
+  gateway: GatewayProxy;
+  /** The service that is there from round to round: starting one takes longer than most faults. */
+  sharedService(): Promise<Program>;
+  /** One of a round's own. */
   startService(options?: ServiceOptions): Promise<Program>;
-  /** Kills whatever services still run, and says which of them had ended by themselves, and why. */
-  endServices(): Promise<string[]>;
+  /** Kills the services of the round, or all, and says which of them had ended by themselves, and why. */
+  endServices(which: 'own' | 'all'): Promise<string[]>;
   createPartner(): Promise<Partner>;
   close(): Promise<void>;
 }
@@ -52,12 +59,34 @@ export async function createWorld(): Promise<World> {
   await migrate(pool);
   const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
   const desk = { pool, clock, actor: 'faults' };
+  const gateway = await createGatewayProxy(simulator.address, createRandom(1));
   const services = new Set<Program>();
+  let shared: Promise<Program> | undefined;
 
-  async function endServices(): Promise<string[]> {
+  async function startService(options: ServiceOptions = {}): Promise<Program> {
+    const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
+    const service = await startProgram('src/cli.ts', ['start'], {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DATA_DIR: join(folder, 'data'),
+      DATABASE_URL: database.urlAt(databasePort),
+      GATEWAY_URL: gatewayUrl,
+      RATE_SOURCES: 'fixed:92.50',
+      SECRET_KEY: secretKey,
+      ...(roles ? { ROLES: roles } : {}),
+    });
+    services.add(service);
+    await until('there is a rate', 15_000, async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
+    return service;
+  }
+
+  async function endServices(which: 'own' | 'all'): Promise<string[]> {
     const complaints = [...services].map(({ complaint }) => complaint()).filter(text => text !== undefined);
-    await Promise.all([...services].map(({ stop }) => stop('SIGKILL')));
-    services.clear();
+    const kept = which === 'own' && complaints.length === 0 ? await shared : undefined;
+    if (!kept) shared = undefined;
+    const ended = [...services].filter(service => service !== kept);
+    await Promise.all(ended.map(({ stop }) => stop('SIGKILL')));
+    for (const service of ended) services.delete(service);
     return complaints.map(text => `a service ended by itself: ${text}`);
   }
 
@@ -66,25 +95,12 @@ export async function createWorld(): Promise<World> {
     pool,
     simulator,
     agent,
-    startService: async ({ gatewayUrl, databasePort, roles } = {}) => {
-      const service = await startProgram('src/cli.ts', ['start'], {
-        PORT: '0',
-        LOG_LEVEL: 'silent',
-        DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: database.urlAt(databasePort ?? database.port),
-        GATEWAY_URL: gatewayUrl ?? simulator.address,
-        RATE_SOURCES: 'fixed:92.50',
-        SECRET_KEY: secretKey,
-        ...(roles ? { ROLES: roles } : {}),
-      });
-      services.add(service);
-      await until(
-        'there is a rate',
-        15_000,
-        async () => (await pool.query('SELECT FROM rates')).rowCount! > 0,
-      );
-      return service;
+    gateway,
+    sharedService: () => {
+      shared ??= startService({ gatewayUrl: gateway.url });
+      return shared;
     },
+    startService,
     endServices,
     createPartner: async () => {
       const { partnerId } = await createPartner(desk, 'Faults');
@@ -97,7 +113,8 @@ export async function createWorld(): Promise<World> {
       return { partnerId, key: creation.key };
     },
     close: async () => {
-      await endServices();
+      await endServices('all');
+      await gateway.close();
       await agent.destroy();
       await pool.end();
       await simulator.stop('SIGKILL');

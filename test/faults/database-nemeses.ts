@@ -92,7 +92,12 @@ const moneyMoves = ['payments_open', 'payments_finish', 'look again'];
 export async function cutDatabase(round: Round, load: Load): Promise<Program[]> {
   const { random, world } = round;
   let attacking = false;
+  let nextAnswerOf: string | undefined;
   const faultFor = (statement: string): StatementFault | undefined => {
+    if (statement === nextAnswerOf) {
+      nextAnswerOf = undefined;
+      return 'answer_lost';
+    }
     if (!attacking || !moneyMoves.includes(statement) || !random.chance(0.15)) return undefined;
     const fault = random.pick(statementFaults);
     count(round, `${statement} ${fault}`);
@@ -101,6 +106,18 @@ export async function cutDatabase(round: Round, load: Load): Promise<Program[]> 
   const proxy = await createDatabaseProxy(world.database.port, faultFor);
   round.atTheEnd.push(proxy.close);
   const service = await world.startService({ databasePort: proxy.port });
+  for (const statement of ['payments_open', 'payments_finish']) {
+    nextAnswerOf = statement;
+    const { result } = await pay(round, service, newOrder(round));
+    claim(round, nextAnswerOf === undefined, `nobody sent ${statement}`);
+    // The one is found again and paid; of the other, only the end has to be found out once more.
+    const isTold = 'payment' in result && (statement === 'payments_finish' || result.kind === 'ok');
+    claim(
+      round,
+      isTold,
+      `the answer to ${statement} got lost, and the partner was told ${JSON.stringify(result)}`,
+    );
+  }
   load.call(service);
   await load.succeedsAgain();
   attacking = true;

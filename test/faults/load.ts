@@ -18,7 +18,8 @@ const thinkMs = 25;
 const pauseAfterRefusalMs = 300;
 /** A partner who hangs up earlier than it should is a fault too. */
 const hangUpAfterMs = 20_000;
-const settleWithinMs = 100_000;
+/** Far more than the first pauses between two looks at an unfinished payment. */
+const settleWithinMs = 40_000;
 
 /** Partners who pay, repeat, look and read their balance at random until told to stop. */
 export function startLoad(round: Round): Load & { stop(): Promise<void> } {
@@ -93,7 +94,12 @@ export async function settle(round: Round, services: Program[]): Promise<void> {
   await Promise.all(
     Array.from(open.values(), async order => {
       for (;;) {
-        const { result, startedMs, endedMs } = await pay(round, round.random.pick(services), order);
+        const { result, startedMs, endedMs } = await pay(
+          round,
+          round.random.pick(services),
+          order,
+          hangUpAfterMs,
+        );
         note(round, 'answer after the faults', endedMs - startedMs);
         if (result.kind === 'ok' || (result.kind === 'failed' && !isTemporary(result))) return;
         if (performance.now() > untilMs) {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { BatcherFullError } from '../db/batch.ts';
-import { isDatabaseUnreachable } from '../db/pool.ts';
+import { isDatabaseFailing } from '../db/pool.ts';
 import { authorize } from './authorize.ts';
 import { readBody, refuseUnstorableText, toPlain } from './body.ts';
 import type { ApiDeps } from './deps.ts';
@@ -94,11 +94,14 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   return server;
 }
 
-/** What broke on the way in is the request's fault; too many at once, or no database, is temporary; the rest is ours. */
+/**
+ * What broke on the way in is the request's fault; too many at once, or a database that is away or cannot keep up, is
+ * temporary; the rest is ours.
+ */
 function codeOf(error: unknown): ErrorCode {
   const { statusCode } = error as { statusCode?: number };
   if (error instanceof BatcherFullError) return 'gateway_busy';
-  if (isDatabaseUnreachable(error)) return 'gateway_unavailable';
+  if (isDatabaseFailing(error)) return 'gateway_unavailable';
   return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
 }
 

@@ -141,3 +141,10 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code?.startsWith('57P') ?? false;
   return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
 }
+
+/** The server gave up waiting (for its own time limit, for a lock) or has no room for more. */
+const overburdened = /^(57014|55P03|40P01|53)/;
+
+/** The database is away or overburdened: whoever asks again later may well be served. */
+export const isDatabaseFailing = (error: unknown) =>
+  isDatabaseUnreachable(error) || overburdened.test(sqlStateOf(error) ?? '');

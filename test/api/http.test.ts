@@ -503,6 +503,19 @@ describe('once a payment is debited', () => {
       code: 'gateway_unavailable',
     });
   });
+
+  test('a database that cannot keep up is a temporary error too', async () => {
+    const somebody = await pool.connect();
+    await somebody.query('BEGIN');
+    await somebody.query('SELECT FROM accounts FOR UPDATE');
+    const failed = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+    await somebody.query('ROLLBACK');
+    somebody.release();
+    expect({ status: failed.status, code: failed.json.error.code }).toEqual({
+      status: 503,
+      code: 'gateway_unavailable',
+    });
+  });
 });
 
 describe('beside the contract', () => {

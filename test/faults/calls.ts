@@ -68,7 +68,7 @@ async function send(
     text = await response.body.text();
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;
-    return { kind: 'unknown', why: code ?? name };
+    return { kind: 'unknown', why: typeof code === 'string' ? code : name };
   }
   return read(round, path, status, text);
 }

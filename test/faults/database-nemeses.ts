@@ -71,7 +71,8 @@ async function freezeDatabaseFor(ms: number, round: Round, load: Load): Promise<
 function checkPatience(round: Round, frozenAtMs: number, resumedAtMs: number): void {
   for (const { what, startedMs, endedMs, result } of round.calls) {
     if (endedMs < frozenAtMs || startedMs > resumedAtMs) continue;
-    const tookMs = endedMs - startedMs;
+    // Before and after, others may have been waited for.
+    const tookMs = Math.min(endedMs, resumedAtMs) - Math.max(startedMs, frozenAtMs);
     const noticed = startedMs > frozenAtMs + noticedAfterMs && endedMs < resumedAtMs;
     note(round, noticed ? '503 of a frozen database' : 'answer while it froze', tookMs);
     claim(round, tookMs < underWayMs, `${what} took ${tookMs} ms: ${JSON.stringify(result)}`);

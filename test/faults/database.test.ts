@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { cutDatabase, freezeDatabase, killDatabase } from './database-nemeses.ts';
+import { freezeService } from './process-nemeses.ts';
 import { createRandom } from './random.ts';
 import { runRound } from './run.ts';
 import { createWorld } from './world.ts';
@@ -19,5 +20,10 @@ test('a frozen database is answered for with 503 at once, and all goes on by its
 
 test('a commit whose answer is lost is found by its key, and one that never arrived is not made up', async () => {
   const round = await runRound(world, createRandom(3), cutDatabase);
+  expect(round.findings).toEqual([]);
+});
+
+test('a process that froze, lost its connections and then its payments to another does no harm when it wakes', async () => {
+  const round = await runRound(world, createRandom(7), freezeService);
   expect(round.findings).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { spoilGateway } from './gateway-nemesis.ts';
-import { freezeService, killService, terminateService } from './process-nemeses.ts';
+import { killService, terminateService } from './process-nemeses.ts';
 import { createRandom } from './random.ts';
 import { runRound } from './run.ts';
 import { createWorld } from './world.ts';
@@ -20,10 +20,5 @@ test('what a killed process leaves behind is finished by another within seconds'
 
 test('a process that is told to leave answers whoever waits, leaves in time and hands over the rest', async () => {
   const round = await runRound(world, createRandom(6), terminateService);
-  expect(round.findings).toEqual([]);
-});
-
-test('a frozen process whose payments others took over does no harm when it wakes', async () => {
-  const round = await runRound(world, createRandom(7), freezeService);
   expect(round.findings).toEqual([]);
 });

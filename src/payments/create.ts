@@ -51,6 +51,12 @@ const refused = (code: ErrorCode): Creation => ({ outcome: 'refused', code });
 /** While the request that created a live payment may still be paying it, nobody else looks at it. */
 const requestOwnsMs = 60_000;
 const testUnknownOutcomeMs = 30_000;
+/**
+ * A refusal of the gateway undoes the payment only while nobody can have been told that it stands: so long after it was
+ * opened, and so long before its own request is answered. After that it is a payment that failed.
+ */
+const undoneWithinMs = 30_000;
+const undoneBeforeAnswerMs = 20_000;
 /** From the arrival of a request. Whatever is slow, it has its answer by then, so that it gets there within 90 seconds. */
 const answerAtLatestMs = 75_000;
 
@@ -122,9 +128,16 @@ async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningRe
   }
 }
 
+/** What a request is about to do with the payment it has opened. */
+interface Attempt {
+  /** Until then a refusal may undo the payment. */
+  undoUntilMs: number;
+  isUndoing: boolean;
+}
+
 /**
  * Once debited, whatever breaks or hangs here is not a refusal: the payment stands, and the worker will find its
- * outcome.
+ * outcome. Only if it broke while the payment was being undone, nobody knows whether it stands, and the request fails.
  */
 async function payOpened(
   deps: CreateDeps,
@@ -135,16 +148,19 @@ async function payOpened(
   const unfinished: Creation = { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
   const answered = new AbortController();
   const { clock } = deps;
+  const undoUntilMs = Math.min(openedAt.getTime() + undoneWithinMs, latestMs - undoneBeforeAnswerMs);
+  const attempt: Attempt = { undoUntilMs, isUndoing: false };
   try {
     return await Promise.race([
       opening.mode === 'test'
         ? payInTestMode(deps, opening, openedAt)
-        : payThroughGateway(deps, opening, openedAt),
+        : payThroughGateway(deps, opening, openedAt, attempt),
       clock.sleep(latestMs - clock.nowMs(), answered.signal).then(() => unfinished),
     ]);
   } catch (err) {
     deps.log.error({ err, paymentId: opening.paymentId }, 'a payment was opened and then its request failed');
     deps.handOver.giveUp(opening.paymentId);
+    if (attempt.isUndoing) throw err;
     return unfinished;
   } finally {
     answered.abort();
@@ -221,7 +237,12 @@ async function payInTestMode(deps: CreateDeps, opening: Opening, openedAt: Date)
   return finishWith(deps, opening, openedAt, testOutcome(opening));
 }
 
-async function payThroughGateway(deps: CreateDeps, opening: Opening, openedAt: Date): Promise<Creation> {
+async function payThroughGateway(
+  deps: CreateDeps,
+  opening: Opening,
+  openedAt: Date,
+  attempt: Attempt,
+): Promise<Creation> {
   const answer = await deps.gateway.pay(opening);
   const finish = (ending: Ending) => finishWith(deps, opening, openedAt, ending);
   switch (answer.outcome) {
@@ -230,9 +251,10 @@ async function payThroughGateway(deps: CreateDeps, opening: Opening, openedAt: D
     case 'declined':
       return finish({ outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'refused':
-      return answer.code === 'voided'
-        ? finish({ outcome: 'failed', code: 'not_executed' })
-        : finish({ outcome: 'rejected', code: answer.code });
+      if (answer.code === 'voided' || deps.clock.nowMs() >= attempt.undoUntilMs)
+        return finish({ outcome: 'failed', code: 'not_executed' });
+      attempt.isUndoing = true;
+      return finish({ outcome: 'rejected', code: answer.code });
     case 'accepted':
     case 'unknown': {
       const { paymentId } = opening;

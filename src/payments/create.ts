@@ -261,9 +261,9 @@ async function payThroughGateway(
       const review = answer.outcome === 'unknown';
       if (review) deps.log.warn({ paymentId, why: answer.why }, 'the gateway gave no final answer');
       const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
-      await lookAgain(deps.db, opening, { at: firstPoll(deps), review, ...orderId });
       if (review && answer.contradicts)
         await deps.alarms.raise({ kind: 'gateway_contradiction', subject: paymentId, detail: answer.why });
+      await lookAgain(deps.db, opening, { at: firstPoll(deps), review, ...orderId });
       return waitFor(deps, opening, openedAt);
     }
   }

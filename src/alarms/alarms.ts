@@ -11,7 +11,8 @@ export interface Alarm {
 
 /** The one place where alarms go: a row for the table, a line in the log when it is new, and from the table the metric. */
 export interface Alarms {
-  raise(alarm: Alarm): Promise<void>;
+  /** Whether it is on record; the log gets it in any case. */
+  raise(alarm: Alarm): Promise<boolean>;
   clear(kind: string, subject: string): Promise<void>;
   /** All that is wrong with the subject now: these are raised, and whatever else was open about it is over. */
   report(subject: string, alarms: Omit<Alarm, 'subject'>[]): Promise<void>;
@@ -35,8 +36,12 @@ export function createAlarms(deps: AlarmDeps): Alarms {
     insert(db, clock, alarm).then(
       isNew => {
         if (isNew) log.warn(alarm, 'alarm');
+        return true;
       },
-      err => log.warn({ ...alarm, err }, 'alarm, which could not be put on record'),
+      err => {
+        log.warn({ ...alarm, err }, 'alarm, which could not be put on record');
+        return false;
+      },
     );
   return {
     raise,

@@ -86,23 +86,27 @@ const nextLook = ({ clock }: RecoverDeps, { tries }: DuePayment) =>
 
 const overdue = 'payment_overdue';
 
-/** Two hours without an end are a matter for support; looking goes on. The alarm first: it is raised once, the mark set for good. */
+/** Two hours without an end are a matter for support; looking goes on. The alarm is raised until it is on record, and then the mark is set for good. */
 async function waitLonger(
   deps: RecoverDeps,
   payment: DuePayment,
   known: { review: boolean; orderId?: string },
 ): Promise<void> {
-  const { clock, db, alarms } = deps;
-  const { paymentId, createdAt } = payment;
-  const isOverdue = clock.nowMs() - createdAt.getTime() >= supportAfterMs;
-  if (isOverdue && !payment.supportSince) {
-    const detail = `Unfinished since ${createdAt.toISOString()}: find out what the bank side has, then kopeck payment resolve.`;
-    await alarms.raise({ kind: overdue, subject: paymentId, detail });
-  }
+  const { clock, db } = deps;
   const at = nextLook(deps, payment);
-  const mark = isOverdue ? { review: true, supportSince: new Date(clock.nowMs()) } : {};
-  await lookAgain(db, payment, { at, ...known, ...mark });
+  const isOverdue = clock.nowMs() - payment.createdAt.getTime() >= supportAfterMs;
+  if (!isOverdue) return lookAgain(db, payment, { at, ...known });
+  const isOnRecord = payment.supportSince !== null || (await askForSupport(deps, payment));
+  const mark = isOnRecord ? { supportSince: new Date(clock.nowMs()) } : {};
+  await lookAgain(db, payment, { at, ...known, review: true, ...mark });
 }
+
+const askForSupport = ({ alarms }: RecoverDeps, { paymentId, createdAt }: DuePayment): Promise<boolean> =>
+  alarms.raise({
+    kind: overdue,
+    subject: paymentId,
+    detail: `Unfinished since ${createdAt.toISOString()}: find out what the bank side has, then kopeck payment resolve.`,
+  });
 
 /** A process is taken for dead when it was missing twice, so that one which is just reconnecting keeps its payments. */
 const lookForDeadEveryMs = 1_500;

@@ -1,0 +1,227 @@
+import type { Id } from '../../src/base/ids.ts';
+import type { Gateway, KnownOrder, OrderAnswer, PayRefusal, Unknown } from '../../src/gateway/gateway.ts';
+import type { NewStep, Step } from './scheduler.ts';
+import { type World, wireDelayMs } from './world.ts';
+
+export interface Qr {
+  url: string;
+  qrcId: string;
+  amountKopecks: bigint;
+  /** May be paid any number of times; another one only once. */
+  lasting: boolean;
+}
+
+type Declined = Extract<OrderAnswer, { outcome: 'declined' }>['code'];
+
+interface BankOrder {
+  orderId: string;
+  amountKopecks: bigint;
+  qrcId: string;
+  state: 'accepted' | 'succeeded' | 'declined';
+  code: Declined;
+}
+
+/** What became of a payment id on the bank side, whatever it says about it. */
+export type Truth = 'unheard' | 'refused' | 'voided' | BankOrder['state'];
+
+export interface Bank {
+  addQr(qr: Qr): void;
+  portOf(owner: string): Gateway;
+  truthOf(paymentId: string): { truth: Truth; amountKopecks: bigint | undefined };
+  paidIds(): string[];
+  hasLiedAbout(paymentId: string): boolean;
+}
+
+export interface BankOptions {
+  /** Hears that a process sets out to pay. */
+  onPay(paymentId: Id<'pay'>): void;
+  onPaid(paymentId: string): void;
+  /** Hears that a process was given an answer that cannot be true. */
+  onContradiction(owner: string, paymentId: string): void;
+}
+
+const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
+
+/**
+ * The bank side behind the port that the service knows. It keeps what the wire contract promises: an id is paid at most
+ * once, a voided or refused one never. All else is a matter of chance.
+ */
+export function createBank(world: World, options: BankOptions): Bank {
+  const { random, scheduler, trace } = world;
+  const qrs = new Map<string, Qr>();
+  const paidQrs = new Set<string>();
+  const orders = new Map<string, BankOrder>();
+  const refusals = new Map<string, PayRefusal>();
+  const liedAbout = new Set<string>();
+
+  function end(paymentId: string, order: BankOrder): void {
+    const { qrcId } = order;
+    const mayBePaid = qrs.get(qrcId)!.lasting || !paidQrs.has(qrcId);
+    order.state = mayBePaid && !random.chance(world.faults.declined) ? 'succeeded' : 'declined';
+    order.code = mayBePaid ? 'gateway_declined' : 'qr_already_paid';
+    trace.add('bank', `${trace.nameOf(paymentId)} has ${order.state}`);
+    if (order.state === 'declined') return;
+    paidQrs.add(qrcId);
+    options.onPaid(paymentId);
+  }
+
+  function accept(paymentId: string, qrcId: string, amountKopecks: bigint): BankOrder {
+    const orderId = `order-${orders.size + 1}`;
+    const order: BankOrder = { orderId, amountKopecks, qrcId, state: 'accepted', code: 'gateway_declined' };
+    orders.set(paymentId, order);
+    if (!random.chance(world.faults.acceptedLater)) end(paymentId, order);
+    else scheduler.after(processingMs(), { run: () => end(paymentId, order) });
+    return order;
+  }
+
+  function processingMs(): number {
+    if (random.chance(world.faults.heldForHours)) return random.between(7_000_000, 13_000_000);
+    return random.chance(0.7) ? random.between(0, 8_000) : random.between(8_000, 300_000);
+  }
+
+  const describe = ({ state, orderId, code }: BankOrder): OrderAnswer =>
+    state === 'declined' ? { outcome: state, orderId, code } : { outcome: state, orderId };
+
+  /** An answer about an order, or with bad luck a lie about it. */
+  function tell(paymentId: string, order: BankOrder): OrderAnswer | Unknown {
+    const answer = describe(order);
+    if (!random.chance(world.faults.lie)) return answer;
+    liedAbout.add(paymentId);
+    switch (random.pick(['amount', 'order', 'state'])) {
+      case 'amount':
+        return { ...unknown('an order over another amount'), contradicts: true };
+      case 'order':
+        return { ...answer, orderId: `${order.orderId}-lie` };
+      default:
+        return answer.outcome === 'succeeded'
+          ? { outcome: 'declined', orderId: order.orderId, code: 'gateway_declined' }
+          : { outcome: 'succeeded', orderId: order.orderId };
+    }
+  }
+
+  /** Another lie: there was never such an order. */
+  function forgets(paymentId: string): boolean {
+    const lies = random.chance(world.faults.lie / 2);
+    if (lies) liedAbout.add(paymentId);
+    return lies;
+  }
+
+  function pay(order: Parameters<Gateway['pay']>[0]): OrderAnswer | PayRefusal | Unknown {
+    const { paymentId, qrcId, amountKopecks } = order;
+    const refusal = refusals.get(paymentId);
+    if (refusal) return refusal;
+    const known = orders.get(paymentId);
+    if (known) return tell(paymentId, known);
+    if (random.chance(world.faults.refusal)) {
+      const code = random.pick(['qr_changed', 'gateway_busy', 'gateway_unavailable'] as const);
+      refusals.set(paymentId, { outcome: 'refused', code });
+      return { outcome: 'refused', code };
+    }
+    return tell(paymentId, accept(paymentId, qrcId, amountKopecks));
+  }
+
+  function poll({ paymentId }: KnownOrder) {
+    const order = orders.get(paymentId);
+    return order && !forgets(paymentId) ? tell(paymentId, order) : ({ outcome: 'order_unknown' } as const);
+  }
+
+  function makeVoid({ paymentId }: KnownOrder) {
+    const order = orders.get(paymentId);
+    if (order && !forgets(paymentId)) return tell(paymentId, order);
+    if (!order) refusals.set(paymentId, { outcome: 'refused', code: 'voided' });
+    return { outcome: 'voided' } as const;
+  }
+
+  /** There and back. Whoever asks waits so long and no longer; what they have sent may arrive all the same. */
+  function exchange<Answer extends { outcome: string }>(
+    owner: string,
+    what: string,
+    timeoutMs: number,
+    nothingHeard: Answer,
+    atTheBank: () => Answer,
+  ): Promise<Answer> {
+    return new Promise(resolve => {
+      const waiting: Step[] = [];
+      const answerAfter = (delayMs: number, answer: Answer) =>
+        waiting.push(
+          scheduler.after(delayMs, {
+            owner,
+            run: () => {
+              for (const step of waiting) scheduler.cancel(step);
+              trace.add(owner, `hears of ${what}: ${answer.outcome}`);
+              resolve(answer);
+            },
+          }),
+        );
+      const arrive: NewStep = {
+        run: () => {
+          const answer = atTheBank();
+          trace.add('bank', `${what} from ${owner}: ${answer.outcome}`);
+          if (random.chance(world.faults.answerLost)) return breakOff();
+          const readable = !random.chance(world.faults.answerUnreadable);
+          answerAfter(wireDelayMs(world), readable ? answer : nothingHeard);
+        },
+      };
+      /** Noticed at once, or only when time is up. */
+      const breakOff = () => void (random.chance(0.5) && answerAfter(random.between(0, 3_000), nothingHeard));
+
+      answerAfter(timeoutMs, nothingHeard);
+      if (random.chance(world.faults.messageLost)) return breakOff();
+      scheduler.after(wireDelayMs(world), arrive);
+      if (what.startsWith('PUT') && random.chance(world.faults.messageTwice))
+        scheduler.after(random.between(0, 200_000), {
+          run: () => trace.add('bank', `${what} again: ${atTheBank().outcome}`),
+        });
+    });
+  }
+
+  function portOf(owner: string): Gateway {
+    const askAbout = async <Answer extends { outcome: string }>(
+      method: string,
+      { paymentId }: KnownOrder,
+      timeoutMs: number,
+      atTheBank: () => Answer | Unknown,
+    ): Promise<Answer | Unknown> => {
+      const name = `${method} ${trace.nameOf(paymentId)}`;
+      const answer = await exchange<Answer | Unknown>(owner, name, timeoutMs, unknown('lost'), atTheBank);
+      if ('contradicts' in answer) options.onContradiction(owner, paymentId);
+      return answer;
+    };
+    return {
+      resolve: qrUrl =>
+        exchange(owner, 'resolve', 10_000, { outcome: 'qr_unresolvable' }, () => {
+          const qr = qrs.get(/AD\w+/.exec(qrUrl)![0]);
+          if (!qr || random.chance(world.faults.unresolvable)) return { outcome: 'qr_unresolvable' };
+          const { qrcId, amountKopecks } = qr;
+          const recipient = { recipient: 'Shop', recipientId: 'shop', purpose: 'Goods' };
+          return {
+            outcome: 'resolved',
+            qr: { qrcId, scenario: 'C2B', ...recipient, amountKopecks, fingerprint: 'as it is' },
+          };
+        }),
+      pay: order => {
+        options.onPay(order.paymentId);
+        return askAbout('PUT', order, 50_000, () => pay(order));
+      },
+      poll: order => askAbout('GET', order, 10_000, () => poll(order)),
+      void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
+      listOrders: () => Promise.reject(new Error('nobody asks for the list in a simulation')),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  function truthOf(paymentId: string): { truth: Truth; amountKopecks: bigint | undefined } {
+    const order = orders.get(paymentId);
+    const refusal = refusals.get(paymentId);
+    const refused = refusal && (refusal.code === 'voided' ? 'voided' : 'refused');
+    return { truth: order?.state ?? refused ?? 'unheard', amountKopecks: order?.amountKopecks };
+  }
+
+  return {
+    addQr: qr => void qrs.set(qr.qrcId, qr),
+    portOf,
+    truthOf,
+    paidIds: () => [...orders].filter(([, { state }]) => state === 'succeeded').map(([id]) => id),
+    hasLiedAbout: paymentId => liedAbout.has(paymentId),
+  };
+}

@@ -1,0 +1,80 @@
+import { idFromUuid } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import type { Mode } from '../../src/ledger/index.ts';
+import type { OpenPayments } from './database.ts';
+
+export interface BookedPayment {
+  paymentId: string;
+  partnerId: string;
+  mode: Mode;
+  status: 'processing' | 'succeeded' | 'failed' | 'rejected';
+  key: string;
+  qrcId: string;
+  kopecks: number;
+  microUsdt: number;
+  createdMs: number;
+  errorCode: string | null;
+  orderId: string | null;
+  /** Its rows in `open_payments`, and whether one of them counts as under way. */
+  openRows: number;
+  awaitingGateway: boolean;
+  supportSince: string | null;
+  events: number;
+}
+
+export interface BookedAccount {
+  partnerId: string;
+  mode: Mode;
+  available: number;
+  held: number;
+  settled: number;
+}
+
+export interface BookedAlarm {
+  kind: string;
+  paymentId: string;
+  open: boolean;
+}
+
+/** All that the database says about the partners of this run. Amounts are small enough for plain numbers. */
+export interface Books {
+  payments: BookedPayment[];
+  accounts: BookedAccount[];
+  alarms: BookedAlarm[];
+  open: OpenPayments;
+}
+
+const statement = `
+  SELECT (SELECT coalesce(json_agg(row_to_json(p) ORDER BY p."paymentId"), '[]') FROM (
+            SELECT p.id AS "paymentId", p.partner_id AS "partnerId", p.mode, p.status, p.idempotency_key AS key,
+                   p.qrc_id AS "qrcId", p.amount_kopecks AS kopecks, p.micro_usdt AS "microUsdt",
+                   extract(epoch FROM p.created_at) * 1000 AS "createdMs", p.error_code AS "errorCode", p.gateway_order_id AS "orderId",
+                   o.rows AS "openRows", coalesce(o.awaiting, false) AS "awaitingGateway",
+                   o.since AS "supportSince",
+                   (SELECT count(*) FROM events e
+                     WHERE e.partner_id = p.partner_id AND e.mode = p.mode AND e.payment_id = p.id) AS events
+              FROM payments p, LATERAL (
+                   SELECT count(*) AS rows, bool_or(awaiting_gateway) AS awaiting, min(support_since) AS since
+                     FROM open_payments o
+                    WHERE o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id) AS o
+             WHERE p.partner_id = ANY ($1)) AS p) AS payments,
+         (SELECT json_agg(row_to_json(a)) FROM (
+            SELECT partner_id AS "partnerId", mode, available, held, settled FROM accounts
+             WHERE partner_id = ANY ($1)) AS a) AS accounts,
+         (SELECT coalesce(json_agg(row_to_json(a)), '[]') FROM (
+            SELECT kind, subject AS "paymentId", cleared_at IS NULL AS open FROM alarms) AS a) AS alarms,
+         (SELECT row_to_json(o) FROM (
+            SELECT extract(epoch FROM min(next_at)) * 1000 AS "dueMs",
+                   coalesce(array_agg(owner) FILTER (WHERE owner IS NOT NULL), '{}') AS owners
+              FROM open_payments) AS o) AS open`;
+
+export async function readBooks(pool: Pool, partnerUuids: string[]): Promise<Books> {
+  const { rows } = await pool.query<Books>({ name: 'books', text: statement, values: [partnerUuids] });
+  const books = rows[0]!;
+  for (const payment of books.payments) {
+    payment.paymentId = idFromUuid('pay', payment.paymentId);
+    payment.partnerId = idFromUuid('prt', payment.partnerId);
+  }
+  for (const account of books.accounts) account.partnerId = idFromUuid('prt', account.partnerId);
+  return books;
+}

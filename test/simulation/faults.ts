@@ -1,0 +1,70 @@
+import type { Random } from './random.ts';
+
+/** How likely each mischief is, every time it could happen. */
+export interface Faults {
+  /**
+   * A statement fails for its caller, of those that write three times as many; whether it ran is a matter of chance.
+   */
+  databaseError: number;
+  databaseSlow: number;
+  messageLost: number;
+  answerLost: number;
+  /** A message takes longer than anybody waits for it. */
+  messageLate: number;
+  /** A request to pay arrives a second time, later. */
+  messageTwice: number;
+  answerUnreadable: number;
+  refusal: number;
+  acceptedLater: number;
+  /** An accepted order stays so for hours. */
+  heldForHours: number;
+  declined: number;
+  /** The bank side breaks its own contract. */
+  lie: number;
+  unresolvable: number;
+  /** A living process is taken for dead. */
+  takenForDead: number;
+}
+
+/** The world goes on as everybody hopes: what is accepted ends, and nothing is lost. */
+export const noFaults: Faults = {
+  databaseError: 0,
+  databaseSlow: 0,
+  messageLost: 0,
+  answerLost: 0,
+  messageLate: 0,
+  messageTwice: 0,
+  answerUnreadable: 0,
+  refusal: 0,
+  acceptedLater: 0.3,
+  heldForHours: 0,
+  declined: 0.3,
+  lie: 0,
+  unresolvable: 0,
+  takenForDead: 0,
+};
+
+/**
+ * Every seed has its own mixture: most mischiefs are off and a few come often, so that each is seen alone, in company,
+ * and often enough to do harm.
+ */
+export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: boolean }): Faults {
+  const sometimes = (most: number, seldom = 0.5) =>
+    random.chance(seldom) ? 0 : (most * random.between(1, 4)) / 4;
+  return {
+    databaseError: sometimes(0.08, 0.4),
+    databaseSlow: sometimes(0.1),
+    messageLost: sometimes(0.2),
+    answerLost: sometimes(0.3),
+    messageLate: sometimes(0.2),
+    messageTwice: sometimes(0.3),
+    answerUnreadable: sometimes(0.2),
+    refusal: sometimes(0.4),
+    acceptedLater: lastsForHours ? 0.7 : sometimes(0.8, 0.3),
+    heldForHours: lastsForHours ? 0.4 : 0,
+    declined: random.between(0, 6) / 10,
+    lie: sometimes(0.4, 0.65),
+    unresolvable: sometimes(0.1),
+    takenForDead: sometimes(0.3, 0.8),
+  };
+}

@@ -1,0 +1,243 @@
+import type { Account } from './accounts.ts';
+import type { Bank } from './bank.ts';
+import type { BookedPayment, Books } from './books.ts';
+import type { World } from './world.ts';
+
+/** What must be true of the books, checked after every change. */
+export interface Model {
+  books: Books;
+  /** Looks at the books as they are now and holds them against what they were. */
+  observe(books: Books): void;
+  find(paymentId: string): BookedPayment | undefined;
+  /** A partner has heard of this payment. */
+  tell(paymentId: string): void;
+  /** The operator's next word ends this payment: the bank side has no say in it any more. */
+  operatorEnds(paymentId: string): void;
+  /** A process sets out to have this paid. */
+  beforePay(paymentId: string): void;
+  /** The bank side has paid. */
+  paid(paymentId: string): void;
+  /** People must hear about this payment, unless the process that found out dies first. */
+  mustAlarm(owner: string, paymentId: string): void;
+  wasLogged(kind: string, paymentId: string): void;
+  /** When all is over. */
+  checkEnd(isAlive: (owner: string) => boolean): void;
+}
+
+const supportAfterMs = 2 * 3_600_000;
+/** With nothing going wrong, a payment is looked at within this time. */
+const lookSlackMs = 5 * 60_000;
+
+export function createModel(world: World, bank: () => Bank, partners: Account[]): Model {
+  let known = new Map<string, BookedPayment>();
+  const endedByOperator = new Set<string>();
+  const alarmsDue: { owner: string; paymentId: string }[] = [];
+  const logged = new Set<string>();
+  const told = new Set<string>();
+  const { violate } = world;
+  const nameOf = (payment: BookedPayment) => world.trace.nameOf(payment.paymentId);
+
+  /** Of these the bank side's word proves nothing. */
+  const isBeyondTruth = ({ paymentId }: BookedPayment) =>
+    endedByOperator.has(paymentId) || bank().hasLiedAbout(paymentId);
+
+  function checkOpening(payment: BookedPayment): void {
+    world.counts.payments += 1;
+    if (payment.mode === 'test' && payment.kopecks % 100 === 3)
+      violate('in test mode ,03 is refused before any debit', nameOf(payment));
+  }
+
+  function checkChange(before: BookedPayment, now: BookedPayment): void {
+    const { status } = now;
+    if (before.status !== 'processing' && (before.status !== status || before.errorCode !== now.errorCode))
+      violate('what is terminal never changes', `${nameOf(now)} was ${before.status}, is ${status}`);
+    const fixed = ['partnerId', 'mode', 'key', 'qrcId', 'kopecks', 'microUsdt', 'createdMs'] as const;
+    for (const field of fixed)
+      if (before[field] !== now[field])
+        violate(
+          'what was agreed never changes',
+          `${field} of ${nameOf(now)}: ${before[field]}, ${now[field]}`,
+        );
+    if (before.orderId) checkOrder(before.orderId, now);
+    if (before.status === 'processing' && status !== 'processing') checkEnding(now);
+  }
+
+  /** Whatever the bank side says later, it was this order that it had accepted. */
+  function checkOrder(orderId: string, payment: BookedPayment): void {
+    const rule = 'a payment with an order on record ends with that order';
+    const { status, errorCode } = payment;
+    if (payment.orderId !== orderId) violate(rule, `${nameOf(payment)}: ${orderId}, now ${payment.orderId}`);
+    if (status === 'rejected' || errorCode === 'not_executed')
+      violate(rule, `${nameOf(payment)} with ${orderId}: ${status} ${errorCode}`);
+  }
+
+  function checkUndone({ paymentId, status }: BookedPayment): void {
+    if (status === 'rejected' && told.has(paymentId))
+      violate('a payment that a partner was told of is never undone', world.trace.nameOf(paymentId));
+  }
+
+  function checkEnding(payment: BookedPayment): void {
+    const { status, kopecks, mode } = payment;
+    const rule = 'a payment ends as the bank side ended it';
+    checkUndone(payment);
+    if (isBeyondTruth(payment)) return;
+    if (mode === 'test') {
+      const expected = kopecks % 100 === 1 ? 'failed' : 'succeeded';
+      if (status !== expected)
+        violate('in test mode the kopecks decide', `${nameOf(payment)} over ${kopecks} ${status}`);
+      return;
+    }
+    const { truth, amountKopecks } = bank().truthOf(payment.paymentId);
+    const fits = {
+      processing: [],
+      succeeded: ['succeeded'],
+      failed: ['declined', 'voided', 'refused'],
+      rejected: ['refused'],
+    };
+    if (!(fits[status] as string[]).includes(truth))
+      violate(rule, `${nameOf(payment)} has ${status}, at the bank it is ${truth}`);
+    if (amountKopecks !== undefined && Number(amountKopecks) !== kopecks)
+      violate(
+        'amounts are equal on both sides',
+        `${nameOf(payment)}: ${kopecks} here, ${amountKopecks} there`,
+      );
+  }
+
+  function checkRows(payments: BookedPayment[]): void {
+    const keys = new Set<string>();
+    const codes = new Set<string>();
+    for (const payment of payments) {
+      const { partnerId, mode, status, key, qrcId, openRows, events } = payment;
+      const account = `${partnerId} ${mode}`;
+      if (status !== 'rejected') {
+        if (keys.has(`${account} ${key}`))
+          violate('one payment per key', `${nameOf(payment)} is a second one`);
+        keys.add(`${account} ${key}`);
+      }
+      if (status === 'processing') {
+        const code = `${mode === 'live' ? 'live' : account} ${qrcId}`;
+        if (codes.has(code)) violate('never two unfinished payments per QR code', nameOf(payment));
+        codes.add(code);
+      }
+      if (openRows !== (status === 'processing' ? 1 : 0))
+        violate(
+          'unfinished payments, and only these, stand in open_payments',
+          `${nameOf(payment)}: ${openRows}`,
+        );
+      if (events !== (status === 'succeeded' || status === 'failed' ? 1 : 0))
+        violate('one event per finished payment, none for others', `${nameOf(payment)} ${status}: ${events}`);
+    }
+  }
+
+  function checkAccounts({ accounts, payments }: Books): void {
+    for (const partner of partners)
+      for (const mode of ['live', 'test'] as const) {
+        const own = payments.filter(p => p.partnerId === partner.partnerId && p.mode === mode);
+        const sum = (...statuses: string[]) =>
+          own.filter(({ status }) => statuses.includes(status)).reduce((total, p) => total + p.microUsdt, 0);
+        const held = sum('processing');
+        const settled = sum('succeeded');
+        const available = partner.startMicroUsdt[mode] - held - settled;
+        const expected = `available ${available}, held ${held}, settled ${settled}`;
+        const account = accounts.find(a => a.partnerId === partner.partnerId && a.mode === mode)!;
+        const found = `available ${account.available}, held ${account.held}, settled ${account.settled}`;
+        if (found !== expected)
+          violate(
+            'balances are what the payments say',
+            `${world.trace.nameOf(partner.partnerId)} ${mode}: ${found}; expected ${expected}`,
+          );
+        if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
+        if (own.filter(p => p.awaitingGateway).length > partner.limits.concurrent)
+          violate('no more payments under way than allowed', `more than ${partner.limits.concurrent}`);
+        checkDay(partner, own);
+      }
+  }
+
+  function checkDay({ limits: { dailyKopecks } }: Account, payments: BookedPayment[]): void {
+    if (dailyKopecks === null) return;
+    const days = new Map<number, number>();
+    for (const { status, createdMs, kopecks } of payments) {
+      const day = Math.floor(createdMs / 86_400_000);
+      if (status === 'processing' || status === 'succeeded') days.set(day, (days.get(day) ?? 0) + kopecks);
+    }
+    for (const turnover of days.values())
+      if (turnover > Number(dailyKopecks))
+        violate('no more a day than allowed', `${turnover} of ${dailyKopecks}`);
+  }
+
+  const alarmsOn = (books: Books, kind: string, paymentId: string) =>
+    books.alarms.filter(alarm => alarm.kind === kind && alarm.paymentId === paymentId);
+
+  /** While things go wrong nobody can promise when; but soon after, whoever is overdue must be marked. */
+  function checkOverdue(books: Books): void {
+    const nowMs = world.scheduler.nowMs();
+    if (world.calmSinceMs === undefined || nowMs - world.calmSinceMs < lookSlackMs) return;
+    for (const payment of books.payments) {
+      if (payment.status !== 'processing' || nowMs - payment.createdMs < supportAfterMs + lookSlackMs)
+        continue;
+      const alarms = alarmsOn(books, 'payment_overdue', payment.paymentId).filter(({ open }) => open);
+      if (!payment.supportSince || alarms.length !== 1)
+        violate(
+          'whoever is unfinished for two hours is marked, with one alarm',
+          `${nameOf(payment)}: since ${payment.supportSince}, ${alarms.length} alarms`,
+        );
+    }
+  }
+
+  const model: Model = {
+    books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, owners: [] } },
+    observe: books => {
+      model.books = books;
+      for (const payment of books.payments) {
+        const before = known.get(payment.paymentId);
+        if (!before) checkOpening(payment);
+        checkChange(before ?? { ...payment, status: 'processing' }, payment);
+      }
+      if (books.payments.length < known.size) violate('no payment is ever removed', `${known.size} before`);
+      known = new Map(books.payments.map(payment => [payment.paymentId, payment]));
+      checkRows(books.payments);
+      checkAccounts(books);
+      checkOverdue(books);
+    },
+    find: paymentId => known.get(paymentId),
+    tell: paymentId => {
+      told.add(paymentId);
+      const payment = known.get(paymentId);
+      if (payment) checkUndone(payment);
+    },
+    operatorEnds: paymentId => void endedByOperator.add(paymentId),
+    beforePay: paymentId => {
+      if (!known.has(paymentId))
+        violate('the debit is committed before the bank side hears of it', world.trace.nameOf(paymentId));
+    },
+    paid: paymentId => {
+      const payment = known.get(paymentId);
+      if (payment && payment.status !== 'processing' && !isBeyondTruth(payment))
+        violate('what has failed is never paid', `${nameOf(payment)} ${payment.status}`);
+    },
+    mustAlarm: (owner, paymentId) => void alarmsDue.push({ owner, paymentId }),
+    wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
+    checkEnd: isAlive => {
+      for (const payment of model.books.payments) {
+        if (payment.status === 'processing') violate('every payment ends', nameOf(payment));
+        else checkEnding(payment);
+      }
+      for (const paymentId of bank().paidIds()) {
+        const payment = known.get(paymentId);
+        if (!payment)
+          violate('the bank side pays nothing that is not in the books', world.trace.nameOf(paymentId));
+        else if (payment.status !== 'succeeded' && !isBeyondTruth(payment))
+          violate('what was paid has succeeded', `${nameOf(payment)} ${payment.status}`);
+      }
+      const kind = 'gateway_contradiction';
+      for (const { owner, paymentId } of alarmsDue)
+        if (
+          isAlive(owner) &&
+          alarmsOn(model.books, kind, paymentId).length === 0 &&
+          !logged.has(`${kind} ${paymentId}`)
+        )
+          violate('a contradiction raises an alarm', `${world.trace.nameOf(paymentId)}, heard by ${owner}`);
+    },
+  };
+  return model;
+}

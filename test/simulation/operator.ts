@@ -1,0 +1,54 @@
+import type { Id } from '../../src/base/ids.ts';
+import { resolvePayment } from '../../src/payments/index.ts';
+import type { Actor } from './actor.ts';
+import type { Bank } from './bank.ts';
+import type { SimulatedDatabase } from './database.ts';
+import type { Model } from './model.ts';
+import type { World } from './world.ts';
+
+const cleansUpEveryMs = 20 * 60_000;
+
+/** Ends payments that nobody else can end, and sometimes one that it should have left alone. */
+export function createOperator(
+  world: World,
+  { database, bank, model }: { database: SimulatedDatabase; bank: Bank; model: Model },
+): Actor {
+  const { random, scheduler, pool, trace } = world;
+  const desk = { pool, clock: scheduler.clockOf('operator'), actor: 'operator' };
+
+  /** Mostly as it really stands at the bank. One transaction, and nothing else happens meanwhile. */
+  async function resolve(paymentId: string): Promise<void> {
+    const { truth } = bank.truthOf(paymentId);
+    const known = truth === 'succeeded' ? 'succeeded' : 'failed';
+    const outcome = random.chance(0.7) ? known : random.pick(['succeeded', 'failed'] as const);
+    const before = model.find(paymentId)!.status;
+    if (before === 'processing') model.operatorEnds(paymentId);
+    const result = await resolvePayment(desk, paymentId as Id<'pay'>, { outcome, reason: 'so it is' });
+    trace.add('operator', `${trace.nameOf(paymentId)} ${outcome}: ${result.outcome}`);
+    if ((result.outcome === 'resolved') !== (before === 'processing'))
+      world.violate('an operator ends what is unfinished, and nothing else', `${before}: ${result.outcome}`);
+    await database.changed();
+  }
+
+  async function decide(): Promise<void> {
+    const live = model.books.payments.filter(({ mode }) => mode === 'live');
+    const unfinished = live.filter(({ status }) => status === 'processing');
+    const choice = unfinished.length > 0 ? unfinished : live;
+    if (choice.length > 0) await resolve(random.pick(choice).paymentId);
+  }
+
+  /** Where the bank side has lied, nobody but people can tell. */
+  async function cleanUp(): Promise<void> {
+    for (const { paymentId, status } of model.books.payments)
+      if (status === 'processing' && bank.hasLiedAbout(paymentId)) await resolve(paymentId);
+    scheduler.after(cleansUpEveryMs, { run: cleanUp });
+  }
+
+  return {
+    plan: ({ busyMs, calmAfterMs }) => {
+      for (let words = random.pick([0, 0, 2, 8]); words > 0; words--)
+        scheduler.after(random.between(0, random.pick([busyMs, calmAfterMs])), { run: decide });
+    },
+    becomeCalm: () => void scheduler.after(cleansUpEveryMs, { run: cleanUp }),
+  };
+}

@@ -1,0 +1,178 @@
+import type { PaymentRequest } from '../../src/payments/request.ts';
+import type { Account } from './accounts.ts';
+import type { Actor } from './actor.ts';
+import type { Bank, Qr } from './bank.ts';
+import type { Model } from './model.ts';
+import type { Answer, Processes } from './processes.ts';
+import type { World } from './world.ts';
+
+/** What a partner wants paid, and what it was told about that so far. */
+interface Intent {
+  account: Account;
+  mode: 'live' | 'test';
+  key: string;
+  qr: Qr;
+  told: { paymentId: string; status: string } | undefined;
+  /** Some answer never came, so a payment may be there that the partner has not heard of. */
+  inDoubt: boolean;
+  underWay: number;
+  tries: number;
+}
+
+export interface PartnersOptions {
+  accounts: Account[];
+  processes: Processes;
+  bank: Bank;
+  model: Model;
+  newQr: (index: number) => Qr;
+}
+
+const answeredWithinMs = 90_000;
+
+/** They ask for payments, and again with the same key for as long as the end is not known. */
+export function createPartners(
+  world: World,
+  { accounts, processes, bank, model, newQr }: PartnersOptions,
+): Actor {
+  const { random, scheduler, trace, violate } = world;
+  let asking = 0;
+
+  const nameOf = ({ account, key }: Intent) => `${trace.nameOf(account.partnerId)} ${key}`;
+
+  function sendAfter(delayMs: number, intent: Intent): void {
+    asking += 1;
+    scheduler.after(delayMs, { run: () => send(intent) });
+  }
+
+  function send(intent: Intent): void {
+    const reachable = processes.running();
+    intent.tries += 1;
+    const sentMs = scheduler.nowMs();
+    const toldBefore = intent.told;
+    intent.underWay += 1;
+    const { account, mode, key, qr } = intent;
+    const { partnerId, limits } = account;
+    const request: PaymentRequest = {
+      qrUrl: qr.url,
+      amountKopecks: undefined,
+      externalId: null,
+      metadata: new Map(),
+      idempotencyKey: key,
+    };
+    if (reachable.length === 0) {
+      hear(intent, { outcome: 'broken' }, toldBefore);
+      return;
+    }
+    const process = random.pick(reachable);
+    trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(-4)} in ${mode}`);
+    process.request({ partnerId, mode, limits }, request, answer => {
+      const tookMs = scheduler.nowMs() - sentMs;
+      if (tookMs > answeredWithinMs && !process.stoodStill)
+        violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
+      hear(intent, answer, toldBefore);
+    });
+  }
+
+  function hear(intent: Intent, answer: Answer, toldBefore: Intent['told']): void {
+    intent.underWay -= 1;
+    asking -= 1;
+    trace.add(nameOf(intent), `hears ${describe(answer)}`);
+    if (answer.outcome === 'payment') hearOfPayment(intent, answer, toldBefore);
+    else if (answer.outcome === 'refused') hearRefusal(intent, answer.code, toldBefore);
+    else intent.inDoubt = true;
+
+    const isOver =
+      answer.outcome === 'refused' ||
+      (answer.outcome === 'payment' && answer.payment.status !== 'processing');
+    if (!isOver) sendAfter(pauseMs(intent), intent);
+    else if (!world.calmSinceMs && intent.tries < 6 && random.chance(0.25))
+      sendAfter(pauseMs(intent), intent);
+  }
+
+  const describe = (answer: Answer) =>
+    answer.outcome === 'payment'
+      ? `${trace.nameOf(answer.payment.paymentId)} ${answer.payment.status}`
+      : answer.outcome === 'refused'
+        ? answer.code
+        : answer.outcome;
+
+  const pauseMs = ({ tries }: Intent) => random.between(0, Math.min(2_000 * 2 ** tries, 1_800_000));
+
+  function hearOfPayment(
+    intent: Intent,
+    { payment }: Extract<Answer, { outcome: 'payment' }>,
+    toldBefore: Intent['told'],
+  ): void {
+    const { paymentId, status, amountKopecks, partnerId, mode } = payment;
+    const { told } = intent;
+    const name = trace.nameOf(paymentId);
+    if (told && told.paymentId !== paymentId)
+      violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(told.paymentId)}, then ${name}`);
+    // What was read before the end may arrive after it, but not in answer to a question asked since.
+    const before = status === 'processing' ? toldBefore : told;
+    if (before && before.status !== 'processing' && before.status !== status)
+      violate('a partner never sees a terminal status change', `${name}: ${before.status}, then ${status}`);
+    if (
+      amountKopecks !== intent.qr.amountKopecks ||
+      partnerId !== intent.account.partnerId ||
+      mode !== intent.mode
+    )
+      violate('a partner is told of its own payment', `${nameOf(intent)}: ${name}`);
+    const booked = model.find(paymentId);
+    if (!booked || (status !== 'processing' && booked.status !== status))
+      violate('what a partner is told is in the books', `${name}: ${status}; in the books ${booked?.status}`);
+    model.tell(paymentId);
+    if (!told || told.status === 'processing') intent.told = { paymentId, status };
+  }
+
+  /** Of two requests at the same time, one may be refused before the other goes ahead; after that, none may. */
+  function hearRefusal(intent: Intent, code: string, toldBefore: Intent['told']): void {
+    const { account, mode, key, told, inDoubt, underWay } = intent;
+    if (toldBefore)
+      violate(
+        'a payment that a partner was told of is not refused later',
+        `${trace.nameOf(toldBefore.paymentId)}: ${code}`,
+      );
+    if (told || inDoubt || underWay > 0) return;
+    const left = model.books.payments.find(
+      payment =>
+        payment.partnerId === account.partnerId &&
+        payment.mode === mode &&
+        payment.key === key &&
+        payment.status !== 'rejected',
+    );
+    if (left)
+      violate(
+        'a refusal leaves no payment behind',
+        `${nameOf(intent)} ${code}: ${trace.nameOf(left.paymentId)}`,
+      );
+  }
+
+  /** Once, or several times at the same moment. */
+  function want(intent: Intent): void {
+    for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
+      sendAfter(random.chance(0.5) ? 0 : random.between(0, 5_000), intent);
+  }
+
+  return {
+    plan: ({ busyMs }) => {
+      // Few codes for many payments: they get in each other's way.
+      const qrs = Array.from({ length: random.between(1, 8) }, (_, index) => newQr(index));
+      for (const qr of qrs) bank.addQr(qr);
+      for (let count = random.between(2, 16); count > 0; count--) {
+        const intent: Intent = {
+          account: random.pick(accounts),
+          mode: random.chance(0.8) ? 'live' : 'test',
+          key: `key ${count}`,
+          qr: random.pick(qrs),
+          told: undefined,
+          inDoubt: false,
+          underWay: 0,
+          tries: 0,
+        };
+        scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
+      }
+    },
+    isContent: () => asking === 0,
+  };
+}

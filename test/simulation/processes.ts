@@ -1,0 +1,141 @@
+import { createAlarms } from '../../src/alarms/index.ts';
+import {
+  type Caller,
+  type Creation,
+  createHandOver,
+  createPayment,
+  createPaymentWriter,
+  createWaiting,
+  startRecovery,
+} from '../../src/payments/index.ts';
+import type { PaymentRequest } from '../../src/payments/request.ts';
+import type { Bank } from './bank.ts';
+import type { SimulatedDatabase } from './database.ts';
+import type { Model } from './model.ts';
+import type { World } from './world.ts';
+
+export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
+
+/** One process of the service: the real code, on a clock, a database and a bank side that are ours. */
+export interface ServiceProcess {
+  name: string;
+  instance: number;
+  /** It was stopped for a while once, so it may keep people waiting. */
+  stoodStill: boolean;
+  /** As a partner sees it: whatever happens, including the death of the process, is an answer. */
+  request(caller: Caller, request: PaymentRequest, answered: (answer: Answer) => void): void;
+}
+
+export interface Processes {
+  running(): ServiceProcess[];
+  start(): void;
+  kill(process: ServiceProcess): Promise<void>;
+  isAlive(instance: number): boolean;
+  isRunning(name: string): boolean;
+  /** With nothing else going wrong, what the dead have left behind is picked up at once. */
+  checkOrphans(owners: number[]): void;
+}
+
+const pickedUpWithinMs = 10_000;
+
+interface Parts {
+  database: SimulatedDatabase;
+  bank: Bank;
+  model: Model;
+}
+
+export function createProcesses(world: World, { database, bank, model }: Parts): Processes {
+  const { random, scheduler, trace } = world;
+  const running = new Map<number, ServiceProcess>();
+  const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
+  const diedMs = new Map<number, number>();
+  let started = 0;
+
+  function start(): void {
+    started += 1;
+    const instance = started;
+    const name = `process ${instance}`;
+    const clock = scheduler.clockOf(name);
+    const db = database.connectionOf(name);
+    const log = { warn: watch, error: watch };
+    const deps = {
+      db,
+      clock,
+      log,
+      gateway: bank.portOf(name),
+      writer: createPaymentWriter(db, clock),
+      waiting: createWaiting(db, clock),
+      alarms: createAlarms({ db, clock, log }),
+      presence: { instance, findGone: findGoneFor(name) },
+      handOver: createHandOver(db, clock, instance),
+      qrHosts: ['qr.nspk.ru'],
+      rateMaxAgeSec: 300,
+      answerWithinMs: 60_000,
+    };
+    startRecovery({ ...deps, clock: scheduler.clockOf(name, { idle: true }) });
+    trace.add(name, 'starts');
+
+    const waiting = new Set<(answer: Answer) => void>();
+    const process: ServiceProcess = {
+      name,
+      instance,
+      stoodStill: false,
+      request: (caller, request, answered) => {
+        waiting.add(answered);
+        const answer = (result: Answer) => {
+          if (waiting.delete(answered)) answered(result);
+        };
+        createPayment(deps, caller, request).then(answer, error => {
+          expectLostConnection(error);
+          answer({ outcome: 'error' });
+        });
+      },
+    };
+    running.set(instance, process);
+    partnersWaiting.set(process, waiting);
+  }
+
+  /** The database is the only thing that may fail a process; anything else that breaks is a bug. */
+  function expectLostConnection(error: unknown): void {
+    if (!(error instanceof Error) || error.message !== 'Connection terminated unexpectedly')
+      world.violate('nothing breaks but connections', error instanceof Error ? `${error.stack}` : `${error}`);
+  }
+
+  const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
+    if (details.err) expectLostConnection(details.err);
+    if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
+  };
+
+  const findGoneFor = (owner: string) => (instances: number[]) =>
+    new Promise<number[]>(resolve => {
+      const run = () =>
+        resolve(instances.filter(i => !running.has(i) || random.chance(world.faults.takenForDead)));
+      scheduler.after(random.between(0, 3), { owner, run });
+    });
+
+  return {
+    running: () => [...running.values()],
+    start,
+    isAlive: instance => running.has(instance),
+    isRunning: name => [...running.values()].some(process => process.name === name),
+    checkOrphans: owners => {
+      if (world.calmSinceMs === undefined || [...running.values()].some(({ stoodStill }) => stoodStill))
+        return;
+      for (const owner of owners) {
+        const sinceMs = Math.max(diedMs.get(owner) ?? Number.POSITIVE_INFINITY, world.calmSinceMs);
+        if (scheduler.nowMs() - sinceMs > pickedUpWithinMs)
+          world.violate('what the dead have left behind is picked up at once', `process ${owner}`);
+      }
+    },
+    kill: async process => {
+      running.delete(process.instance);
+      diedMs.set(process.instance, scheduler.nowMs());
+      world.counts.crashes += 1;
+      trace.add(process.name, 'dies');
+      for (const { at, afterDeath } of scheduler.bury(process.name))
+        if (afterDeath && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterDeath });
+      for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });
+      await database.changed();
+    },
+  };
+}

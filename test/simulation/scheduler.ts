@@ -1,0 +1,114 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type { Random } from './random.ts';
+
+/** Something that will happen: a statement runs, a message arrives, a timer goes off. */
+export interface Step {
+  at: number;
+  /** Whose code it runs; the step is gone with the process. Null: nobody's, it happens whoever dies. */
+  owner: string | null;
+  run(): void | Promise<void>;
+  /** What may still happen on the outside when the owner dies: its message or its statement was sent already. */
+  afterDeath?: () => void | Promise<void>;
+  /** A sleep of somebody who only looks whether there is work, and how long it is. */
+  idleMs?: number;
+}
+
+export type NewStep = Omit<Step, 'at' | 'owner'> & { owner?: string | null };
+
+export interface Scheduler {
+  nowMs(): number;
+  after(delayMs: number, step: NewStep): Step;
+  cancel(step: Step): void;
+  /** Takes away all that the process has pending, for ever. */
+  bury(owner: string): Step[];
+  /** Nothing of the process moves for so long, but for what it has sent already; it does not know. */
+  stall(owner: string, ms: number): void;
+  /** One thing happens, and everybody who waited for it goes on as far as they can. */
+  next(): Promise<void>;
+  clockOf(owner: string, options?: { idle: boolean }): Clock;
+}
+
+/**
+ * Time moves only when nothing is left to do at this moment; of all that may happen now, chance picks one.
+ * `nextDueMs` says when an idle worker could find anything: looks before that are left out, since they change nothing.
+ */
+export function createScheduler(
+  random: Random,
+  startMs: number,
+  nextDueMs: () => Promise<number>,
+): Scheduler {
+  let nowMs = startMs;
+  const steps = new Set<Step>();
+  const stalledUntil = new Map<string, number>();
+  const dead = new Set<string>();
+
+  function after(delayMs: number, { owner = null, ...rest }: NewStep): Step {
+    const earliest = (owner && !rest.afterDeath && stalledUntil.get(owner)) || 0;
+    const step = { ...rest, owner, at: Math.max(nowMs + Math.max(delayMs, 0), earliest) };
+    if (!owner || !dead.has(owner)) steps.add(step);
+    return step;
+  }
+
+  const earliest = (which: (step: Step) => boolean) => {
+    let at = Number.POSITIVE_INFINITY;
+    for (const step of steps) if (step.at < at && which(step)) at = step.at;
+    return at;
+  };
+
+  async function skipIdleLooks(): Promise<void> {
+    const busyAt = earliest(step => !step.idleMs);
+    const idleAt = earliest(step => Boolean(step.idleMs));
+    if (idleAt >= busyAt) return;
+    const until = Math.min(busyAt, await nextDueMs());
+    if (until === Number.POSITIVE_INFINITY) return;
+    for (const step of steps)
+      if (step.idleMs && step.at < until) step.at += Math.ceil((until - step.at) / step.idleMs) * step.idleMs;
+  }
+
+  return {
+    nowMs: () => nowMs,
+    after,
+    cancel: step => void steps.delete(step),
+    bury: owner => {
+      dead.add(owner);
+      const buried = [...steps].filter(step => step.owner === owner);
+      for (const step of buried) steps.delete(step);
+      return buried;
+    },
+    stall: (owner, ms) => {
+      stalledUntil.set(owner, nowMs + ms);
+      for (const step of steps)
+        if (step.owner === owner && !step.afterDeath) step.at = Math.max(step.at, nowMs + ms);
+    },
+    next: async () => {
+      let ready = [...steps].filter(step => step.at <= nowMs);
+      if (ready.length === 0) {
+        await skipIdleLooks();
+        nowMs = Math.max(
+          nowMs,
+          earliest(() => true),
+        );
+        ready = [...steps].filter(step => step.at <= nowMs);
+      }
+      if (ready.length === 0) return;
+      const step = random.pick(ready);
+      steps.delete(step);
+      await step.run();
+      await new Promise(resolve => setImmediate(resolve));
+    },
+    clockOf: (owner, { idle } = { idle: false }) => ({
+      nowMs: () => nowMs,
+      sleep: (ms, signal) =>
+        new Promise(resolve => {
+          if (signal?.aborted) return resolve();
+          const done = () => {
+            steps.delete(timer);
+            signal?.removeEventListener('abort', done);
+            resolve();
+          };
+          const timer = after(ms, { owner, run: done, ...(idle ? { idleMs: ms } : {}) });
+          signal?.addEventListener('abort', done);
+        }),
+    }),
+  };
+}

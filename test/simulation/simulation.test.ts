@@ -1,0 +1,33 @@
+import { afterAll, expect, test } from 'vitest';
+import { openPool } from '../../src/db/pool.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { describeFailure } from './report.ts';
+import { runSeed } from './run.ts';
+import { makeQuick } from './server.ts';
+
+const { pool: setUpPool, url } = await createDatabase();
+await makeQuick(setUpPool);
+const pool = openPool({ connectionString: url }, 1);
+afterAll(() => pool.end());
+
+const seeds = 300;
+/** On a busy machine fewer seeds are better than a slow test; there are more where these came from. */
+const enoughMs = 18_000;
+const fewestSeeds = 30;
+
+test('whatever goes wrong, no rule about money is broken', async () => {
+  const startedMs = Date.now();
+  for (let seed = 1; seed <= seeds; seed++) {
+    const result = await runSeed(pool, seed);
+    if (result.violation) throw new Error(describeFailure(result));
+    if (Date.now() - startedMs > enoughMs && seed >= fewestSeeds) break;
+  }
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+test.each([1, 7, 30])('seed %i gives the same run every time', async seed => {
+  const [first, second] = [await runSeed(pool, seed), await runSeed(pool, seed)];
+  expect(second.trace).toEqual(first.trace);
+  expect(second.digest).toBe(first.digest);
+});

@@ -176,7 +176,10 @@ async function replay(deps: CreateDeps, payment: Payment, requestHash: Buffer): 
   const running =
     payment.status === 'processing' && deps.clock.nowMs() < deadlineMs && !isTestUnknown(payment);
   if (!running) return { outcome: 'payment', payment, replayed: true };
-  return waitFor(deps, payment, payment.createdAt);
+  const creation = await waitFor(deps, payment, payment.createdAt);
+  const isUndecided = creation.outcome === 'payment' && creation.payment.status === 'processing';
+  // This process is leaving before the first request is answered, which may yet undo the payment: ask another process.
+  return isUndecided && deps.clock.nowMs() < deadlineMs ? refused('gateway_unavailable') : creation;
 }
 
 async function objectionTo(

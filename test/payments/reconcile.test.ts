@@ -41,14 +41,10 @@ beforeAll(async () => {
   await pay({ on: 'pay', kind: 'decline' });
   made.unknownHere = newId('pay', clock);
   await (await makeQr(simulator)).pay(made.unknownHere);
-  made.failedHere = await pay(
-    { on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' },
-    {
-      on: 'poll',
-      kind: 'drop_before',
-    },
-  );
+  made.failedHere = await pay({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' });
   await resolve(made.failedHere, 'failed');
+  const order = () => simulator.call('GET', `/orders/${made.failedHere}`);
+  await vi.waitFor(async () => expect((await order()).body.state).toBe('succeeded'));
   made.neverThere = await pay({ on: 'pay', kind: 'drop_before' });
   await resolve(made.neverThere, 'succeeded');
   made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });

@@ -324,3 +324,23 @@ test('whatever hangs after the debit, the request has its answer in time', async
   wake();
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
 });
+
+test('a repeat that meets a process on its way out is sent to another one', async () => {
+  const customer = await newCustomer();
+  const qr = await qrWith();
+  const waiting = createWaiting(pool, clock);
+  const request = requestFor(qr.link);
+  const leaving = {
+    ...deps,
+    waiting,
+    answerWithinMs: 60_000,
+    gateway: { ...deps.gateway, pay: () => never },
+  };
+  void createPayment(leaving, customer.caller, request);
+  await vi.waitFor(async () =>
+    expect((await pool.query('SELECT FROM payments WHERE qrc_id = $1', [qr.qrc_id])).rowCount).toBe(1),
+  );
+  const repeat = createPayment(leaving, customer.caller, request);
+  waiting.stop();
+  expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_unavailable' });
+});

@@ -11,17 +11,12 @@ await makeQuick(setUpPool);
 const pool = openPool({ connectionString: url }, 1);
 afterAll(() => pool.end());
 
-const seeds = 300;
-/** On a busy machine fewer seeds are better than a slow test; there are more where these came from. */
-const enoughMs = 18_000;
-const fewestSeeds = 30;
+const seeds = 200;
 
 test('whatever goes wrong, no rule about money is broken', async () => {
-  const startedMs = Date.now();
   for (let seed = 1; seed <= seeds; seed++) {
     const result = await runSeed(pool, seed);
     if (result.violation) throw new Error(describeFailure(result));
-    if (Date.now() - startedMs > enoughMs && seed >= fewestSeeds) break;
   }
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import {
   createPayment,
+  createWaiting,
   recoverDuePayments,
   resolvePayment,
   startRecovery,

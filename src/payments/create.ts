@@ -3,6 +3,7 @@ import { type Id, newId } from '../base/ids.ts';
 import { stringifyJson } from '../base/json.ts';
 import { kopecksToMicroUsdt } from '../base/money.ts';
 import { isRecipientBlocked, isUnderMaintenance } from '../controls/index.ts';
+import type { Queryable } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Limits } from '../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
@@ -28,6 +29,7 @@ export interface Log {
 }
 
 export interface CreateDeps extends ResolveDeps, EndDeps {
+  db: Queryable;
   presence: Pick<Presence, 'instance'>;
   handOver: HandOver;
   rateMaxAgeSec: number;
@@ -282,7 +284,8 @@ async function finishWith(
   ending: Ending,
 ): Promise<Creation> {
   const { partnerId, mode, paymentId } = opening;
-  const { changed, at } = await endPayment(deps, { partnerId, mode, paymentId, ...ending }, firstPoll(deps));
+  const { changed, standing, at } = await endPayment(deps, { partnerId, mode, paymentId, ...ending });
+  if (standing === 'processing') await lookAgain(deps.db, opening, { at: firstPoll(deps), review: true });
   if (!changed) return waitFor(deps, opening, openedAt);
   if (ending.outcome === 'rejected') return refused(ending.code);
   const payment: Payment = {

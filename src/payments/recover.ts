@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { isDatabaseUnreachable } from '../db/pool.ts';
+import { isDatabaseUnreachable, type Queryable } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { type EndDeps, endPayment } from './end.ts';
@@ -8,6 +8,7 @@ import type { Ending } from './store.ts';
 import { claimDue, type DuePayment, disown, listOwners, lookAgain } from './unfinished.ts';
 
 export interface RecoverDeps extends EndDeps {
+  db: Queryable;
   clock: Clock;
   gateway: Gateway;
   presence: Pick<Presence, 'instance' | 'findGone'>;
@@ -76,8 +77,8 @@ async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
 
 async function finish(deps: RecoverDeps, payment: DuePayment, ending: Ending): Promise<void> {
   const { partnerId, mode, paymentId, supportSince } = payment;
-  const end = { partnerId, mode, paymentId, ...ending };
-  const { changed } = await endPayment(deps, end, nextLook(deps, payment));
+  const { changed, standing } = await endPayment(deps, { partnerId, mode, paymentId, ...ending });
+  if (standing === 'processing') return waitLonger(deps, payment, { review: true });
   if (changed && supportSince) await deps.alarms.clear(overdue, paymentId);
 }
 

@@ -234,6 +234,18 @@ describe('the order on record', () => {
     await resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
+  test('a gateway that goes on lying does not keep support from being asked', async () => {
+    const paymentId = await accepted(await newCustomer());
+    clock.advance(2 * hour);
+    await recover({ poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) });
+    expect((await alarmsOf(paymentId)).map(({ kind }) => kind).toSorted()).toEqual([
+      'gateway_contradiction',
+      'payment_overdue',
+    ]);
+    expect((await openRowOf(paymentId)).support_since).toEqual(new Date(clock.nowMs()));
+    await resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
+  });
+
   test('a refusal that comes after somebody saw the order gives nothing back', async () => {
     const customer = await newCustomer();
     const { paymentId, creation, answer } = await unanswered(customer);

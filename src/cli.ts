@@ -10,7 +10,6 @@ import { paymentCommands } from './cli/payment.ts';
 import { rateCommands } from './cli/rate.ts';
 import { reconcileCommand } from './cli/reconcile.ts';
 import { RefusedError } from './cli/refused.ts';
-import { runService } from './main.ts';
 
 /** Exit codes: 0 done, 1 refused or failed with a line that says why, 2 called the wrong way. */
 const exitCode = { refused: 1, wrongCall: 2 };
@@ -19,9 +18,11 @@ const program = new Command('kopeck')
   .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
   .helpCommand(false)
   .addCommand(
-    new Command('start')
-      .description('run the service until it is told to stop')
-      .action(() => runService(line => process.stdout.write(`${line}\n`))),
+    new Command('start').description('run the service until it is told to stop').action(async () => {
+      // Only who starts the service waits for its web server to be loaded.
+      const { runService } = await import('./main.ts');
+      await runService(line => process.stdout.write(`${line}\n`));
+    }),
   )
   .addCommand(partnerCommands())
   .addCommand(keyCommands())

@@ -1,66 +1,8 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { OperatorError } from './base/operator-error.ts';
-import { alarmCommands } from './cli/alarm.ts';
-import { maintenanceCommands, recipientCommands } from './cli/controls.ts';
-import { keyCommands } from './cli/key.ts';
-import { balanceCommands, ledgerCommands } from './cli/money.ts';
-import { partnerCommands } from './cli/partner.ts';
-import { paymentCommands } from './cli/payment.ts';
-import { rateCommands } from './cli/rate.ts';
-import { reconcileCommand } from './cli/reconcile.ts';
-import { RefusedError } from './cli/refused.ts';
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 
-/** Exit codes: 0 done, 1 refused or failed with a line that says why, 2 called the wrong way. */
-const exitCode = { refused: 1, wrongCall: 2 };
-
-const program = new Command('kopeck')
-  .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
-  .helpCommand(false)
-  .addCommand(
-    new Command('start').description('run the service until it is told to stop').action(async () => {
-      // Only who starts the service waits for its web server to be loaded.
-      const { runService } = await import('./main.ts');
-      await runService(line => process.stdout.write(`${line}\n`));
-    }),
-  )
-  .addCommand(partnerCommands())
-  .addCommand(keyCommands())
-  .addCommand(balanceCommands())
-  .addCommand(paymentCommands())
-  .addCommand(recipientCommands())
-  .addCommand(maintenanceCommands())
-  .addCommand(rateCommands())
-  .addCommand(ledgerCommands())
-  .addCommand(reconcileCommand())
-  .addCommand(alarmCommands());
-
-const asJson = process.argv.includes('--json');
-
-/** One line for people, one object for machines. */
-const complain = (code: string, message: string) =>
-  console.error(asJson ? JSON.stringify({ error: { code, message } }) : message);
-
-function settle(command: Command): void {
-  command.exitOverride().configureOutput({
-    outputError: text => complain('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
-  });
-  command.commands.forEach(settle);
-}
-
-function report(error: unknown): void {
-  if (error instanceof CommanderError) {
-    // Commander has printed it; only a request for help ends well.
-    process.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
-    return;
-  }
-  process.exitCode = exitCode.refused;
-  if (error instanceof RefusedError) complain(error.code, error.message);
-  else if (error instanceof OperatorError) complain('not_possible', error.message);
-  else console.error(error);
-}
-
-// Whoever reads our output may have seen enough; that is not an error.
-process.stdout.on('error', () => {});
-settle(program);
-await program.parseAsync().catch(report);
+// Reading and compiling the source is most of what a short command does; kept, it takes half the time. Beside the
+// packages and not in the common folder for temporary files, where others could put code for us to run.
+enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));
+await import('./cli/program.ts');

@@ -16,7 +16,7 @@ const live = (...faults: object[]): Behaviour => ({
 const test = (kopecks: number): Behaviour => ({ mode: 'test', kopecks, faults: [] });
 
 /** Longer than it takes until somebody looks after a payment whose process was killed. */
-const veryLateMs = 12_000;
+export const veryLateMs = 12_000;
 
 export const behaviours = {
   success: live(),

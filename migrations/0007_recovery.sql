@@ -16,6 +16,7 @@ CREATE TABLE events (
   mode mode NOT NULL,
   id bigint GENERATED ALWAYS AS IDENTITY,
   payment_id uuid NOT NULL,
+  at timestamptz NOT NULL,
   PRIMARY KEY (partner_id, mode, id)
 );
 CREATE TRIGGER events_are_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events
@@ -203,8 +204,8 @@ BEGIN
     DELETE FROM open_payments p USING unnest(ended) e
      WHERE p.payment_id = e.id AND p.qrc_id = e.qrc_id
        AND p.scope = CASE e.mode WHEN 'live' THEN live_scope ELSE e.partner_id END;
-    INSERT INTO events (partner_id, mode, payment_id)
-      SELECT e.partner_id, e.mode, e.id FROM unnest(ended) e WHERE e.status <> 'rejected';
+    INSERT INTO events (partner_id, mode, payment_id, at)
+      SELECT e.partner_id, e.mode, e.id, payments_finish.at FROM unnest(ended) e WHERE e.status <> 'rejected';
   END IF;
 
   RETURN QUERY

@@ -22,7 +22,7 @@ CREATE UNLOGGED TABLE listed_orders (
   payment_id uuid,
   state text NOT NULL,
   amount_kopecks bigint NOT NULL,
-  PRIMARY KEY (run_id, order_id)
+  PRIMARY KEY (run_id, order_id, payment)
 );
 
 -- The last run that was started by itself.

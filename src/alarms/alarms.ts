@@ -109,6 +109,14 @@ export function clearAlarm(desk: Desk, alarmId: bigint): Promise<'cleared' | 'no
   });
 }
 
+/** Whoever changes what it was about ends all that is open about it, in the same transaction. */
+export async function endAlarms(tx: Queryable, { clock, actor }: Desk, subject: string): Promise<void> {
+  await tx.query({
+    text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
+    values: [subject, instantOf(clock), actor],
+  });
+}
+
 /** How many are open, by kind; for whoever watches from outside. */
 export async function countOpenAlarms(db: Queryable): Promise<Map<string, number>> {
   const { rows } = await db.query<{ kind: string; count: number }>({

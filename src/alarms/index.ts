@@ -1,1 +1,1 @@
-export { type Alarms, clearAlarm, countOpenAlarms, createAlarms, listAlarms } from './alarms.ts';
+export { type Alarms, clearAlarm, countOpenAlarms, createAlarms, endAlarms, listAlarms } from './alarms.ts';

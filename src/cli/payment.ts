@@ -33,6 +33,11 @@ export function paymentCommands(): Command {
                 return show(workplace, payment);
               case 'no_payment':
                 throw noSuchPayment(payment);
+              case 'under_way':
+                throw new RefusedError(
+                  'under_way',
+                  `The bank side is being asked about ${payment} at this moment: try again in a minute.`,
+                );
               case 'already_ended':
                 throw new RefusedError(
                   'already_ended',

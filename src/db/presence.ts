@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/operator-error.ts';
 import type { Pool } from './pool.ts';
 import { keepConnection } from './standing.ts';
 
@@ -17,6 +18,25 @@ const pingEveryMs = 1_000;
 const silentAfterPings = 3;
 
 /**
+ * A connection that was cut without a word lives on at the server, perhaps for hours, and so does its lock. The number
+ * is ours alone: whoever else holds it is an earlier session of this process.
+ */
+const endForerunner = `
+  SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+   WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ExclusiveLock' AND d.datname = current_database()
+     AND l.classid = $1::int::oid AND l.objid = $2::int::oid AND l.objsubid = 2 AND l.pid <> pg_backend_pid()`;
+
+const announceWithinMs = 15_000;
+
+const deadline = () =>
+  new Promise<never>((_resolve, reject) => {
+    const late = new OperatorError(
+      'The database gives this process no session of its own: allow more connections.',
+    );
+    setTimeout(() => reject(late), announceWithinMs).unref();
+  });
+
+/**
  * Takes a number and locks it in a session of its own. The server drops the lock the moment it notices that the
  * session is gone, and with kill -9 that is at once: nobody waits for the dead.
  */
@@ -33,11 +53,15 @@ export async function announcePresence(pool: Pool): Promise<Presence> {
     announced = resolve;
   });
   const session = keepConnection(pool, 'presence', async client => {
+    await client.query(endForerunner, [lockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [lockClass, instance]);
     heard();
     announced();
   });
-  await announcement;
+  await Promise.race([announcement, deadline()]).catch(async error => {
+    await session.close();
+    throw error;
+  });
 
   let asking = false;
   const heartbeat = setInterval(() => {

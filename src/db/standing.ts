@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { connectionDefaults, type Pool } from './pool.ts';
 
-const reconnectMs = 1_000;
+const reconnectMs = 500;
 
 export interface StandingConnection {
   /** The session, while there is one that has been set up. */
@@ -34,7 +34,7 @@ export function keepConnection(
     client.on('error', () => {});
     client.once('end', () => {
       current = undefined;
-      if (!closed) retry = setTimeout(() => void connect(), reconnectMs).unref();
+      if (!closed) retry = setTimeout(() => void connect(), reconnectMs);
     });
     try {
       await client.connect();

@@ -15,6 +15,8 @@ const openMs = 2_000;
 export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void): Breaker {
   let failuresInARow = 0;
   let nextTryMs: number | undefined;
+  /** The first answer is told too: a process before this one may have found nobody there. */
+  let isKnown = false;
   return {
     letsPass: () => {
       if (nextTryMs === undefined) return true;
@@ -25,16 +27,18 @@ export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void)
     },
     answered: () => {
       failuresInARow = 0;
-      if (nextTryMs === undefined) return;
+      if (nextTryMs === undefined && isKnown) return;
       nextTryMs = undefined;
+      isKnown = true;
       onChange(false);
     },
     failed: () => {
       failuresInARow += 1;
-      if (failuresInARow < failuresToOpen) return;
-      const wasClosed = nextTryMs === undefined;
+      // What fails while it is open (looks at unfinished payments are never held back) does not put the next try off.
+      if (failuresInARow < failuresToOpen || nextTryMs !== undefined) return;
       nextTryMs = clock.nowMs() + openMs;
-      if (wasClosed) onChange(true);
+      isKnown = true;
+      onChange(true);
     },
   };
 }

@@ -284,5 +284,9 @@ function readListed(order: unknown): ListedOrder | undefined {
 const isTimeout = (error: unknown) =>
   error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);
 
-const describeError = (error: unknown) =>
-  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'an unknown error';
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return 'an unknown error';
+  const { code } = error as NodeJS.ErrnoException;
+  // A time-out has a number there that says nothing.
+  return typeof code === 'string' ? code : error.name;
+}

@@ -1,2 +1,2 @@
-export type { Gateway, ListedOrder, Order } from './gateway.ts';
+export type { Gateway, ListedOrder, Order, OrderPage } from './gateway.ts';
 export { createHttpGateway } from './http-gateway.ts';

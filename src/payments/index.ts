@@ -1,11 +1,18 @@
 export { type Caller, type CreateDeps, type Creation, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
 export { findAnywhere, resolvePayment } from './operate.ts';
-export { type PaymentStatus, paymentObject } from './payment.ts';
+export {
+  formatInstant,
+  type Payment,
+  type PaymentRow,
+  type PaymentStatus,
+  paymentObject,
+  toPayment,
+} from './payment.ts';
 export { type Difference, type DifferenceKind, differenceObject, reconcile } from './reconcile.ts';
-export { reconcileLastDay, startReconciler } from './reconciler.ts';
-export { recoverDuePayments, startRecovery } from './recover.ts';
+export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciler.ts';
+export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
-export { createPaymentWriter, findPayment, listPayments } from './store.ts';
+export { createPaymentWriter, findPayment, listPayments, type Owner } from './store.ts';
 export { countUnfinished } from './unfinished.ts';
 export { createWaiting } from './wait.ts';

@@ -88,7 +88,7 @@ export const toPayment = (row: PaymentRow): Payment => ({
 });
 
 /** ISO 8601 with offset and microseconds; the clock has milliseconds, so the last three are zeros. */
-const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');
+export const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');
 
 /**
  * The payment object of the contract, as JSON text. The one place where it is written, so that what is answered and

@@ -1,7 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { idFromUuid, leastUuidAt, parseId, timeOfId, uuidFromId } from '../base/ids.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
-import type { Gateway, ListedOrder } from '../gateway/index.ts';
+import type { Gateway, ListedOrder, OrderPage } from '../gateway/index.ts';
 import type { Payment } from './payment.ts';
 
 export interface ReconcileDeps {
@@ -63,6 +64,21 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { pool, clock } = deps;
   const runId = await startRun(pool, clock, actor, period);
+  try {
+    return await run(deps, runId, period, watch);
+  } finally {
+    // Of no use to anybody once the run is over, however it ended.
+    await pool.query('DELETE FROM listed_orders WHERE run_id = $1', [runId]).catch(() => {});
+  }
+}
+
+async function run(
+  deps: ReconcileDeps,
+  runId: bigint,
+  period: Period,
+  watch: Watch,
+): Promise<Reconciliation> {
+  const { pool, clock } = deps;
   let found = await look(deps, runId, period, watch);
   const isOver = period.until.getTime() + lateMs < clock.nowMs();
   if (found.length > 0 && !isOver) {
@@ -80,11 +96,13 @@ const nameOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentI
  * that a day of a million payments needs no more memory than one of ten. Nothing outside is asked in a transaction.
  */
 async function look(
-  { pool, gateway }: ReconcileDeps,
+  { pool, clock, gateway }: ReconcileDeps,
   runId: bigint,
   period: Period,
   { onProgress, signal }: Watch,
 ): Promise<Difference[]> {
+  const endMs = clock.nowMs() + timeLimitMs;
+  const seen = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
   do {
@@ -94,18 +112,30 @@ async function look(
     await keepOrders(pool, runId, own);
     count += own.length;
     onProgress?.(count);
-    const last = page.orders.at(-1);
-    const isPast = last && last.createdAt.getTime() > period.until.getTime() + lateMs;
-    cursor = isPast ? undefined : (page.nextCursor ?? undefined);
+    cursor = isPast(period, page) ? undefined : (page.nextCursor ?? undefined);
+    const isEndless =
+      cursor !== undefined && (seen.has(cursor) || page.orders.length === 0 || clock.nowMs() > endMs);
+    if (isEndless)
+      throw new OperatorError('The list of orders of the bank side has no end: its cursors must be mended.');
+    if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
   const { rows } = await patiently<DifferenceRow>(pool, differences, boundsOf(runId, period));
   return rows.map(toDifference);
 }
 
-/** An order belongs where its payment does, whose id has the time; one that is no id of ours where it was created. */
+/** Orders come as they were created; a single one with a wrong time proves nothing about those behind it. */
+const isPast = ({ until }: Period, { orders }: OrderPage) =>
+  orders.length > 0 && orders.every(({ createdAt }) => createdAt.getTime() > until.getTime() + lateMs);
+
+/**
+ * An order belongs where its payment does, whose id has the time; one that is no id of ours, or one with a time that
+ * cannot be true, where it was created.
+ */
 function isOf({ from, until }: Period, { paymentId, createdAt }: ListedOrder): boolean {
   const id = parseId('pay', paymentId);
-  const atMs = id ? timeOfId(id) : createdAt.getTime();
+  const createdMs = createdAt.getTime();
+  const idMs = id ? timeOfId(id) : createdMs;
+  const atMs = Math.abs(idMs - createdMs) > lateMs ? createdMs : idMs;
   return atMs >= from.getTime() && atMs < until.getTime();
 }
 
@@ -115,12 +145,6 @@ async function startRun(
   actor: string,
   { from, until }: Period,
 ): Promise<bigint> {
-  // What a run that died has left behind is of no use to anybody.
-  await db.query({
-    text: `DELETE FROM listed_orders USING reconciliations r
-            WHERE r.id = run_id AND r.started_at < $1::timestamptz - interval '1 day'`,
-    values: [instantOf(clock)],
-  });
   const { rows } = await db.query<{ id: bigint }>({
     text: `INSERT INTO reconciliations (actor, from_at, until_at, started_at) VALUES ($1, $2, $3, $4) RETURNING id`,
     values: [actor, from, until, instantOf(clock)],
@@ -128,13 +152,16 @@ async function startRun(
   return rows[0]!.id;
 }
 
-async function keepOrders(db: Queryable, runId: bigint, orders: ListedOrder[]): Promise<void> {
+async function keepOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<void> {
+  // The same order twice is one order, as it was listed last.
+  const orders = [...new Map(listed.map(order => [`${order.orderId} ${order.paymentId}`, order])).values()];
   if (orders.length === 0) return;
   const ids = orders.map(({ paymentId }) => parseId('pay', paymentId));
   await db.query({
     text: `INSERT INTO listed_orders (run_id, order_id, payment, payment_id, state, amount_kopecks)
              SELECT $1, * FROM unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[])
-           ON CONFLICT (run_id, order_id) DO UPDATE SET state = excluded.state`,
+           ON CONFLICT (run_id, order_id, payment)
+             DO UPDATE SET state = excluded.state, amount_kopecks = excluded.amount_kopecks`,
     values: [
       runId,
       orders.map(({ orderId }) => orderId),
@@ -156,9 +183,10 @@ const differences = `
     SELECT CASE
              WHEN o.state = 'succeeded' AND place > 1 THEN 'paid_there_not_here'
              WHEN o.amount_kopecks <> p.amount_kopecks THEN 'amounts_differ'
-             WHEN o.state <> 'declined' AND p.status IS DISTINCT FROM 'succeeded' AND p.status IS DISTINCT FROM 'processing'
+             WHEN o.state NOT IN ('declined', 'voided') AND p.status IS DISTINCT FROM 'succeeded' AND p.status IS DISTINCT FROM 'processing'
                THEN 'paid_there_not_here'
-             WHEN p.status = 'succeeded' AND o.state IS DISTINCT FROM 'succeeded' THEN 'here_not_there'
+             WHEN p.status = 'succeeded' AND o.state IS DISTINCT FROM 'succeeded' AND place IS NOT DISTINCT FROM 1
+                  OR p.status = 'succeeded' AND o.state IS NULL THEN 'here_not_there'
              WHEN p.status = 'processing' THEN 'still_open'
            END AS kind,
            p.id, o.payment, p.partner_id, p.status, p.amount_kopecks, o.order_id, o.state,
@@ -191,9 +219,8 @@ async function finishRun(
 ): Promise<Reconciliation> {
   const { rows } = await patiently<{ orders: bigint; payments: bigint }>(
     pool,
-    `WITH listed AS (DELETE FROM listed_orders WHERE run_id = $1 RETURNING order_id)
-     UPDATE reconciliations
-        SET finished_at = $4, differences = $5, orders = (SELECT count(*) FROM listed),
+    `UPDATE reconciliations
+        SET finished_at = $4, differences = $5, orders = (SELECT count(*) FROM listed_orders WHERE run_id = $1),
             payments = (SELECT count(*) FROM (${ours}) AS p WHERE NOT p.rejected)
       WHERE id = $1 RETURNING orders, payments`,
     [...boundsOf(runId, period), instantOf(clock), JSON.stringify(found.map(differenceObject))],

@@ -1,7 +1,8 @@
-import type { Alarms } from '../alarms/index.ts';
+import { type Alarms, listAlarms } from '../alarms/index.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
+import { type Id, parseId, timeOfId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type Difference, type ReconcileDeps, reconcile } from './reconcile.ts';
+import { type Difference, type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
 
 export interface ReconcilerDeps extends ReconcileDeps {
   alarms: Alarms;
@@ -16,15 +17,50 @@ const tryEveryMs = 30_000;
 /** Open payments have an alarm of their own. */
 const worthAnAlarm = (difference: Difference) => difference.kind !== 'still_open';
 
-/** Compares the last day with the bank side; what is off becomes an alarm, and what is in order ends it. */
-export async function reconcileLastDay(deps: ReconcilerDeps, signal?: AbortSignal): Promise<void> {
+/**
+ * Compares what was not compared for good before: at least the last day, since the last run at least, and from the
+ * oldest payment on that was open then. Each difference is an alarm of its own, which ends when a later run finds the
+ * payment in order, or an operator says so; but not because it has become old.
+ */
+export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal): Promise<void> {
+  const { alarms, pool } = deps;
   const nowMs = deps.clock.nowMs();
-  const period = { from: new Date(nowMs - dayMs), until: new Date(nowMs) };
-  const { runId, differences } = await reconcile(deps, 'kopeck', period, signal && { signal });
-  const off = differences.filter(worthAnAlarm);
-  const [first] = off;
-  const detail = `Run ${runId}: ${off.length} differences with the bank side, such as ${first?.kind} for ${first?.paymentId}; see kopeck reconcile.`;
-  await deps.alarms.report(subject, first ? [{ kind: 'reconciliation_differs', detail }] : []);
+  const from = new Date(Math.min(nowMs - dayMs, await comparedUntilMs(pool, nowMs)));
+  const period = { from, until: new Date(nowMs) };
+  const { runId, differences } = await reconcile(deps, actor, period, signal && { signal });
+  const off = new Set<string>();
+  for (const { kind, paymentId } of differences.filter(worthAnAlarm)) {
+    off.add(paymentId);
+    await alarms.raise({
+      kind: differs,
+      subject: paymentId,
+      detail: `${kind}, in run ${runId}: see kopeck reconcile.`,
+    });
+  }
+  for (const { kind, subject: paymentId } of await listAlarms(pool, { cleared: false })) {
+    const id = kind === differs && parseId('pay', paymentId);
+    if (id && timeOfId(id) >= from.getTime() && !off.has(id)) await alarms.clear(differs, id);
+  }
+  await alarms.clear('reconciliation_failed', subject);
+}
+
+const actor = 'kopeck';
+const differs = 'reconciliation_differs';
+/** However long nobody compared, further back than this is a matter for people. */
+const furthestMs = 31 * dayMs;
+
+async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
+  const { rows } = await db.query<{ until_at: Date; differences: ReturnType<typeof differenceObject>[] }>({
+    text: `SELECT until_at, differences FROM reconciliations
+            WHERE actor = $1 AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
+    values: [actor],
+  });
+  const [last] = rows;
+  if (!last) return nowMs;
+  const openThen = last.differences
+    .filter(({ kind }) => kind === 'still_open')
+    .map(({ payment_id }) => timeOfId(payment_id as Id<'pay'>));
+  return Math.max(Math.min(last.until_at.getTime(), ...openThen), nowMs - furthestMs);
 }
 
 const subject = 'reconciliation';
@@ -53,9 +89,9 @@ export function startReconciler(deps: ReconcilerDeps): () => Promise<void> {
   async function runHour(): Promise<void> {
     if (!(await claimHour(pool, clock))) return;
     try {
-      await reconcileLastDay(deps, stop.signal);
+      await reconcileRecent(deps, stop.signal);
     } catch (err) {
-      await tryAgainSoon(pool, clock);
+      await tryAgainSoon(pool, clock).catch(() => {});
       if (stop.signal.aborted) return;
       log.error({ err }, 'the bank side could not be reconciled with');
       await alarms.raise({ kind: 'reconciliation_failed', subject, detail: String(err) });

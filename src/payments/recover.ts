@@ -76,10 +76,10 @@ async function lookAt(deps: RecoverDeps, payment: DuePayment): Promise<void> {
 }
 
 async function finish(deps: RecoverDeps, payment: DuePayment, ending: Ending): Promise<void> {
-  const { partnerId, mode, paymentId, supportSince } = payment;
+  const { partnerId, mode, paymentId } = payment;
   const { changed, standing } = await endPayment(deps, { partnerId, mode, paymentId, ...ending });
   if (standing === 'processing') return waitLonger(deps, payment, { review: true });
-  if (changed && supportSince) await deps.alarms.clear(overdue, paymentId);
+  if (changed && isOverdue(deps, payment)) await deps.alarms.clear(overdue, paymentId);
 }
 
 const nextLook = ({ clock }: RecoverDeps, { tries }: DuePayment) =>
@@ -95,12 +95,15 @@ async function waitLonger(
 ): Promise<void> {
   const { clock, db } = deps;
   const at = nextLook(deps, payment);
-  const isOverdue = clock.nowMs() - payment.createdAt.getTime() >= supportAfterMs;
-  if (!isOverdue) return lookAgain(db, payment, { at, ...known });
+  if (!isOverdue(deps, payment)) return void (await lookAgain(db, payment, { at, ...known }));
   const isOnRecord = payment.supportSince !== null || (await askForSupport(deps, payment));
   const mark = isOnRecord ? { supportSince: new Date(clock.nowMs()) } : {};
-  await lookAgain(db, payment, { at, ...known, review: true, ...mark });
+  const goesOn = await lookAgain(db, payment, { at, ...known, review: true, ...mark });
+  if (!goesOn) await deps.alarms.clear(overdue, payment.paymentId);
 }
+
+const isOverdue = ({ clock }: RecoverDeps, { createdAt }: DuePayment) =>
+  clock.nowMs() - createdAt.getTime() >= supportAfterMs;
 
 const askForSupport = ({ alarms }: RecoverDeps, { paymentId, createdAt }: DuePayment): Promise<boolean> =>
   alarms.raise({

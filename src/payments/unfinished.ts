@@ -13,13 +13,13 @@ export interface NextLook {
   supportSince?: Date;
 }
 
-/** Nobody is busy with the payment any more: whoever is free looks again then. */
+/** Nobody is busy with the payment any more: whoever is free looks again then. False when it has ended meanwhile. */
 export async function lookAgain(
   db: Queryable,
   payment: Owner & { paymentId: Id<'pay'> },
   { at, orderId, review, supportSince }: NextLook,
-): Promise<void> {
-  await db.query({
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'look again',
     // The payment first and then its open row, as finishing does: one order of locks. The first order id stays.
     text: `WITH unfinished AS (
@@ -42,6 +42,7 @@ export async function lookAgain(
       supportSince ?? null,
     ],
   });
+  return rowCount === 1;
 }
 
 export interface DuePayment extends Owner {

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { type Id, newId } from '../../src/base/ids.ts';
+import { type Id, newId, timeOfId } from '../../src/base/ids.ts';
 import type { Gateway, ListedOrder } from '../../src/gateway/index.ts';
-import { reconcile, reconcileLastDay, resolvePayment, startReconciler } from '../../src/payments/index.ts';
+import { reconcile, reconcileRecent, resolvePayment, startReconciler } from '../../src/payments/index.ts';
 import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
@@ -23,6 +23,15 @@ const minuteMs = 60_000;
 const around = () => ({
   from: new Date(clock.nowMs() - 10 * minuteMs),
   until: new Date(clock.nowMs() + minuteMs),
+});
+
+const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
+  paymentId: 'somebody else',
+  orderId: 'ord_x',
+  state: 'succeeded',
+  amountKopecks: 100n,
+  createdAt: new Date(clock.nowMs()),
+  ...order,
 });
 
 async function pay(...faults: object[]): Promise<Id<'pay'>> {
@@ -112,6 +121,37 @@ describe('reconcile', () => {
     );
   });
 
+  test.each<[string, Gateway['listOrders']]>([
+    ['names a cursor twice', async () => ({ orders: [listed()], nextCursor: 'again' })],
+    [
+      'goes on without orders',
+      async (_since, cursor = '0') => ({ orders: [], nextCursor: `${Number(cursor) + 1}` }),
+    ],
+  ])('a list that %s is refused', async (_case, listOrders) => {
+    await expect(reconcile({ ...deps, gateway: { listOrders } }, 'test', around())).rejects.toThrow(
+      'has no end',
+    );
+    expect((await pool.query('SELECT FROM listed_orders')).rowCount).toBe(0);
+  });
+
+  test('the same order twice, one with an odd id, and one from the future', async () => {
+    const orders = [
+      listed({ orderId: 'ord_twice' }),
+      listed({ orderId: 'ord_twice' }),
+      listed({ orderId: 'ord_odd', paymentId: 'pay_00000000000000000000000000' }),
+      listed({ orderId: 'ord_future', createdAt: new Date(clock.nowMs() + 10 * 86_400_000) }),
+    ];
+    const listOrders: Gateway['listOrders'] = async (since, cursor) =>
+      cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' };
+    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    const strange = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
+    expect(strange.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
+      ['paid_there_not_here', 'ord_odd'],
+      ['paid_there_not_here', 'ord_twice'],
+    ]);
+    expect(differences).toHaveLength(7);
+  });
+
   test('a payment that is just being made is no difference', async () => {
     const listOrders: Gateway['listOrders'] = async (since, cursor) => {
       const page = await deps.gateway.listOrders(since, cursor);
@@ -128,16 +168,41 @@ describe('reconcile', () => {
 
 describe('by itself', () => {
   const alarmsNow = async () =>
-    (await listAlarms(pool, { cleared: false })).filter(({ subject }) => subject === 'reconciliation');
+    (await listAlarms(pool, { cleared: false }))
+      .filter(({ kind }) => kind.startsWith('reconciliation'))
+      .map(({ kind, subject, times }) => [kind, subject, times]);
+  const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
+  const dayMs = 86_400_000;
 
-  test('raises one alarm however often it finds the same, and ends it when all is in order', async () => {
-    await reconcileLastDay(deps);
-    await reconcileLastDay(deps);
-    expect(await alarmsNow()).toMatchObject([{ kind: 'reconciliation_differs', times: 2 }]);
-    expect((await alarmsNow())[0]!.detail).toContain('4 differences');
-    const longAgo = { ...deps, clock: { ...clock, nowMs: () => clock.nowMs() - 7 * 86_400_000 } };
-    await reconcileLastDay(longAgo);
-    expect(await alarmsNow()).toEqual([]);
+  test('raises one alarm per difference however often it finds it, and does not forget it with time', async () => {
+    await reconcileRecent(deps);
+    await reconcileRecent(deps);
+    const off = [made.wrongAmount, made.neverThere, made.failedHere, made.unknownHere];
+    const expectedAlarms = off.map(id => ['reconciliation_differs', id, 2]).toSorted();
+    expect((await alarmsNow()).toSorted()).toEqual(expectedAlarms);
+    await pool.query(`UPDATE reconciliations SET differences = '[]'`);
+    await reconcileRecent(later(2 * dayMs));
+    await reconcileRecent(later(4 * dayMs));
+    expect((await alarmsNow()).map(([, subject]) => subject)).toHaveLength(4);
+  });
+
+  test('reaches back to what was open when it ran last', async () => {
+    await pool.query('DELETE FROM reconciliations');
+    await reconcileRecent(deps);
+    await reconcileRecent(later(2 * dayMs));
+    const { rows } = await pool.query('SELECT from_at FROM reconciliations ORDER BY id DESC LIMIT 1');
+    expect(rows[0].from_at.getTime()).toBe(timeOfId(made.open!));
+    await pool.query('DELETE FROM reconciliations');
+  });
+
+  test('a difference that was mended ends its alarm', async () => {
+    const fine = await pay();
+    const alarms = createAlarms({ db: pool, clock, log: deps.log });
+    await alarms.raise({ kind: 'reconciliation_differs', subject: fine, detail: 'was so' });
+    await reconcileRecent(deps);
+    expect((await alarmsNow()).map(([, subject]) => subject)).not.toContain(fine);
+    await pool.query(`UPDATE alarms SET cleared_at = now(), cleared_by = 'test' WHERE cleared_at IS NULL`);
+    await pool.query('DELETE FROM reconciliations');
   });
 
   test('runs once an hour over all processes, and soon again when the bank side gave no list', async () => {
@@ -179,7 +244,7 @@ describe('by itself', () => {
     expect(period()).toBe(1);
     listOrders.mockRejectedValueOnce(new Error('no list'));
     await later(3_600_000);
-    expect([period(), (await alarmsNow())[0]?.kind, error.mock.calls.length]).toEqual([
+    expect([period(), (await alarmsNow())[0]?.[0], error.mock.calls.length]).toEqual([
       1,
       'reconciliation_failed',
       1,

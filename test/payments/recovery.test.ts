@@ -189,14 +189,23 @@ describe('whoever comes first ends it', () => {
     const paymentId = await accepted(customer);
     clock.advance(2_000);
     const { order_id: orderId } = (await simulator.call('GET', `/orders/${paymentId}`)).body;
+    const word = { partnerId: customer.partnerId, mode: 'live', paymentId } as const;
     const poll: Gateway['poll'] = async () => {
-      await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'the recipient says so' });
+      await deps.writer.finish({ ...word, outcome: 'failed', code: 'gateway_declined' });
       return { outcome: 'succeeded', orderId };
     };
     await recover({ poll });
     expect(await statusOf(paymentId)).toMatchObject({ status: 'failed', error_code: 'gateway_declined' });
     expect(await alarmsOf(paymentId)).toEqual([{ kind: 'gateway_contradiction', times: 1, clearedBy: null }]);
     expect([await eventsOf(paymentId), await customer.balance()]).toEqual([1, '1000.000000']);
+  });
+
+  test('an operator has no say while the bank side is being asked', async () => {
+    const { paymentId, creation, answer } = await unanswered(await newCustomer());
+    const word = { outcome: 'failed', reason: 'in a hurry' } as const;
+    expect(await resolvePayment(desk, paymentId, word)).toEqual({ outcome: 'under_way' });
+    answer({ outcome: 'succeeded', orderId: 'ord_1' });
+    expect(await creation).toMatchObject({ payment: { status: 'succeeded' } });
   });
 
   test('a second answer to the same effect is no contradiction', async () => {

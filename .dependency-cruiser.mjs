@@ -5,6 +5,7 @@ const floors = [
   ['db'],
   ['alarms', 'ledger', 'partners', 'controls', 'rates', 'gateway'],
   ['payments'],
+  ['webhooks'],
   ['api'],
   ['cli'],
 ];

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { benchLedger } from './ledger.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 const benches: Record<
   string,
@@ -9,6 +10,7 @@ const benches: Record<
 > = {
   ledger: benchLedger,
   api: benchApi,
+  webhooks: benchWebhooks,
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });

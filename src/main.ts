@@ -1,6 +1,6 @@
-import { pino } from 'pino';
-import { createAlarms } from './alarms/index.ts';
-import { createServer, listen } from './api/index.ts';
+import { type Logger, pino } from 'pino';
+import { type Alarms, createAlarms } from './alarms/index.ts';
+import { type ApiDeps, createServer, listen } from './api/index.ts';
 import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { RateSourceSetting } from './base/rate-sources.ts';
@@ -16,17 +16,22 @@ import {
   createHandOver,
   createPaymentWriter,
   createWaiting,
+  type ReconcilerDeps,
+  type RecoverDeps,
   startReconciler,
   startRecovery,
 } from './payments/index.ts';
 import { createRateSources, startRateRefresher } from './rates/index.ts';
 import { type BankSide, startSimulator } from './simulator.ts';
+import { createSender, createVault, startDelivery, startPruning } from './webhooks/index.ts';
 
 type Closing = () => Promise<void>;
 
 /** Wires the service together, runs it until it is told to stop, and takes it down in the opposite order. */
 export async function runService(say: (line: string) => void): Promise<void> {
   const stopped = firstSignal();
+  // Also while it still starts, which may take minutes when another process migrates the database.
+  void stopped.then(() => leaveInTime(say));
   const settings = readSettings(process.env);
   const closings: Closing[] = [];
   try {
@@ -34,7 +39,6 @@ export async function runService(say: (line: string) => void): Promise<void> {
     closings.push(database.close);
     await startUp(settings, database, closings, say);
     say(`Stopping on ${await stopped} …`);
-    leaveInTime(say);
   } finally {
     for (const close of closings.reverse()) await close();
   }
@@ -53,10 +57,14 @@ async function startUp(
   if (bank) closings.push(bank.close);
 
   const alarms = createAlarms({ db: pool, clock, log });
+  let reported = Promise.resolve();
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,
     token: bank?.token ?? settings.gatewayToken,
-    onReachable: isReachable => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]),
+    onReachable: isReachable => {
+      // One after the other, so that what is said last is what stands.
+      reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));
+    },
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
@@ -79,18 +87,7 @@ async function startUp(
     waiting: createWaiting(db, clock),
     answerWithinMs: 60_000,
   };
-  if (settings.roles.includes('worker')) {
-    const refresher = startRateRefresher({
-      ...deps,
-      sources: createRateSources(settings.rateSources ?? simulatedFeed(bank), { clock, ...settings }),
-      spreadBps: settings.rateSpreadBps,
-      refreshSec: settings.rateRefreshSec,
-      maxAgeSec: settings.rateMaxAgeSec,
-      reportAlarms: found => alarms.report('rate', found),
-      onError: err => log.error({ err }, 'the rate could not be refreshed'),
-    });
-    closings.push(refresher.stop, startRecovery(deps), startReconciler(deps));
-  }
+  if (settings.roles.includes('worker')) startWork(settings, deps, bank, secretKey, closings);
   if (!settings.roles.includes('api')) return say('Kopeck is working.');
 
   const server = await createServer(deps);
@@ -112,6 +109,38 @@ async function startUp(
       ? describeDemonstration(demonstration, address)
       : 'Partners and keys: npx kopeck partner list',
   );
+}
+
+type Deps = ApiDeps & RecoverDeps & ReconcilerDeps & { alarms: Alarms; log: Logger };
+
+/** What goes on by itself: unfinished payments, reconciliation, rates, and events on their way to partners. */
+function startWork(
+  settings: Settings,
+  deps: Deps,
+  bank: BankSide | undefined,
+  secretKey: string,
+  closings: Closing[],
+): void {
+  const { alarms, log } = deps;
+  const refresher = startRateRefresher({
+    ...deps,
+    sources: createRateSources(settings.rateSources ?? simulatedFeed(bank), { clock, ...settings }),
+    spreadBps: settings.rateSpreadBps,
+    refreshSec: settings.rateRefreshSec,
+    maxAgeSec: settings.rateMaxAgeSec,
+    reportAlarms: found => alarms.report('rate', found),
+    onError: err => log.error({ err }, 'the rate could not be refreshed'),
+  });
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const delivery = startDelivery({ ...deps, ...settings, sender, vault: createVault(secretKey) });
+  // Whoever waits for the end of a payment is woken when it has come, and then there is an event to send.
+  const { wake } = deps.waiting;
+  deps.waiting.wake = paymentId => {
+    wake(paymentId);
+    delivery.nudge();
+  };
+  closings.push(refresher.stop, startRecovery(deps), startReconciler(deps), sender.close, delivery.stop);
+  closings.push(startPruning(deps));
 }
 
 const gatewayUnreachable = {

@@ -1,1 +1,2 @@
+export type { ApiDeps } from './deps.ts';
 export { createServer, listen } from './server.ts';

@@ -175,6 +175,30 @@ export const ListQuery = Type.Object({
   status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
 });
 
+export const EventQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  after: Type.Optional(
+    Type.String({
+      description: 'The id of the last event that you have; none: from the first',
+      examples: ['evt_17'],
+    }),
+  ),
+});
+
+export const EventList = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: '^evt_\\d+$', examples: ['evt_17'] }),
+      event: Type.Enum(['payment.succeeded', 'payment.failed']),
+      created_at: instant('When it happened'),
+      data: Type.Ref('Payment'),
+    }),
+  ),
+  has_more: Type.Boolean(),
+  next_cursor: Type.String({ description: 'Pass it as `after`, now or later', examples: ['evt_17'] }),
+  request_id: requestId,
+});
+
 export const PaymentParams = Type.Object({ payment_id: Type.String({ description: 'The id of a payment' }) });
 
 export const ErrorBody = Type.Object(

@@ -12,6 +12,8 @@ import { authorize } from './authorize.ts';
 import { readBody, refuseUnstorableText, toPlain } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { type ErrorCode, ShapeError, sendError } from './errors.ts';
+import { eventRoutes } from './event-routes.ts';
+import { leaveQuickly } from './leaving.ts';
 import { measure } from './metrics.ts';
 import { documentApi } from './openapi.ts';
 import { partnerRoutes } from './partner-routes.ts';
@@ -29,6 +31,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
+    // Its own answer has no code of the contract; ours is below.
+    return503OnClosing: false,
     genReqId: () => newId('req', deps.clock),
     clientErrorHandler,
     // An address that cannot be decoded, or is longer than any id, is one that does not exist.
@@ -48,11 +52,14 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     server.server.emit('request', request, response),
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket));
+  const isLeaving = leaveQuickly(server);
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
+    if (isLeaving())
+      return void sendError(request, reply.header('Connection', 'close'), 'gateway_unavailable');
     // Before its body is read: what is not there has no opinion on it.
     if (request.is404) sendError(request, reply, 'not_found');
     else done();
@@ -77,7 +84,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   });
 
   await documentApi(server);
-  measure(server, deps.pool);
+  measure(server, deps.db);
   server.get('/healthz', { schema: { hide: true } }, () => ({ ok: true }));
   server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
     const silent = { ok: false, reason: 'the database does not answer' };
@@ -90,6 +97,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   await server.register(async scope => {
     scope.addHook('onRequest', authorize(deps));
     partnerRoutes(scope, deps);
+    eventRoutes(scope, deps);
   });
   return server;
 }

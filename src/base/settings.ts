@@ -32,6 +32,10 @@ export interface Settings {
   rateRefreshSec: number;
   rateMaxAgeSec: number;
   cryptoPayToken: string | undefined;
+  /** Before each attempt to deliver an event; there are as many attempts as pauses. */
+  webhookPausesSec: number[];
+  /** Whether receivers may be on this machine or in a private network. */
+  webhookAllowPrivate: boolean;
 }
 
 const secPerDay = 86_400;
@@ -62,7 +66,20 @@ export function readSettings(environment: Environment): Settings {
     rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
+    webhookPausesSec: pauses('WEBHOOK_PAUSES_SEC', read('WEBHOOK_PAUSES_SEC')),
+    webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
   };
+}
+
+function pauses(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
+  const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));
+  return values[0] === 0 ? values : refuse(name, 'must begin with 0: the first attempt is made at once');
+}
+
+/** A door into the house: wide open on a desk, never in production. */
+function allowPrivate(name: string, text: string | undefined, production: boolean): boolean {
+  const allowed = oneOf(name, text ?? `${!production}`, ['true', 'false']) === 'true';
+  return allowed && production ? refuse(name, 'must not be true in production') : allowed;
 }
 
 function port(name: string, text: string): number {

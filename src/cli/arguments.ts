@@ -49,3 +49,9 @@ export function day(text: string): Date {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && start.toJSON()?.startsWith(text);
   return isDay ? start : refuse('a day such as 2026-11-15');
 }
+
+export function instant(text: string): Date {
+  const at = new Date(text);
+  const fine = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  return fine && !Number.isNaN(at.getTime()) ? at : refuse('a time such as 2026-11-15T10:00:00Z');
+}

@@ -11,10 +11,12 @@ import {
   setLimits,
   setSuspended,
 } from '../partners/index.ts';
+import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
+import { webhookObject } from './webhook-object.ts';
 
 export function partnerCommands(): Command {
   return new Command('partner')
@@ -137,6 +139,7 @@ const summary = (partner: Partner) => ({
 async function describe({ desk }: Workplace, partner: Partner) {
   const { limits } = partner;
   const balances = await readBalances(desk.pool, partner.partnerId);
+  const webhook = await findWebhook(desk.pool, partner.partnerId);
   const inUsdt = (balance: Balances) => ({
     balance_usdt: formatMicroUsdt(balance.availableMicroUsdt),
     held_usdt: formatMicroUsdt(balance.heldMicroUsdt),
@@ -154,12 +157,13 @@ async function describe({ desk }: Workplace, partner: Partner) {
       other_rps: limits.otherRps,
     },
     balances: { live: inUsdt(balances.live), test: inUsdt(balances.test) },
+    webhook: webhook ? webhookObject(webhook) : null,
   };
 }
 
 async function show(workplace: Workplace, partner: Partner): Promise<Output> {
   const json = await describe(workplace, partner);
-  const { limits, balances } = json;
+  const { limits, balances, webhook } = json;
   const identity = details([
     ['partner', json.partner_id],
     ['name', json.name],
@@ -172,6 +176,7 @@ async function show(workplace: Workplace, partner: Partner): Promise<Output> {
       'requests',
       `${limits.create_rps}/s to create (burst ${limits.create_burst}), ${limits.other_rps}/s other`,
     ],
+    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} waiting)` : 'none'],
   ]);
   const money = table(
     ['mode', 'balance USDT', 'held', 'settled'],

@@ -9,6 +9,7 @@ import { paymentCommands } from './payment.ts';
 import { rateCommands } from './rate.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { RefusedError } from './refused.ts';
+import { webhookCommands } from './webhook.ts';
 
 /** Exit codes: 0 done, 1 refused or failed with a line that says why, 2 called the wrong way. */
 const exitCode = { refused: 1, wrongCall: 2 };
@@ -27,6 +28,7 @@ const program = new Command('kopeck')
   .addCommand(keyCommands())
   .addCommand(balanceCommands())
   .addCommand(paymentCommands())
+  .addCommand(webhookCommands())
   .addCommand(recipientCommands())
   .addCommand(maintenanceCommands())
   .addCommand(rateCommands())

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { recoverDuePayments } from '../../src/payments/index.ts';
@@ -519,7 +519,7 @@ describe('once a payment is debited', () => {
 });
 
 describe('beside the contract', () => {
-  test('/openapi.json is OpenAPI 3.1 with the eight endpoints and the two events', async () => {
+  test('/openapi.json is OpenAPI 3.1 with the eight endpoints, the feed and the two events', async () => {
     const response = await fetch(`${address}/openapi.json`);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     const document = (await response.json()) as Record<string, Record<string, object>>;
@@ -529,6 +529,7 @@ describe('beside the contract', () => {
     );
     expect(operations.sort()).toEqual([
       'GET /v1/balance',
+      'GET /v1/events',
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
       'GET /v1/ping',
@@ -596,4 +597,36 @@ describe('beside the contract', () => {
     expect(text).not.toContain('some-random-name');
     expect(text).not.toContain(unknownId);
   });
+});
+
+test('a server that closes waits only for those who wait for an answer', async () => {
+  const { deps } = await startApi({ pool });
+  const server = await createServer(deps);
+  let answer = () => {};
+  server.get('/slow', () => new Promise(resolve => (answer = () => resolve({ ok: true }))));
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const open = (text: string) => {
+    const socket = connect(port, '127.0.0.1', () => void socket.write(text));
+    let received = '';
+    socket.on('data', chunk => (received += chunk));
+    return { socket, ended: new Promise<string>(resolve => socket.once('close', () => resolve(received))) };
+  };
+  const headers = 'Host: x\r\nContent-Length: 10\r\n\r\n';
+  const idle = [
+    open(''),
+    open('GET /v1/ping HTTP/1.1\r\n'),
+    open(`POST /v1/quote HTTP/1.1\r\n${headers}{"amount`),
+  ];
+  const waiting = open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await vi.waitFor(async () =>
+    expect(
+      await new Promise(resolve => server.server.getConnections((_error, count) => resolve(count))),
+    ).toBe(4),
+  );
+  const closed = server.close();
+  await Promise.all(idle.map(({ ended }) => ended));
+  answer();
+  expect(await waiting.ended).toContain('200 OK');
+  await closed;
 });

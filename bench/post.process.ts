@@ -1,0 +1,23 @@
+/** The least that a delivery can cost: the same bytes posted with undici, as many at a time, and nothing else. */
+import { Agent, request } from 'undici';
+
+const [url = '', count = '0', atOnce = '0', bytes = '0'] = process.argv.slice(2);
+const body = `{"created_at":"2026-11-15T10:00:00.000000+00:00","x":"${'x'.repeat(Number(bytes))}"}`;
+const headers = {
+  'content-type': 'application/json',
+  'x-service-signature': `t=1794720488,v1=${'a'.repeat(64)}`,
+};
+const dispatcher = new Agent({ connections: Number(atOnce) });
+let left = Number(count);
+
+async function post(): Promise<void> {
+  while (left-- > 0) {
+    const response = await request(url, { method: 'POST', headers, body, dispatcher });
+    await response.body.dump();
+  }
+}
+
+const startedAt = performance.now();
+await Promise.all(Array.from({ length: Number(atOnce) }, post));
+console.log(JSON.stringify({ perSecond: (Number(count) / (performance.now() - startedAt)) * 1_000 }));
+await dispatcher.close();

@@ -1,0 +1,246 @@
+import { Command } from 'commander';
+import {
+  type Certificate,
+  certify,
+  checkAddress,
+  createNameLookup,
+  createSender,
+  createVault,
+  findWebhook,
+  formatEventId,
+  leadsInside,
+  listAttempts,
+  parseEventId,
+  readSecrets,
+  reEnable,
+  resendEvent,
+  resendFailed,
+  rotateSecret,
+  setWebhook,
+  type Webhook,
+} from '../webhooks/index.ts';
+import { instant, positiveCount } from './arguments.ts';
+import { atWork, command, type Workplace } from './command.ts';
+import { details, formatInstant, type Output, table } from './output.ts';
+import { find } from './partner.ts';
+import { RefusedError } from './refused.ts';
+import { webhookObject } from './webhook-object.ts';
+
+export function webhookCommands(): Command {
+  return new Command('webhook')
+    .description('where partners hear of their payments')
+    .addCommand(
+      command('set <partner>', 'set the address of a receiver; the first time a secret is made too')
+        .requiredOption('--url <url>', 'https, public, port 443 or above 1023')
+        .action((partner, { json, url }) => atWork(json, workplace => set(workplace, partner, url))),
+    )
+    .addCommand(
+      command('show <partner>', 'address, state and secret').action((partner, { json }) =>
+        atWork(json, async workplace => show(workplace, (await find(workplace, partner)).partnerId)),
+      ),
+    )
+    .addCommand(
+      command(
+        'check <partner>',
+        'ask the receiver five things; if it takes a valid event, sending goes on',
+      ).action((partner, { json }) => atWork(json, workplace => check(workplace, partner))),
+    )
+    .addCommand(
+      command('rotate <partner>', 'make a new secret; the old one signs too for 24 hours')
+        .option('--force', 'also while the one before the last still signs, which then ends at once')
+        .action((partner, { json, force = false }) =>
+          atWork(json, workplace => rotate(workplace, partner, force)),
+        ),
+    )
+    .addCommand(resendCommand())
+    .addCommand(
+      command('log <partner>', 'the last attempts, newest first')
+        .option('--limit <count>', 'how many', positiveCount, 50)
+        .action((partner, { json, limit }) => atWork(json, workplace => log(workplace, partner, limit))),
+    );
+}
+
+function resendCommand(): Command {
+  return command('resend', 'send an event again, or all that were given up')
+    .argument('[event]', 'such as evt_17')
+    .option('--failed', 'all that were given up, of all partners')
+    .option('--since <time>', 'since then, such as 2026-11-15T10:00:00Z', instant)
+    .action((event, { json, failed = false, since }, self: Command) => {
+      if ((event === undefined) !== failed || (since && !failed))
+        self.error('error: name an event, or use --failed, with --since if you like');
+      return atWork(json, workplace =>
+        failed ? resendAll(workplace, since ?? new Date(0)) : resendOne(workplace, event),
+      );
+    });
+}
+
+const noWebhook = (partner: string) =>
+  new RefusedError('no_webhook', `${partner} has no webhook: set one with kopeck webhook set.`);
+
+type PartnerId = Webhook['partnerId'];
+
+async function set(workplace: Workplace, partner: string, text: string): Promise<Output> {
+  const { desk, settings, secretKey } = workplace;
+  const { partnerId } = await find(workplace, partner);
+  const allowPrivate = settings.webhookAllowPrivate;
+  const verdict = checkAddress(text, { allowPrivate });
+  if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
+  if (!allowPrivate && (await leadsInside(verdict.url.hostname, createNameLookup())))
+    throw new RefusedError(
+      'bad_address',
+      'The name leads to an address that is not public: use a public one.',
+    );
+  await setWebhook(desk, createVault(secretKey), partnerId, verdict.url.href);
+  return show(workplace, partnerId);
+}
+
+async function rotate(workplace: Workplace, partner: string, force: boolean): Promise<Output> {
+  const { desk, secretKey } = workplace;
+  const { partnerId } = await find(workplace, partner);
+  const outcome = await rotateSecret(desk, createVault(secretKey), partnerId, { force });
+  if (outcome === 'no_webhook') throw noWebhook(partnerId);
+  if (outcome === 'overlap') {
+    const advice = 'wait until it does no longer, or use --force, which ends it now';
+    throw new RefusedError('overlap', `The secret before this one still signs: ${advice}.`);
+  }
+  return show(workplace, partnerId);
+}
+
+async function show({ desk, secretKey }: Workplace, partnerId: PartnerId): Promise<Output> {
+  const webhook = await findWebhook(desk.pool, partnerId);
+  if (!webhook) throw noWebhook(partnerId);
+  const nowMs = desk.clock.nowMs();
+  const [secret = '', oldSecret] = await readSecrets(desk.pool, createVault(secretKey), partnerId, nowMs);
+  const old: [string, string][] = oldSecret
+    ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
+    : [];
+  return {
+    json: { partner_id: partnerId, ...webhookObject(webhook), secret, old_secret: oldSecret ?? null },
+    text: details([
+      ['partner', partnerId],
+      ['url', webhook.url],
+      ['state', webhook.state],
+      ['waiting events', `${webhook.waiting}`],
+      ['given up', `${webhook.givenUp}`],
+      ['secret', secret],
+      ...old,
+    ]),
+  };
+}
+
+async function check(workplace: Workplace, partner: string): Promise<Output> {
+  const { desk, settings, secretKey, progress } = workplace;
+  const { partnerId } = await find(workplace, partner);
+  const webhook = await findWebhook(desk.pool, partnerId);
+  const secrets = await readSecrets(desk.pool, createVault(secretKey), partnerId, desk.clock.nowMs());
+  if (!webhook) throw noWebhook(partnerId);
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const slow = setInterval(() => progress('Waiting for the receiver …'), 2_000);
+  let certificate: Certificate;
+  try {
+    certificate = await certify({ clock: desk.clock, sender }, { url: webhook.url, secrets });
+  } finally {
+    clearInterval(slow);
+    await sender.close();
+  }
+  const reEnabled = certificate.canReceive && (await reEnable(desk, partnerId)) === 're_enabled';
+  if (!certificate.canReceive) process.exitCode = 1;
+  return describeCertificate(partnerId, certificate, reEnabled);
+}
+
+function describeCertificate(partnerId: PartnerId, certificate: Certificate, reEnabled: boolean): Output {
+  const { results, canReceive, passed, tls } = certificate;
+  const words = { accept: 'take it', refuse: 'refuse it' };
+  const conclusion = canReceive
+    ? `The receiver takes valid events${passed ? ' and refuses all others' : ', but not all is as it should be'}.`
+    : 'The receiver does not take a valid event: mend it and check again.';
+  return {
+    json: {
+      partner_id: partnerId,
+      can_receive: canReceive,
+      passed,
+      re_enabled: reEnabled,
+      tls: tls && { protocol: tls.protocol, valid_until: tls.validUntil },
+      results: results.map(({ durationMs, ...result }) => ({ ...result, duration_ms: durationMs })),
+    },
+    text: [
+      table(
+        ['sent', 'it should', 'it answered', 'ms', 'passed'],
+        results.map(result => [
+          result.question,
+          words[result.expected],
+          `${result.status ?? result.error}`,
+          `${result.durationMs}`,
+          result.passed ? 'yes' : 'NO',
+        ]),
+      ),
+      '',
+      tls
+        ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
+        : 'TLS: no such connection was made.',
+      conclusion,
+      ...(reEnabled ? ['Sending was suspended and goes on now, with what was kept.'] : []),
+    ].join('\n'),
+  };
+}
+
+async function resendOne({ desk }: Workplace, text: string): Promise<Output> {
+  const eventId = parseEventId(text);
+  const result = eventId === undefined ? { outcome: 'no_event' as const } : await resendEvent(desk, eventId);
+  switch (result.outcome) {
+    case 'queued':
+      return {
+        json: { event_id: text, partner_id: result.partnerId, queued: true, suspended: result.suspended },
+        text: result.suspended
+          ? `${text} will be sent to ${result.partnerId} again once kopeck webhook check has re-enabled sending.`
+          : `${text} is sent to ${result.partnerId} again.`,
+      };
+    case 'no_webhook':
+      throw new RefusedError('no_webhook', `The partner of ${text} has no webhook: set one first.`);
+    case 'no_event':
+      throw new RefusedError('no_event', `There is no event ${text}: ids look like evt_17.`);
+  }
+}
+
+async function resendAll({ desk, progress }: Workplace, since: Date): Promise<Output> {
+  const startedAt = Date.now();
+  const queued = await resendFailed(desk, since, (done, of) => {
+    if (Date.now() - startedAt > 2_000) progress(bar(done, of));
+  });
+  const text = `Events to be sent again: ${queued}. Where sending is suspended, a check comes first.`;
+  return { json: { queued }, text };
+}
+
+const barWidth = 30;
+
+function bar(done: number, of: number): string {
+  const filled = Math.round((barWidth * done) / Math.max(of, done));
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
+}
+
+async function log(workplace: Workplace, partner: string, limit: number): Promise<Output> {
+  const { partnerId } = await find(workplace, partner);
+  const attempts = await listAttempts(workplace.desk.pool, partnerId, limit);
+  return {
+    json: {
+      attempts: attempts.map(attempt => ({
+        event_id: formatEventId(attempt.eventId),
+        attempt: attempt.attempt,
+        at: attempt.at.toISOString(),
+        status: attempt.status,
+        error: attempt.error,
+        duration_ms: attempt.durationMs,
+      })),
+    },
+    text: table(
+      ['event', 'attempt', 'at (UTC)', 'answer', 'ms'],
+      attempts.map(attempt => [
+        formatEventId(attempt.eventId),
+        `${attempt.attempt}`,
+        formatInstant(attempt.at),
+        `${attempt.status ?? attempt.error}`,
+        `${attempt.durationMs}`,
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { type Id, idFromUuid } from '../base/ids.ts';
+import { formatInstant, type Payment, paymentObject } from '../payments/index.ts';
+
+export type EventId = `evt_${string}`;
+
+export interface Event {
+  eventId: bigint;
+  /** Finished: what its event says never changes. */
+  payment: Payment;
+}
+
+export const formatEventId = (eventId: bigint): EventId => `evt_${eventId}`;
+
+/** Reads what somebody typed or sent; undefined for what this service could not have issued. */
+export function parseEventId(text: string): bigint | undefined {
+  const digits = /^evt_([1-9]\d{0,17})$/.exec(text)?.[1];
+  return digits === undefined ? undefined : BigInt(digits);
+}
+
+export const eventKind = ({ payment }: Event) => `payment.${payment.status}`;
+
+/** The bytes that are sent, and that the feed shows: `data` is what the API answers about the payment. */
+export function envelope(event: Event): string {
+  const { eventId, payment } = event;
+  const head = JSON.stringify({
+    id: formatEventId(eventId),
+    event: eventKind(event),
+    created_at: formatInstant(payment.settledAt!),
+  });
+  return `${head.slice(0, -1)},"data":${paymentObject(payment)}}`;
+}
+
+/** The same for every attempt at an event, also when it is sent again much later; so it follows from the event. */
+export function deliveryId({ eventId, payment }: Event): Id<'whd'> {
+  const bytes = createHash('sha256').update(`delivery ${eventId}`).digest().subarray(0, 16);
+  bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return idFromUuid('whd', bytes.toString('hex'));
+}

@@ -1,0 +1,145 @@
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+
+export interface Attempt {
+  eventId: bigint;
+  attempt: number;
+  at: Date;
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+/** What came of the last attempts, newest first. */
+export async function listAttempts(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<Attempt[]> {
+  const { rows } = await db.query<Attempt>({
+    text: `SELECT event_id AS "eventId", attempt, at, status, error, duration_ms AS "durationMs"
+             FROM webhook_attempts WHERE partner_id = $1 ORDER BY id DESC LIMIT $2`,
+    values: [uuidFromId(partnerId), limit],
+  });
+  return rows;
+}
+
+const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
+
+/** Sends an event again, delivered or not; whose it is is found by looking at each partner. */
+export function resendEvent(
+  desk: Desk,
+  eventId: bigint,
+): Promise<
+  { outcome: 'queued'; partnerId: Id<'prt'>; suspended: boolean } | { outcome: 'no_event' | 'no_webhook' }
+> {
+  return transaction(desk.pool, async tx => {
+    const { rows } = await tx.query<{
+      partner_id: string;
+      mode: string;
+      payment_id: string;
+      url: string | null;
+      suspended: boolean;
+    }>({
+      text: `SELECT e.partner_id, e.mode, e.payment_id, w.url, w.suspended_at IS NOT NULL AS suspended
+               FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
+              CROSS JOIN LATERAL (SELECT * FROM events e
+                                   WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
+               LEFT JOIN webhooks w ON w.partner_id = e.partner_id`,
+      values: [eventId],
+    });
+    const [event] = rows;
+    if (!event) return { outcome: 'no_event' };
+    if (event.url === null) return { outcome: 'no_webhook' };
+    await tx.query({
+      text: `INSERT INTO deliveries AS d (partner_id, event_id, mode, payment_id, next_at)
+             VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (partner_id, event_id) DO UPDATE ${resetTo('$5')}`,
+      values: [event.partner_id, eventId, event.mode, event.payment_id, instantOf(desk.clock)],
+    });
+    const partnerId = idFromUuid('prt', event.partner_id);
+    await recordChange(tx, desk, {
+      action: 'webhook.resend',
+      subject: partnerId,
+      after: { event_id: `evt_${eventId}` },
+    });
+    return { outcome: 'queued', partnerId, suspended: event.suspended };
+  });
+}
+
+const resendAtOnce = 500;
+
+/** Sends again what was given up since then, to whomever; some at a time, so that nobody waits for a lock on all. */
+export async function resendFailed(
+  desk: Desk,
+  since: Date,
+  onProgress: (done: number, of: number) => void,
+): Promise<number> {
+  const which = 'failed_at >= $1 AND failed_at <= $2';
+  const until = instantOf(desk.clock);
+  const { rows } = await desk.pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM deliveries WHERE ${which}`,
+    [since, until],
+  );
+  const { count } = rows[0]!;
+  let done = 0;
+  for (;;) {
+    const { rowCount } = await desk.pool.query(
+      `UPDATE deliveries d ${resetTo('$2')}
+         FROM (SELECT partner_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendAtOnce} FOR UPDATE SKIP LOCKED) f
+        WHERE d.partner_id = f.partner_id AND d.event_id = f.event_id`,
+      [since, until],
+    );
+    if (!rowCount) break;
+    done += rowCount;
+    onProgress(done, count);
+  }
+  if (done > 0) {
+    const after = { events: done, since };
+    await recordChange(desk.pool, desk, { action: 'webhook.resend_failed', subject: 'webhooks', after });
+  }
+  return done;
+}
+
+const keptDays = 30;
+const pruneAtOnce = 10_000;
+
+/** Forgets attempts and given-up deliveries that are older than thirty days. Returns how many rows that were. */
+export async function pruneLog(db: Queryable, clock: Clock): Promise<number> {
+  const before = new Date(clock.nowMs() - keptDays * 86_400_000);
+  let pruned = 0;
+  for (const [table, column] of [
+    ['webhook_attempts', 'at'],
+    ['deliveries', 'failed_at'],
+  ]) {
+    for (let count = 1; count > 0; ) {
+      const { rowCount } = await db.query({
+        text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${pruneAtOnce}))`,
+        values: [before],
+      });
+      count = rowCount ?? 0;
+      pruned += count;
+    }
+  }
+  return pruned;
+}
+
+const pruneEveryMs = 3_600_000;
+
+/** Keeps the log short for as long as this process runs; that several do so does no harm. */
+export function startPruning(deps: {
+  db: Queryable;
+  clock: Clock;
+  log: { error(details: object, message: string): void };
+}): () => Promise<void> {
+  const { db, clock, log } = deps;
+  const stop = new AbortController();
+  const finished = (async () => {
+    while (!stop.signal.aborted) {
+      await pruneLog(db, clock).catch(err => log.error({ err }, 'the log of webhooks could not be pruned'));
+      await clock.sleep(pruneEveryMs, stop.signal);
+    }
+  })();
+  return () => {
+    stop.abort();
+    return finished;
+  };
+}

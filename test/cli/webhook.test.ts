@@ -1,0 +1,191 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifySignature } from '../../src/webhooks/index.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { startReceiver, withStatus } from '../helpers/receiver.ts';
+
+const { pool, url } = await createDatabase();
+const { address } = await startApi({ pool });
+const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+const run = (...args: string[]) => kopeck(env, 'webhook', ...args);
+const runJson = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+beforeEach(() => setRate(pool));
+
+const receiver = await startReceiver();
+let partner: string;
+let secret: string;
+beforeAll(async () => {
+  partner = (await createCustomer(pool)).partnerId;
+});
+
+describe('set, show and rotate', () => {
+  test('set gives the secret, and keeps it when the address changes', async () => {
+    const first = await runJson('set', partner, '--url', 'http://127.0.0.1:9/old');
+    expect(first).toMatchObject({ partner_id: partner, state: 'active', waiting: 0, given_up: 0 });
+    ({ secret } = first);
+    expect(secret).toMatch(/^whsec_/);
+    expect(await runJson('set', partner, '--url', receiver.url)).toMatchObject({ url: receiver.url, secret });
+    expect(await runJson('show', partner)).toMatchObject({ url: receiver.url, secret, old_secret: null });
+    const shown = JSON.parse((await kopeck(env, 'partner', 'show', partner, '--json')).stdout);
+    expect(shown.webhook).toEqual({
+      url: receiver.url,
+      state: 'active',
+      suspended_at: null,
+      waiting: 0,
+      given_up: 0,
+    });
+  });
+
+  test.each([
+    ['ftp://example.com/', 1],
+    ['https://user:hunter2@example.com/hook', 1],
+    ['nonsense', 1],
+    ['http://example.com/hook', 1],
+  ])('%s is refused with one line', async (address, code) => {
+    const refused = await run('set', partner, '--url', address);
+    expect([refused.code, refused.stdout]).toEqual([code, '']);
+    expect(refused.stderr).toMatch(/^[^\n]+\n$/);
+    expect(refused.stderr).not.toContain('hunter2');
+  });
+
+  test('in production nothing private is accepted', async () => {
+    const production = { ...env, NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) };
+    const other = await createDatabase();
+    const created = await kopeck(
+      { ...production, DATABASE_URL: other.url },
+      'partner',
+      'create',
+      '--name',
+      'n',
+      '--json',
+    );
+    const { partner_id: id } = JSON.parse(created.stdout);
+    for (const address of [
+      'http://127.0.0.1:9000/',
+      'https://127.0.0.1/',
+      'https://localhost/',
+      'https://10.0.0.1/',
+    ]) {
+      const refused = await kopeck(
+        { ...production, DATABASE_URL: other.url },
+        'webhook',
+        'set',
+        id,
+        '--url',
+        address,
+      );
+      expect([address, refused.code]).toEqual([address, 1]);
+    }
+    const forced = { ...production, DATABASE_URL: other.url, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    expect((await kopeck(forced, 'webhook', 'set', id, '--url', 'https://127.0.0.1/')).stderr).toContain(
+      'WEBHOOK_ALLOW_PRIVATE must not be true in production',
+    );
+  });
+
+  test('rotate keeps the old one for a day', async () => {
+    const rotated = await runJson('rotate', partner);
+    expect(rotated).toMatchObject({ old_secret: secret });
+    expect(rotated.secret).not.toBe(secret);
+    ({ secret } = rotated);
+    const again = await run('rotate', partner, '--json');
+    expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([1, 'overlap']);
+    const { rows } = await pool.query(
+      `SELECT action, after::text FROM audit WHERE subject = $1 ORDER BY id`,
+      [partner],
+    );
+    expect(rows.map(({ action }) => action).slice(-3)).toEqual([
+      'webhook.set',
+      'webhook.set',
+      'webhook.rotate',
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('whsec_');
+  });
+
+  test('without a webhook or a partner it says what to do', async () => {
+    const { partnerId } = await createCustomer(pool);
+    for (const command of ['show', 'check', 'rotate']) {
+      const refused = await run(command, partnerId);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('kopeck webhook set')]);
+    }
+    expect(await run('show', 'prt_nobody')).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describe('check', () => {
+  const results = (certificate: { results: { passed: boolean }[] }) =>
+    certificate.results.map(({ passed }) => passed);
+
+  test('a receiver that verifies passes all five', async () => {
+    receiver.answer((response, { headers, body }) => {
+      const header = headers['x-service-signature'] as string;
+      withStatus(verifySignature(secret, header, body, Date.now() / 1_000) ? 204 : 401)(response);
+    });
+    const before = receiver.received.length;
+    const certificate = await runJson('check', partner);
+    expect(certificate).toMatchObject({ can_receive: true, passed: true, re_enabled: false, tls: null });
+    expect(results(certificate)).toEqual([true, true, true, true, true]);
+    const asked = receiver.received.slice(before);
+    expect(asked.map(({ headers }) => headers['x-service-test'])).toEqual(Array(5).fill('true'));
+    expect(asked.map(({ json }) => json.data.mode)).toEqual(Array(5).fill('test'));
+    expect((await run('check', partner)).stdout).toMatch(/a changed body +refuse it +401 +\d+ +yes\n/);
+  });
+
+  test('one that believes everything can receive, and is told', async () => {
+    receiver.answer(withStatus(200));
+    const certificate = await runJson('check', partner);
+    expect(certificate).toMatchObject({ can_receive: true, passed: false });
+    expect(results(certificate)).toEqual([true, true, false, false, false]);
+  });
+
+  test('one that refuses everything cannot, and never is its body repeated', async () => {
+    receiver.answer(response => void response.writeHead(500).end('a secret of the receiver'));
+    const refused = await run('check', partner);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('does not take a valid event');
+    expect(refused.stdout).not.toContain('secret of the receiver');
+    receiver.answer(withStatus(200));
+  });
+
+  test('sending that was suspended goes on', async () => {
+    await pool.query('UPDATE webhooks SET suspended_at = now()');
+    expect(await runJson('check', partner)).toMatchObject({ re_enabled: true });
+    expect(await runJson('show', partner)).toMatchObject({ state: 'active' });
+  });
+});
+
+describe('log and resend', () => {
+  test('an event, what was given up, and nonsense', async () => {
+    const customer = await createCustomer(pool);
+    await run('set', customer.partnerId, '--url', receiver.url);
+    const api = partnerAt(address, customer.testKey);
+    await api.pay({ qr_url: newLink(10_000) });
+    const [{ id }] = (await api.get('/v1/events')).json.data;
+    expect(await runJson('log', customer.partnerId)).toEqual({ attempts: [] });
+    expect(await runJson('resend', id)).toEqual({
+      event_id: id,
+      partner_id: customer.partnerId,
+      queued: true,
+      suspended: false,
+    });
+    await pool.query(`UPDATE deliveries SET failed_at = now(), attempts = 9`);
+    expect(await runJson('show', customer.partnerId)).toMatchObject({ waiting: 0, given_up: 1 });
+    expect(await runJson('resend', '--failed', '--since', '2999-01-01')).toEqual({ queued: 0 });
+    expect(await runJson('resend', '--failed', '--since', '2020-01-01T00:00:00Z')).toEqual({ queued: 1 });
+    expect(await runJson('show', customer.partnerId)).toMatchObject({ waiting: 1, given_up: 0 });
+    expect(await run('resend', 'evt_999999')).toMatchObject({ code: 1, stdout: '' });
+    expect(await run('resend', 'evt_x')).toMatchObject({ code: 1, stdout: '' });
+    for (const wrong of [
+      [],
+      ['evt_1', '--failed'],
+      ['evt_1', '--since', '2020-01-01'],
+      ['--failed', '--since', 'x'],
+    ])
+      expect((await run('resend', ...wrong)).code).toBe(2);
+  });
+});

@@ -1,0 +1,168 @@
+import type { LookupAddress } from 'node:dns';
+import type { RequestListener } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSender, type SenderOptions } from '../../src/webhooks/send.ts';
+import { startHttpReceiver, startTcpReceiver } from '../helpers/receivers.ts';
+
+const sendingTo = (port: number) => ({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' });
+const hang: RequestListener = request => void request.resume();
+
+function senderWith(options: Partial<SenderOptions> = {}) {
+  const sender = createSender({ allowPrivate: true, timeoutMs: 5_000, ...options });
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+const answered = { outcome: 'answered', status: 200, durationMs: expect.any(Number) };
+const failed = (error: string) => ({ outcome: 'failed', error, durationMs: expect.any(Number) });
+
+describe('many at once', () => {
+  test('share a few connections, and all are answered', async () => {
+    const receiver = await startHttpReceiver();
+    const sender = senderWith({ maxSocketsPerHost: 8 });
+    const verdicts = await Promise.all(
+      Array.from({ length: 1_000 }, () => sender.send(sendingTo(receiver.port))),
+    );
+    expect(verdicts).toEqual(verdicts.map(() => answered));
+    expect(receiver.connections.length).toBeLessThanOrEqual(8);
+  });
+
+  test('a receiver that hangs does not hold up another', async () => {
+    const silent = await startHttpReceiver(hang);
+    const receiver = await startHttpReceiver();
+    const sender = senderWith({ maxSocketsPerHost: 4, timeoutMs: 500 });
+    const stuck = Array.from({ length: 50 }, () => sender.send(sendingTo(silent.port)));
+    const verdict = await sender.send(sendingTo(receiver.port));
+    expect(verdict).toEqual(answered);
+    expect(verdict.durationMs).toBeLessThan(400);
+    // Four had a connection; four got theirs; the others waited in vain, and nothing of them is left.
+    const verdicts = await Promise.all(stuck);
+    expect(verdicts.filter(it => it.durationMs < 450)).toEqual([]);
+    const errors = verdicts.map(it => it.outcome === 'failed' && it.error);
+    expect(errors.filter(error => error === 'timeout').length).toBeGreaterThanOrEqual(4);
+    expect(errors.filter(error => error === 'busy').length).toBeGreaterThanOrEqual(42);
+    expect(silent.connections.length).toBeLessThanOrEqual(8);
+    await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
+  });
+
+  test('who waited for a connection has its full time', async () => {
+    const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 300));
+    const sender = senderWith({ maxSocketsPerHost: 1, timeoutMs: 500 });
+    const verdicts = await Promise.all([
+      sender.send(sendingTo(receiver.port)),
+      sender.send(sendingTo(receiver.port)),
+    ]);
+    expect(verdicts).toEqual([answered, answered]);
+    expect(verdicts[1].durationMs).toBeLessThan(450);
+  });
+});
+
+describe('what is kept', () => {
+  test('no more connections than allowed over all hosts, and no host without one', async () => {
+    const receivers = await Promise.all(Array.from({ length: 12 }, () => startHttpReceiver()));
+    const sender = senderWith({ maxSockets: 5 });
+    for (const { port } of receivers) expect(await sender.send(sendingTo(port))).toEqual(answered);
+    const open = () => receivers.filter(({ connections }) => connections.some(socket => !socket.destroyed));
+    await expect.poll(() => open().length).toBe(5);
+    // Those that were used last.
+    expect(open()).toEqual(receivers.slice(-5));
+    expect(sender.hosts).toBe(5);
+    for (const socket of receivers.at(-1)!.connections) socket.destroy();
+    await expect.poll(() => sender.hosts).toBe(4);
+    // One that was dropped is simply connected to again.
+    expect(await sender.send(sendingTo(receivers[0]!.port))).toEqual(answered);
+  });
+
+  test('those who are at work keep theirs', async () => {
+    const slow = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 300));
+    const receivers = await Promise.all([startHttpReceiver(), startHttpReceiver()]);
+    const sender = senderWith({ maxSockets: 1 });
+    const verdict = sender.send(sendingTo(slow.port));
+    for (const { port } of receivers) expect(await sender.send(sendingTo(port))).toEqual(answered);
+    expect(await verdict).toEqual(answered);
+  });
+
+  test('nothing of hosts that cannot be reached or hang up', async () => {
+    const rude = await startTcpReceiver(socket => socket.destroy());
+    const sender = senderWith();
+    expect(await sender.send(sendingTo(1))).toEqual(failed('refused'));
+    expect(await sender.send(sendingTo(rude.port))).toEqual(failed('closed'));
+    await expect.poll(() => sender.hosts).toBe(0);
+  });
+});
+
+describe('the end', () => {
+  test('an abort ends a send at once, whether it waits or is under way', async () => {
+    let received = 0;
+    const silent = await startHttpReceiver(request => request.resume().on('end', () => received++));
+    const sender = senderWith({ maxSocketsPerHost: 1 });
+    const leaving = new AbortController();
+    const sends = [1, 2, 3].map(() => sender.send(sendingTo(silent.port), leaving.signal));
+    const results = Promise.allSettled(sends);
+    await expect.poll(() => received).toBe(1);
+    const reason = new Error('leaving');
+    leaving.abort(reason);
+    expect(await results).toEqual(sends.map(() => ({ status: 'rejected', reason })));
+    await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
+    expect(received).toBe(1);
+    await expect(sender.send(sendingTo(silent.port), leaving.signal)).rejects.toBe(reason);
+    await expect.poll(() => sender.hosts).toBe(0);
+  });
+
+  test('what was given up before there was a connection is never sent', async () => {
+    let received = 0;
+    const receiver = await startHttpReceiver((_request, response) => {
+      received++;
+      response.end();
+    });
+    const name = Promise.withResolvers<LookupAddress[]>();
+    const sender = senderWith({ lookup: () => name.promise });
+    const leaving = new AbortController();
+    const sending = { ...sendingTo(receiver.port), url: `http://localhost:${receiver.port}/` };
+    const send = sender.send(sending, leaving.signal);
+    leaving.abort();
+    await expect(send).rejects.toThrow('aborted');
+    name.resolve([{ address: '127.0.0.1', family: 4 }]);
+    await expect.poll(() => receiver.connections.length).toBe(1);
+    // The connection is there for who comes next, and only the next one is received.
+    expect(await sender.send(sending)).toEqual(answered);
+    expect(received).toBe(1);
+    expect(receiver.connections).toHaveLength(1);
+  });
+
+  test('a signal that many share has no listeners left', async () => {
+    const receiver = await startHttpReceiver();
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const { addEventListener, removeEventListener } = signal;
+    signal.addEventListener = (...given: unknown[]) => {
+      listeners++;
+      Reflect.apply(addEventListener, signal, given);
+    };
+    signal.removeEventListener = (...given: unknown[]) => {
+      listeners--;
+      Reflect.apply(removeEventListener, signal, given);
+    };
+    const silent = await startHttpReceiver(hang);
+    const sender = senderWith({ maxSocketsPerHost: 1, timeoutMs: 100 });
+    const ports = [...Array(40).fill(receiver.port), ...Array(5).fill(silent.port)];
+    await Promise.all(ports.map(port => sender.send(sendingTo(port), signal)));
+    await expect.poll(() => listeners).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+
+  test('close waits for what is under way, takes no more, and leaves no connection', async () => {
+    const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 200));
+    const sender = createSender({ allowPrivate: true, maxSocketsPerHost: 1 });
+    const sends = [sender.send(sendingTo(receiver.port)), sender.send(sendingTo(receiver.port))];
+    const closed = Promise.all([sender.close(), sender.close()]);
+    await expect(sender.send(sendingTo(receiver.port))).rejects.toThrow('The sender is closed.');
+    await closed;
+    expect(await Promise.all(sends)).toEqual([answered, answered]);
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+  });
+});

@@ -67,6 +67,7 @@ describe('partner', () => {
         live: { balance_usdt: '0.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
         test: { balance_usdt: '10000.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
       },
+      webhook: null,
     });
     expect((await run('partner', 'show', partner)).stdout).toMatch(/test +10000\.000000/);
   });

@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores, a database beside the tests, and tests that start processes of their own.
-    maxWorkers: 2,
+    // Two cores, a database beside the tests, and tests that start processes of their own and wait for them.
+    maxWorkers: 3,
   },
 });

@@ -90,7 +90,9 @@ describe('the list', () => {
 
   test('has 50 unless told otherwise, and up to 100', async () => {
     const partner = await newPartner();
-    await Promise.all(Array.from({ length: 101 }, () => partner.pay({ qr_url: newLink(10_000) })));
+    // No more at once than a partner may.
+    for (const length of [51, 50])
+      await Promise.all(Array.from({ length }, () => partner.pay({ qr_url: newLink(10_000) })));
     const sizes = async (query: string) => (await readAll(partner, query)).map(({ length }) => length);
     expect(await sizes('')).toEqual([50, 50, 1]);
     expect(await sizes('limit=100')).toEqual([100, 1]);

@@ -107,7 +107,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     } catch (error) {
       world.violate('nothing breaks but connections', error instanceof Error ? `${error.stack}` : `${error}`);
     }
-    processes.checkOrphans(model.books.open.owners);
+    await processes.checkOrphans(model.books.open.owners);
     if (world.counts.steps > maxSteps || scheduler.nowMs() - startMs > givesUpAfterMs)
       world.violate(
         'every payment ends, and everybody gets an answer',

@@ -126,7 +126,7 @@ const sabotages: Sabotage[] = [
     guard: 'the event with the end',
     ...payments,
     ...recovery,
-    piece: /INSERT INTO events \(partner_id, mode, payment_id\)\n.*?;/,
+    piece: /INSERT INTO events \([^)]*\)\n.*?;/,
     noticedBy: 'an answer, a poller',
   },
   {

@@ -1,6 +1,7 @@
-export { type Caller, type CreateDeps, type Creation, createPayment } from './create.ts';
+export { type Caller, type CreateDeps, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
 export { findAnywhere, resolvePayment } from './operate.ts';
+export type { Creation } from './pay.ts';
 export {
   formatInstant,
   type Payment,

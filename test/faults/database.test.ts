@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
+import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, killDatabase } from './database-nemeses.ts';
 import { freezeService } from './process-nemeses.ts';
-import { createRandom } from './random.ts';
 import { runRound } from './run.ts';
 import { createWorld } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../helpers/random.ts';
 import { createProxy, type Pair, type TcpProxy } from './proxy.ts';
-import type { Random } from './random.ts';
 
 /** What becomes of the bank side's answers. */
 export type Weather =

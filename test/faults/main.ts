@@ -4,10 +4,10 @@
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
 import { spoilGateway } from './gateway-nemesis.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
-import { createRandom } from './random.ts';
 import { addRound, describeReport, newReport } from './report.ts';
 import type { Round } from './round.ts';
 import { type Nemesis, runRound } from './run.ts';
@@ -51,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   for (let queue: string[] = []; Date.now() < untilMs; ) {
-    if (queue.length === 0) queue = random.shuffled(Object.keys(nemeses));
+    if (queue.length === 0) queue = random.shuffle(Object.keys(nemeses));
     const name = queue.shift()!;
     const { nemesis, databaseIsWhole = false } = nemeses[name]!;
     current = { name };

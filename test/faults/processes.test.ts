@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
+import { createRandom } from '../helpers/random.ts';
 import { spoilGateway } from './gateway-nemesis.ts';
 import { killService, terminateService } from './process-nemeses.ts';
-import { createRandom } from './random.ts';
 import { runRound } from './run.ts';
 import { createWorld } from './world.ts';
 

@@ -1,5 +1,5 @@
+import type { Random } from '../helpers/random.ts';
 import type { Call } from './history.ts';
-import type { Random } from './random.ts';
 import type { Partner, World } from './world.ts';
 
 /** One run of one nemesis: who pays, what was asked and answered, what was broken, and what was found wrong. */

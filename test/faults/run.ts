@@ -1,8 +1,8 @@
+import type { Random } from '../helpers/random.ts';
 import { checkBooks } from './check-books.ts';
 import { checkHistory } from './check-history.ts';
 import { type Load, settle, startLoad } from './load.ts';
 import type { Program } from './program.ts';
-import type { Random } from './random.ts';
 import { note, type Round, tell } from './round.ts';
 import type { World } from './world.ts';
 

@@ -8,10 +8,10 @@ import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createRandom } from '../helpers/random.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
 import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
 import { type Program, startProgram } from './program.ts';
-import { createRandom } from './random.ts';
 import { until } from './wait.ts';
 
 /** A database, a bank side, and any number of services on them, all of them real and of this run alone. */

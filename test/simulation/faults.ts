@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../helpers/random.ts';
 
 /** How likely each mischief is, every time it could happen. */
 export interface Faults {

@@ -1,4 +1,5 @@
 import type { Pool } from '../../src/db/pool.ts';
+import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
@@ -10,7 +11,6 @@ import { createModel } from './model.ts';
 import { createOperator } from './operator.ts';
 import { createPartners } from './partners.ts';
 import { createProcesses } from './processes.ts';
-import { createRandom } from './random.ts';
 import { createRates } from './rates.ts';
 import { createScheduler } from './scheduler.ts';
 import { createTrace, type Violation, type World } from './world.ts';

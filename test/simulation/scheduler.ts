@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../helpers/random.ts';
 
 /** Something that will happen: a statement runs, a message arrives, a timer goes off. */
 export interface Step {

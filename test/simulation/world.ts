@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Random } from '../helpers/random.ts';
 import type { Faults } from './faults.ts';
-import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** What everybody in a run shares. Who acts in it (partners, the bank side, operators, bad luck) is put in by `run.ts`. */

@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { Pool } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
@@ -9,6 +10,8 @@ export interface ApiDeps extends CreateDeps {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   presence: Presence;
+  /** Adds the metrics of this process to those of its neighbours; returns how to read them all. */
+  shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   trustProxy: string[];
 }

@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { countOpenAlarms } from '../alarms/index.ts';
-import type { Queryable } from '../db/pool.ts';
 import { countUnfinished } from '../payments/index.ts';
+import type { ApiDeps } from './deps.ts';
 
-/** Prometheus metrics at /metrics: of this process, and of the service as a whole as the database knows it. */
-export function measure(server: FastifyInstance, db: Queryable): void {
+/** Prometheus metrics at /metrics: of all processes behind this port, and of the service as the database knows it. */
+export function measure(
+  server: FastifyInstance,
+  { db, shareMetrics }: Pick<ApiDeps, 'db' | 'shareMetrics'>,
+): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -31,8 +34,9 @@ export function measure(server: FastifyInstance, db: Queryable): void {
   gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Payments without an end', 'state', () =>
     countUnfinished(db),
   );
+  const readAll = shareMetrics(registry);
   server.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
+    reply.type(registry.contentType).send(await readAll()),
   );
 }
 
@@ -49,6 +53,8 @@ function gaugeFromDatabase(
     help,
     labelNames: [label],
     registers: [registry],
+    // All processes read the same database.
+    aggregator: 'first',
     async collect() {
       this.reset();
       const counts = await read().catch(() => new Map<string, number>());

@@ -84,7 +84,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   });
 
   await documentApi(server);
-  measure(server, deps.db);
+  measure(server, deps);
   server.get('/healthz', { schema: { hide: true } }, () => ({ ok: true }));
   server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
     const silent = { ok: false, reason: 'the database does not answer' };

@@ -9,6 +9,8 @@ type Role = (typeof allRoles)[number];
 export interface Settings {
   production: boolean;
   roles: Role[];
+  /** How many processes serve on one port; undefined means as many as the machine has cores. */
+  processes: number | undefined;
   port: number;
   host: string;
   /** As given; whoever opens it makes it absolute. */
@@ -51,6 +53,7 @@ export function readSettings(environment: Environment): Settings {
   return {
     production,
     roles: list(read('ROLES') ?? allRoles.join(',')).map(role => oneOf('ROLES', role, allRoles)),
+    processes: processes('PROCESSES', read('PROCESSES')),
     port: port('PORT', read('PORT') ?? '8080'),
     host: read('HOST') ?? '127.0.0.1',
     dataDir: read('DATA_DIR') ?? './data',
@@ -70,6 +73,9 @@ export function readSettings(environment: Environment): Settings {
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
   };
 }
+
+const processes = (name: string, text: string | undefined) =>
+  text === undefined ? undefined : wholeNumber(name, text, 1, 64);
 
 function pauses(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));

@@ -1,10 +1,16 @@
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 
-export async function isUnderMaintenance(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ maintenance: boolean }>({ text: 'SELECT maintenance FROM service' });
-  return rows[0]!.maintenance;
-}
+const readMaintenance = sharedRead<void, boolean>(async (db, askers) => {
+  const { rows } = await db.query<{ maintenance: boolean }>({
+    name: 'is under maintenance',
+    text: 'SELECT maintenance FROM service',
+  });
+  return askers.map(() => rows[0]!.maintenance);
+});
+
+export const isUnderMaintenance = (db: Queryable) => readMaintenance(db);
 
 /** While it is on, no new payment is accepted; those under way go on. */
 export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 
 export interface BlockedRecipient {
   recipient: string;
@@ -53,11 +54,14 @@ export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecip
   return rows;
 }
 
-export async function isRecipientBlocked(db: Queryable, names: string[]): Promise<boolean> {
-  const { rows } = await db.query<{ blocked: boolean }>({
-    name: 'is recipient blocked',
-    text: 'SELECT EXISTS (SELECT FROM blocked_recipients WHERE recipient = ANY($1)) AS blocked',
-    values: [names.map(fold)],
+/** Whether a recipient who goes by these names is blocked under any of them. */
+export const isRecipientBlocked = sharedRead(async (db, asked: string[][]) => {
+  const folded = asked.map(names => names.map(fold));
+  const { rows } = await db.query<{ recipient: string }>({
+    name: 'which recipients are blocked',
+    text: 'SELECT recipient FROM blocked_recipients WHERE recipient = ANY($1)',
+    values: [folded.flat()],
   });
-  return rows[0]!.blocked;
-}
+  const blocked = new Set(rows.map(({ recipient }) => recipient));
+  return folded.map(names => names.some(name => blocked.has(name)));
+});

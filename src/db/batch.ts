@@ -12,7 +12,12 @@ export interface BatcherOptions<Item, Answer> {
   maxBatch: number;
   /** Past this many waiting callers of one lane, the next is refused rather than made to wait. */
   maxWaiting: number;
+  /** Before each round trip: a moment in which others join. Without it, whoever is alone goes at once. */
+  gather?: () => Promise<void>;
 }
+
+/** All who arrive in the same turn of the event loop go together: under load they are many. */
+export const oneTurn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 export class BatcherFullError extends Error {}
 
@@ -26,7 +31,10 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   const lanes = new Map<number, Waiting<Item, Answer>[]>();
 
   async function drain(lane: number, waiting: Waiting<Item, Answer>[]): Promise<void> {
-    while (waiting.length > 0) await carryOut(waiting.splice(0, options.maxBatch));
+    while (waiting.length > 0) {
+      if (options.gather) await options.gather();
+      await carryOut(waiting.splice(0, options.maxBatch));
+    }
     lanes.delete(lane);
   }
 

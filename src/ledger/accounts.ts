@@ -1,5 +1,6 @@
-import { type Id, uuidFromId } from '../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from './post.ts';
 
 export interface Balances {
@@ -15,17 +16,21 @@ export async function openAccounts(db: Queryable, partnerId: Id<'prt'>): Promise
   });
 }
 
-export async function readBalances(db: Queryable, partnerId: Id<'prt'>): Promise<Record<Mode, Balances>> {
-  const { rows } = await db.query<Balances & { mode: Mode }>({
-    text: `SELECT mode, available AS "availableMicroUsdt", held AS "heldMicroUsdt", settled AS "settledMicroUsdt"
-             FROM accounts WHERE partner_id = $1`,
-    values: [uuidFromId(partnerId)],
+export const readBalances = sharedRead(async (db, asked: Id<'prt'>[]) => {
+  const { rows } = await db.query<Balances & { partner_id: string; mode: Mode }>({
+    name: 'read balances',
+    text: `SELECT partner_id, mode, available AS "availableMicroUsdt", held AS "heldMicroUsdt",
+                  settled AS "settledMicroUsdt"
+             FROM accounts WHERE partner_id = ANY ($1)`,
+    values: [asked.map(uuidFromId)],
   });
-  const of = (mode: Mode) => {
-    const row = rows.find(candidate => candidate.mode === mode);
-    if (!row) throw new Error(`partner ${partnerId} has no ${mode} accounts`);
-    const { mode: _, ...balances } = row;
+  const found = new Map(
+    rows.map(({ partner_id, mode, ...balances }) => [`${idFromUuid('prt', partner_id)} ${mode}`, balances]),
+  );
+  const of = (partnerId: Id<'prt'>, mode: Mode): Balances => {
+    const balances = found.get(`${partnerId} ${mode}`);
+    if (!balances) throw new Error(`partner ${partnerId} has no ${mode} accounts`);
     return balances;
   };
-  return { live: of('live'), test: of('test') };
-}
+  return asked.map(partnerId => ({ live: of(partnerId, 'live'), test: of(partnerId, 'test') }));
+});

@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from '../db/pool.ts';
+import { createBatcher, oneTurn } from '../db/batch.ts';
+import { mayBeOneItemsFault, type Queryable } from '../db/pool.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 
@@ -29,6 +30,14 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   const leases = new Map<string, { tokens: number; untilMs: number }>();
   const waiting = new Map<string, number>();
   const fetching = new Map<string, Promise<number | undefined>>();
+  const takeTokens = createBatcher<Fetch, Grant>({
+    mayBeOneItemsFault,
+    laneOf: () => 0,
+    maxBatch: 256,
+    maxWaiting: 5_000,
+    gather: oneTurn,
+    run: fetches => takeAll(db, clock, fetches),
+  });
 
   /** Undefined when there are tokens now, else how many whole seconds to wait. */
   async function fetchTokens(name: string, caller: Asker, kind: RequestKind): Promise<number | undefined> {
@@ -36,12 +45,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
     const [perSecond, burst] =
       kind === 'create' ? [limits.createRps, limits.createBurst] : [limits.otherRps, limits.otherRps];
     const wanted = Math.max(waiting.get(name)!, Math.floor(perSecond / 100));
-    const { rows } = await db.query<{ granted: number; retry_after_sec: number }>({
-      name: 'take tokens',
-      text: 'SELECT granted, retry_after_sec FROM take_tokens($1, $2, $3, $4, $5, $6, $7)',
-      values: [uuidFromId(partnerId), mode, kind, perSecond, burst, wanted, instantOf(clock)],
-    });
-    const { granted, retry_after_sec: retryAfterSec } = rows[0]!;
+    const { granted, retryAfterSec } = await takeTokens({ partnerId, mode, kind, perSecond, burst, wanted });
     if (granted === 0) return Math.max(1, Math.ceil(retryAfterSec));
     leases.set(name, { tokens: granted, untilMs: clock.nowMs() + leaseMs });
     return undefined;
@@ -76,4 +80,41 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
       }
     },
   };
+}
+
+/** What is asked of one bucket. */
+interface Fetch {
+  partnerId: Id<'prt'>;
+  mode: Mode;
+  kind: RequestKind;
+  perSecond: number;
+  burst: number;
+  wanted: number;
+}
+
+interface Grant {
+  granted: number;
+  retryAfterSec: number;
+}
+
+/** From many buckets in one statement. They are locked in one order, so that two processes never wait for each other. */
+async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<Grant[]> {
+  const { rows } = await db.query<Grant & { item: number }>({
+    name: 'take tokens',
+    text: `SELECT k.item::int, t.granted, t.retry_after_sec AS "retryAfterSec"
+             FROM (SELECT * FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
+                          WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
+                    ORDER BY partner_id, mode, kind) AS k,
+                  LATERAL take_tokens(k.partner_id, k.mode, k.kind, k.per_second, k.burst, k.wanted, $7) AS t`,
+    values: [
+      fetches.map(({ partnerId }) => uuidFromId(partnerId)),
+      fetches.map(({ mode }) => mode),
+      fetches.map(({ kind }) => kind),
+      fetches.map(({ perSecond }) => perSecond),
+      fetches.map(({ burst }) => burst),
+      fetches.map(({ wanted }) => wanted),
+      instantOf(clock),
+    ],
+  });
+  return rows.sort((a, b) => a.item - b.item);
 }

@@ -41,6 +41,9 @@ export const refused = (code: ErrorCode): Creation => ({ outcome: 'refused', cod
 const undoneWithinMs = 30_000;
 const undoneBeforeAnswerMs = 20_000;
 
+/** A reason of its own costs nothing; without one, an error with its stack is made for every payment. */
+const isAnswered = 'answered';
+
 /** What a request is about to do with the payment it has opened. */
 interface Attempt {
   /** Until then a refusal may undo the payment. */
@@ -76,7 +79,7 @@ export async function payOpened(
     if (attempt.isUndoing) throw err;
     return unfinished;
   } finally {
-    answered.abort();
+    answered.abort(isAnswered);
   }
 }
 

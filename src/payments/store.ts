@@ -1,8 +1,9 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { errors } from '../base/errors.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { createBatcher } from '../db/batch.ts';
+import { createBatcher, oneTurn } from '../db/batch.ts';
 import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from '../ledger/index.ts';
 import { type FailureCode, type Payment, type PaymentRow, type PaymentStatus, toPayment } from './payment.ts';
 
@@ -134,6 +135,7 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
     laneOf: ({ partnerId }: Owner) => partnerId.charCodeAt(partnerId.length - 1) % 2,
     maxBatch: 256,
     maxWaiting: 5_000,
+    gather: oneTurn,
   };
   return {
     open: createBatcher<Opening, OpeningResult>({
@@ -147,31 +149,53 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
   };
 }
 
-export async function findPayment(
-  db: Queryable,
-  owner: Owner,
-  paymentId: Id<'pay'>,
-): Promise<Payment | undefined> {
-  const { rows } = await db.query<PaymentRow>({
-    name: 'find payment',
-    text: 'SELECT * FROM payments WHERE partner_id = $1 AND mode = $2 AND id = $3',
-    values: [uuidFromId(owner.partnerId), owner.mode, uuidFromId(paymentId)],
-  });
-  return rows[0] && toPayment(rows[0]);
-}
+const findById = sharedRead(async (db, asked: (Owner & { paymentId: Id<'pay'> })[]) =>
+  inOrder(
+    asked.length,
+    await db.query<PaymentRow & { item: number }>({
+      name: 'find payments',
+      text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
+                    WITH ORDINALITY AS k (partner_id, mode, id, item),
+                    LATERAL (SELECT * FROM payments p
+                              WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = k.id LIMIT 1) AS p`,
+      values: [...ownersOf(asked), asked.map(({ paymentId }) => uuidFromId(paymentId))],
+    }),
+  ),
+);
 
-export async function findPaymentByKey(
-  db: Queryable,
-  owner: Owner,
-  key: string,
-): Promise<Payment | undefined> {
-  const { rows } = await db.query<PaymentRow>({
-    name: 'find payment by key',
-    text: `SELECT * FROM payments
-            WHERE idempotency_key = $3 AND NOT rejected AND (partner_id, mode) IS NOT DISTINCT FROM ($1::uuid, $2::mode)`,
-    values: [uuidFromId(owner.partnerId), owner.mode, key],
-  });
-  return rows[0] && toPayment(rows[0]);
+export const findPayment = (db: Queryable, { partnerId, mode }: Owner, paymentId: Id<'pay'>) =>
+  findById(db, { partnerId, mode, paymentId });
+
+const findByKey = sharedRead(async (db, asked: (Owner & { key: string })[]) =>
+  inOrder(
+    asked.length,
+    await db.query<PaymentRow & { item: number }>({
+      name: 'find payments by key',
+      text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::text[])
+                    WITH ORDINALITY AS k (partner_id, mode, key, item),
+                    LATERAL (SELECT * FROM payments p WHERE p.idempotency_key = k.key AND NOT p.rejected
+                                AND (p.partner_id, p.mode) IS NOT DISTINCT FROM (k.partner_id, k.mode) LIMIT 1) AS p`,
+      values: [...ownersOf(asked), asked.map(({ key }) => key)],
+    }),
+  ),
+);
+
+export const findPaymentByKey = (db: Queryable, { partnerId, mode }: Owner, key: string) =>
+  findByKey(db, { partnerId, mode, key });
+
+const ownersOf = (asked: Owner[]) => [
+  asked.map(({ partnerId }) => uuidFromId(partnerId)),
+  asked.map(({ mode }) => mode),
+];
+
+/** What was found of so many that were asked for, each in its place. */
+function inOrder(
+  count: number,
+  { rows }: { rows: (PaymentRow & { item: number })[] },
+): (Payment | undefined)[] {
+  const found = new Array<Payment | undefined>(count).fill(undefined);
+  for (const row of rows) found[row.item - 1] = toPayment(row);
+  return found;
 }
 
 export interface Page {

@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { formatRate, parseRate } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 import type { NewRate, Part } from './combine.ts';
 
 export interface CurrentRate {
@@ -30,13 +31,16 @@ export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Pro
 }
 
 /** The newest, however old; whoever uses it asks `isStale` first. */
-export async function readCurrentRate(db: Queryable): Promise<CurrentRate | undefined> {
+export const readCurrentRate = (db: Queryable) => readNewest(db);
+
+const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, askers) => {
   const { rows } = await db.query<CurrentRate>({
+    name: 'read current rate',
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf"
              FROM rates ORDER BY id DESC LIMIT 1`,
   });
-  return rows[0];
-}
+  return askers.map(() => rows[0]);
+});
 
 export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {
   const { rows } = await db.query<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>({

@@ -72,7 +72,7 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
   const record = createRecorder(deps);
   const nudge = () => {
     isNudged = true;
-    sleeping?.abort();
+    sleeping?.abort('nudged');
   };
 
   async function attempt(due: DueDelivery): Promise<void> {
@@ -236,12 +236,13 @@ const suspension = {
 };
 
 /** Many ends in one statement. An alarm that it raises is on record with its cause, whoever dies then; this logs it. */
-function createRecorder({ db, log }: DeliveryDeps) {
+function createRecorder({ db, clock, log }: DeliveryDeps) {
   return createBatcher<AttemptEnd, true>({
     mayBeOneItemsFault,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
+    gather: () => clock.sleep(breatheMs),
     run: async ends => {
       const suspended = await repeatingAfterDeadlock(() => endAttempts(db, ends, suspension.detail));
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');

@@ -8,6 +8,7 @@ describe('settings', () => {
     expect(readSettings({})).toEqual({
       production: false,
       roles: ['api', 'worker', 'bot', 'console'],
+      processes: undefined,
       gatewayUrl: undefined,
       gatewayToken: undefined,
       qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],

@@ -67,6 +67,7 @@ export async function createWorld(): Promise<World> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
     const service = await startProgram('src/cli.ts', ['start'], {
       PORT: '0',
+      PROCESSES: '1',
       LOG_LEVEL: 'silent',
       DATA_DIR: join(folder, 'data'),
       DATABASE_URL: database.urlAt(databasePort),

@@ -9,6 +9,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
+import { alone } from '../../src/neighbours.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
 import { secretKey } from './customers.ts';
@@ -50,6 +51,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     presence,
+    shareMetrics: alone.shareMetrics,
     handOver,
     alarms: createAlarms({ db: pool, clock, log }),
     log,

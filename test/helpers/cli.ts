@@ -31,7 +31,7 @@ export interface Service {
 /** `kopeck start` on a free port, once it has said that it is ready. */
 export function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [program, 'start'], {
-    env: { PATH: process.env.PATH!, PORT: '0', LOG_LEVEL: 'silent', ...env },
+    env: { PATH: process.env.PATH!, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

@@ -1,0 +1,123 @@
+import { type Logger, pino } from 'pino';
+import { type Alarms, createAlarms } from './alarms/index.ts';
+import { type ApiDeps, createServer, listen } from './api/index.ts';
+import { systemClock as clock } from './base/clock.ts';
+import { OperatorError } from './base/operator-error.ts';
+import type { Settings } from './base/settings.ts';
+import type { Database } from './db/database.ts';
+import { failingFast } from './db/pool.ts';
+import { announcePresence } from './db/presence.ts';
+import { openSecretKey } from './db/secret-key.ts';
+import { createHttpGateway } from './gateway/index.ts';
+import type { Neighbours } from './neighbours.ts';
+import { createAuthenticator, createRateLimiter } from './partners/index.ts';
+import {
+  createHandOver,
+  createPaymentWriter,
+  createWaiting,
+  type ReconcilerDeps,
+  type RecoverDeps,
+  startReconciler,
+  startRecovery,
+} from './payments/index.ts';
+import { createRateSources, startRateRefresher } from './rates/index.ts';
+import { createSender, createVault, startDelivery, startPruning } from './webhooks/index.ts';
+
+export type Closing = () => Promise<void>;
+
+/** Wires the service together in this process; returns where it is listening, if it serves the API. */
+export async function startService(
+  settings: Settings,
+  { pool }: Database,
+  neighbours: Neighbours,
+  closings: Closing[],
+): Promise<string | undefined> {
+  const log = pino({ level: settings.logLevel });
+  const secretKey = await openSecretKey(settings, pool);
+  const alarms = createAlarms({ db: pool, clock, log });
+  let reported = Promise.resolve();
+  const gateway = createHttpGateway({
+    url: settings.gatewayUrl!,
+    token: settings.gatewayToken,
+    onReachable: isReachable => {
+      // One after the other, so that what is said last is what stands.
+      reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));
+    },
+  });
+  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const presence = await announcePresence(pool);
+  const db = failingFast(pool, presence.isDatabaseAnswering);
+  const handOver = createHandOver(db, clock, presence.instance);
+  closings.push(gateway.close, authenticator.close, presence.close, handOver.stop);
+  const deps = {
+    ...settings,
+    pool,
+    db,
+    clock,
+    gateway,
+    authenticator,
+    presence,
+    handOver,
+    alarms,
+    log,
+    rateLimiter: createRateLimiter(db, clock),
+    writer: createPaymentWriter(db, clock),
+    waiting: createWaiting(db, clock),
+    shareMetrics: neighbours.shareMetrics,
+    answerWithinMs: 60_000,
+  };
+  if (settings.roles.includes('worker')) startWork(settings, deps, neighbours, secretKey, closings);
+  if (!settings.roles.includes('api')) return undefined;
+
+  const server = await createServer(deps);
+  closings.push(() => {
+    deps.waiting.stop();
+    return server.close();
+  });
+  return listen(server, settings);
+}
+
+type Deps = ApiDeps & RecoverDeps & ReconcilerDeps & { alarms: Alarms; log: Logger };
+
+/** What goes on by itself: unfinished payments, reconciliation, rates, and events on their way to partners. */
+function startWork(
+  settings: Settings,
+  deps: Deps,
+  neighbours: Neighbours,
+  secretKey: string,
+  closings: Closing[],
+): void {
+  const { alarms, log } = deps;
+  const refresher = startRateRefresher({
+    ...deps,
+    sources: createRateSources(rateSourcesOf(settings), { clock, ...settings }),
+    spreadBps: settings.rateSpreadBps,
+    refreshSec: settings.rateRefreshSec,
+    maxAgeSec: settings.rateMaxAgeSec,
+    reportAlarms: found => alarms.report('rate', found),
+    onError: err => log.error({ err }, 'the rate could not be refreshed'),
+  });
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const delivery = startDelivery({ ...deps, ...settings, sender, vault: createVault(secretKey) });
+  // Whoever waits for the end of a payment is woken when it has come, and then there is an event to send, by whichever
+  // process sends to its partner.
+  const { wake } = deps.waiting;
+  deps.waiting.wake = paymentId => {
+    wake(paymentId);
+    delivery.nudge();
+    neighbours.nudge();
+  };
+  neighbours.onNudge(delivery.nudge);
+  closings.push(refresher.stop, startRecovery(deps), startReconciler(deps), sender.close, delivery.stop);
+  closings.push(startPruning(deps));
+}
+
+const gatewayUnreachable = {
+  kind: 'gateway_unreachable',
+  detail: 'The bank side does not answer: new payments are refused until it does.',
+};
+
+function rateSourcesOf({ rateSources }: Settings) {
+  if (rateSources) return rateSources;
+  throw new OperatorError('RATE_SOURCES must be set with GATEWAY_URL: there is no simulator to ask.');
+}

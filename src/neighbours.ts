@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type Registry } from 'prom-client';
+import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 
 /** The processes of one `kopeck start` that share a port, as one of them sees the others. */
 export interface Neighbours {
@@ -9,12 +9,17 @@ export interface Neighbours {
   shareMetrics(own: Registry): () => Promise<string>;
 }
 
+export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
+
 /** What the processes say to each other, by way of the first one, which has started the others. */
 export type Message =
   | { kopeck: 'ready'; address: string | undefined }
   | { kopeck: 'failed'; line: string }
   | { kopeck: 'nudge' }
-  | { kopeck: 'metrics'; question: number; text?: string };
+  /** To the first process: what are the metrics of all? And its answer. */
+  | { kopeck: 'metrics_of_all'; question: number; text?: string }
+  /** From the first process: what are your metrics? And the answer. */
+  | { kopeck: 'metrics_of_one'; question: number; metrics?: Metrics };
 
 export const isMessage = (value: unknown): value is Message =>
   typeof value === 'object' && value !== null && 'kopeck' in value;
@@ -32,17 +37,20 @@ const nudgeEveryMs = 20;
 export function joinNeighbours(tell: (message: Message) => void): Neighbours {
   let nudgeIsDue = false;
   let asked = 0;
-  const questions = new Map<number, PromiseWithResolvers<string>>();
+  let registry: Registry | undefined;
+  const questions = new Map<number, (text: string) => void>();
   const listeners: (() => void)[] = [];
 
-  process.on('message', message => {
+  process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'nudge') for (const listen of listeners) listen();
-    if (message.kopeck !== 'metrics') return;
-    const question = questions.get(message.question);
-    questions.delete(message.question);
-    if (message.text === undefined) question?.reject(new Error('not all processes told their metrics'));
-    else question?.resolve(message.text);
+    if (message.kopeck === 'metrics_of_one') {
+      tell({ ...message, metrics: ((await registry?.getMetricsAsJSON()) ?? []) as Metrics });
+    }
+    if (message.kopeck === 'metrics_of_all') {
+      questions.get(message.question)?.(message.text!);
+      questions.delete(message.question);
+    }
   });
 
   return {
@@ -56,15 +64,12 @@ export function joinNeighbours(tell: (message: Message) => void): Neighbours {
     },
     onNudge: listen => void listeners.push(listen),
     shareMetrics: own => {
-      AggregatorRegistry.setRegistries([own]);
-      // Made for its listener: it answers when the first process asks for the metrics of this one.
-      new AggregatorRegistry();
-      return () => {
-        const answer = Promise.withResolvers<string>();
-        questions.set(asked, answer);
-        tell({ kopeck: 'metrics', question: asked++ });
-        return answer.promise;
-      };
+      registry = own;
+      return () =>
+        new Promise(resolve => {
+          questions.set(asked, resolve);
+          tell({ kopeck: 'metrics_of_all', question: asked++ });
+        });
     },
   };
 }

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import { OperatorError } from './base/operator-error.ts';
-import { isMessage, type Message } from './neighbours.ts';
+import { isMessage, type Message, type Metrics } from './neighbours.ts';
 
 /** Long enough that one which cannot start does not keep the machine busy with trying. */
 const pauseMs = 1_000;
+/** Whoever has not told its metrics by then is left out. */
+const metricsWithinMs = 1_000;
 
 export interface Processes {
   /** Where they listen, if they serve the API. */
@@ -23,8 +25,7 @@ export async function startProcesses(
   env: Record<string, string>,
   say: (line: string) => void,
 ): Promise<Processes> {
-  const metrics = new AggregatorRegistry();
-  const running = new Set<Promise<void>>();
+  const ready = new Set<Worker>();
   const stopping = new AbortController();
 
   function fork(): Worker {
@@ -32,18 +33,15 @@ export async function startProcesses(
     worker.on('message', message => {
       if (isMessage(message)) relay(worker, message);
     });
+    worker.once('exit', () => ready.delete(worker));
     return worker;
   }
 
   function relay(from: Worker, message: Message): void {
-    if (message.kopeck === 'nudge') {
-      for (const worker of Object.values(cluster.workers!)) if (worker !== from) tell(worker!, message);
-    } else if (message.kopeck === 'metrics') {
-      metrics.clusterMetrics().then(
-        text => tell(from, { ...message, text }),
-        () => tell(from, message),
-      );
-    }
+    if (message.kopeck === 'ready') ready.add(from);
+    if (message.kopeck === 'nudge') for (const worker of ready) if (worker !== from) tell(worker, message);
+    if (message.kopeck === 'metrics_of_all')
+      void metricsOf([...ready]).then(text => tell(from, { ...message, text }));
   }
 
   async function keepRunning(worker: Worker): Promise<void> {
@@ -58,20 +56,45 @@ export async function startProcesses(
 
   const first = fork();
   const address = await untilReady(first);
-  const others = Array.from({ length: count - 1 }, fork);
-  for (const worker of [first, ...others]) running.add(keepRunning(worker));
+  const all = [first, ...Array.from({ length: count - 1 }, fork)];
+  const running = Promise.all(all.map(keepRunning));
   return {
     address,
     stop: async () => {
       stopping.abort();
       for (const worker of Object.values(cluster.workers!)) worker!.process.kill('SIGTERM');
-      await Promise.all(running);
+      await running;
     },
   };
 }
 
 /** Whom nobody hears any more has ended, and is replaced. */
 const tell = (worker: Worker, message: Message) => worker.send(message, () => {});
+
+let questions = 0;
+
+async function metricsOf(workers: Worker[]): Promise<string> {
+  const told = await Promise.all(workers.map(metricsOfOne));
+  return AggregatorRegistry.aggregate(told).metrics();
+}
+
+function metricsOfOne(worker: Worker): Promise<Metrics> {
+  const question = questions++;
+  return new Promise(resolve => {
+    const end = (metrics: Metrics) => {
+      clearTimeout(timer);
+      worker.off('message', onMessage);
+      resolve(metrics);
+    };
+    const onMessage = (message: unknown) => {
+      if (!isMessage(message) || message.kopeck !== 'metrics_of_one') return;
+      if (message.question === question) end(message.metrics!);
+    };
+    const timer = setTimeout(end, metricsWithinMs, []);
+    worker.on('message', onMessage);
+    tell(worker, { kopeck: 'metrics_of_one', question });
+  });
+}
 
 function untilReady(worker: Worker): Promise<string | undefined> {
   return new Promise((resolve, reject) => {

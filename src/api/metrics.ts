@@ -28,6 +28,12 @@ export function measure(
     found.observe(reply.elapsedTime / 1000);
     done();
   });
+  const serving = new Gauge({
+    name: 'kopeck_processes',
+    help: 'Processes that serve this port',
+    registers: [registry],
+  });
+  server.addHook('onListen', async () => serving.set(1));
   gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Alarms that nobody has seen to', 'kind', () =>
     countOpenAlarms(db),
   );

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Service, startService } from '../helpers/cli.ts';
+import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { isRunning } from '../helpers/server.ts';
+
+const { pool, url } = await createDatabase();
+await setRate(pool);
+const customer = await createCustomer(pool);
+const authorization = `Bearer ${customer.testKey}`;
+
+const services: Service[] = [];
+afterAll(async () => {
+  await Promise.all(services.splice(0).map(service => service.stop()));
+});
+
+async function startTwo(): Promise<{ service: Service; workers: number[] }> {
+  const service = await startService({
+    PROCESSES: '2',
+    DATABASE_URL: url,
+    SECRET_KEY: secretKey,
+    GATEWAY_URL: 'http://127.0.0.1:1',
+    RATE_SOURCES: 'fixed:92.50',
+    DATA_DIR: newFolder(),
+  });
+  services.push(service);
+  await untilBothServe(service);
+  return { service, workers: childrenOf(service) };
+}
+
+const childrenOf = ({ pid }: Service) =>
+  execFileSync('pgrep', ['-P', `${pid}`], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map(Number);
+
+async function untilBothServe(service: Service): Promise<void> {
+  while (!(await (await get(service, '/metrics')).text()).includes('kopeck_processes 2\n')) await sleep(50);
+}
+
+/** On a connection of its own, so that any of the processes may get it. */
+const get = (service: Service, path: string) =>
+  fetch(`${service.address}${path}`, { headers: { authorization, connection: 'close' } });
+
+async function pay(service: Service, key = randomUUID()): Promise<{ id: string; status: string }> {
+  const response = await fetch(`${service.address}/v1/payments`, {
+    method: 'POST',
+    headers: { authorization, connection: 'close', 'idempotency-key': key },
+    body: JSON.stringify({
+      qr_url: `https://qr.nspk.ru/AD${key.replaceAll('-', '').toUpperCase().slice(0, 30)}?type=02&sum=1000&cur=RUB`,
+    }),
+  });
+  return (await response.json()) as { id: string; status: string };
+}
+
+let shared: Awaited<ReturnType<typeof startTwo>>;
+beforeAll(async () => {
+  shared = await startTwo();
+}, 30_000);
+
+describe('kopeck start in two processes', () => {
+  test('says so, and what one has done the other knows', async () => {
+    const { service, workers } = shared;
+    expect(service.output()).toContain('processes  2');
+    expect(workers).toHaveLength(2);
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(service, key)));
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(answers.every(({ status }) => status === 'succeeded')).toBe(true);
+  });
+
+  test('shows the metrics of both, whoever is asked', async () => {
+    const { service } = shared;
+    for (let made = 0; made < 10; made++) expect((await get(service, '/v1/ping')).status).toBe(200);
+    for (let asked = 0; asked < 4; asked++) {
+      const text = await (await get(service, '/metrics')).text();
+      expect(text).toContain(
+        'http_request_duration_seconds_count{method="GET",route="/v1/ping",status="200"} 10\n',
+      );
+    }
+  });
+
+  test('goes on when one is killed, and replaces it', async () => {
+    const { service, workers } = shared;
+    process.kill(workers[0]!, 'SIGKILL');
+    await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('another takes its place');
+    expect((await pay(service)).status).toBe('succeeded');
+    await untilBothServe(service);
+    expect(childrenOf(service)).not.toContain(workers[0]);
+  });
+
+  test('stops as one, and leaves nobody behind', async () => {
+    const { service, workers } = await startTwo();
+    expect(await service.stop('SIGTERM')).toBe(0);
+    expect(workers.filter(isRunning)).toEqual([]);
+  });
+
+  test('ends with the first of them, however that ends', async () => {
+    const { service, workers } = await startTwo();
+    await service.stop('SIGKILL');
+    await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+});

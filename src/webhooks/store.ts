@@ -150,7 +150,7 @@ export function reEnable(desk: Desk, partnerId: Id<'prt'>): Promise<'re_enabled'
     await tx.query({
       text: `UPDATE deliveries d SET attempts = 0, next_at = e.at
                FROM events e
-              WHERE d.partner_id = $1 AND d.failed_at IS NULL AND d.attempts > 0
+              WHERE d.partner_id = $1 AND d.failed_at IS NULL AND (d.attempts > 0 OR d.next_at <> e.at)
                 AND e.partner_id = d.partner_id AND e.mode = d.mode AND e.id = d.event_id`,
       values: [uuidFromId(partnerId)],
     });

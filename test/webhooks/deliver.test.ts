@@ -267,6 +267,24 @@ describe('a receiver that does not take it', () => {
     expect([await alarms(), (await noticesOf(partnerId)).at(-1)]).toEqual([[], 'sending_re_enabled']);
   });
 
+  test('what an operator sends again during a suspension goes out in the order of events, too', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    const first = await pay();
+    await untilRecorded(partnerId, 1);
+    const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
+    await pool.query('UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
+      uuidFromId(partnerId),
+      new Date(clock.nowMs()),
+    ]);
+    const kept = [await pay(), await pay()];
+    clock.advance(1_000);
+    await resendEvent(desk, eventId);
+    expect(await reEnable(desk, partnerId)).toBe('re_enabled');
+    delivery.nudge();
+    await untilRecorded(partnerId, 4);
+    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
+  });
+
   test('an event delivered in between: not in a row', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     let recorded = 0;

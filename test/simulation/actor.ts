@@ -1,4 +1,4 @@
-/** Somebody who acts in a run: partners, an operator, bad luck; whoever receives webhooks would be one more. */
+/** Somebody who acts in a run: partners, an operator, bad luck, people who see to webhooks. */
 export interface Actor {
   /** Puts on the schedule what it will do. */
   plan(span: Span): void | Promise<void>;

@@ -9,8 +9,11 @@ export interface SimulatedDatabase {
   connectionOf(owner: string): Queryable;
   /** When the first unfinished payment is due, or now, if somebody must be found dead first. */
   nextDueMs(): Promise<number>;
-  /** Somebody has changed something past these connections: payments, or the rate. */
+  /** When somebody could find something to send, or a payment that ends and has to be told of. */
+  nextToSendMs(): Promise<number>;
+  /** Somebody has changed something past these connections: payments, webhooks, or the rate. */
   changed(): Promise<void>;
+  hooksChanged(by: 'processes' | 'operator'): Promise<void>;
   rateChanged(): void;
 }
 
@@ -24,13 +27,37 @@ export interface DatabaseOptions {
   isAlive(instance: number): boolean;
   /** Hears of every change to payments right after it was committed, and says how things stand in `open_payments`. */
   onChange(): Promise<OpenPayments>;
+  /** In runs where partners have webhooks. */
+  webhooks: WebhookWatch | undefined;
   /** Hears that a process wanted to end a payment that has ended the other way, or cannot end this way. */
   onContradiction(owner: string, paymentId: string): void;
 }
 
+/** Who watches the webhooks. */
+export interface WebhookWatch {
+  onChange(by: 'processes' | 'operator'): Promise<void>;
+  onRead(owner: string, rows: { partner_id: string; event_id: bigint }[]): void;
+  onRecordingFailed(owner: string, eventIds: bigint[]): void;
+  /** When the first event is due. */
+  firstDueMs(): number;
+  /** Whether any partner is served by this process. */
+  isServing(instance: number): boolean;
+  /** When anybody who sends should look. */
+  nextDueMs(): number;
+}
+
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
-const isRead = ({ name, text }: Statement) =>
-  /^\s*SELECT/.test(text) && name !== 'payments_open' && name !== 'payments_finish';
+const functions = ['payments_open', 'payments_finish', 'deliveries_end'];
+const isRead = ({ name = '', text }: Statement) => /^\s*SELECT/.test(text) && !functions.includes(name);
+const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'adopt webhooks';
+const changesWebhooks = [
+  'deliveries_end',
+  'adopt webhooks',
+  'keep owning webhooks',
+  'give away webhooks',
+  'payments_finish',
+];
+const changesOnlyWebhooks = changesWebhooks.filter(name => name !== 'payments_finish');
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // What was read stays true until its table is written: nobody else uses this database.
@@ -41,28 +68,61 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     for (const read of known.keys()) if (table.test(read)) known.delete(read);
   }
 
-  async function changed(): Promise<void> {
+  async function paymentsChanged(): Promise<void> {
     forget(/payments/);
     open = await options.onChange();
+  }
+
+  async function changed(): Promise<void> {
+    await paymentsChanged();
+    await hooksChanged('processes');
+  }
+
+  async function hooksChanged(by: 'processes' | 'operator'): Promise<void> {
+    forget(/webhooks/);
+    await options.webhooks?.onChange(by);
   }
 
   const dueMs = ({ dueMs, owners }: OpenPayments) =>
     owners.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
 
+  async function nextDueMs(): Promise<number> {
+    open ??= await readOpenPayments(world.pool);
+    return dueMs(open);
+  }
+
   async function execute(owner: string, statement: Statement): Promise<pg.QueryResult> {
-    const label = statement.name ?? statement.text.trim().slice(0, 24);
-    if (isRead(statement)) {
-      const key = JSON.stringify([statement.text, statement.values]);
-      const result = known.get(key) ?? (await world.pool.query(statement));
-      known.set(key, result);
-      world.trace.add(owner, `${label} gives ${result.rows.length}`);
-      return result;
-    }
+    if (findsNothing(statement)) return nothing;
+    if (statement.name === 'read due deliveries') return readToSend(owner, statement);
     if (statement.name === 'claim due payments') return claim(owner, statement);
+    if (isRead(statement)) return read(owner, statement);
     const result = await world.pool.query(statement);
-    world.trace.add(owner, `${label} ${describe(result)}`);
-    await changed();
+    if (statement.name === 'adopt webhooks') inAnyOrder(result.rows, 'partner_id');
+    world.trace.add(owner, `${labelOf(statement)} ${describe(result)}`);
+    if (!isUpdate(statement) || result.rowCount) await observeChange(statement.name ?? '');
     return result;
+  }
+
+  const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
+
+  async function read(owner: string, statement: Statement): Promise<pg.QueryResult> {
+    const key = JSON.stringify([statement.text, statement.values]);
+    const result = known.get(key) ?? (await world.pool.query(statement));
+    known.set(key, result);
+    world.trace.add(owner, `${labelOf(statement)} gives ${result.rows.length}`);
+    return result;
+  }
+
+  async function observeChange(name: string): Promise<void> {
+    if (!changesOnlyWebhooks.includes(name)) await paymentsChanged();
+    if (changesWebhooks.includes(name)) await hooksChanged('processes');
+  }
+
+  /** As the books show, so that nobody has to be asked. */
+  function findsNothing({ name, values }: Statement): boolean {
+    if (name === 'keep owning webhooks') return !options.webhooks!.isServing(values![0] as number);
+    if (name !== 'adopt webhooks' && name !== 'read due deliveries') return false;
+    return options.webhooks!.firstDueMs() > world.scheduler.nowMs();
   }
 
   /** Changes nothing that partners or the books could notice. */
@@ -70,7 +130,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
     const result = await world.pool.query(statement);
     if (result.rows.length === 0) return nothing;
-    inAnyOrder(result.rows);
+    inAnyOrder(result.rows, 'payment_id');
     world.trace.add(owner, `claims ${result.rows.length}`);
     forget(/open_payments/);
     open = undefined;
@@ -78,8 +138,16 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   /** The statement leaves the order open, and the ids in it are random. */
-  function inAnyOrder(rows: { payment_id: string }[]): void {
-    world.random.shuffle(rows.sort((a, b) => (a.payment_id < b.payment_id ? -1 : 1)));
+  function inAnyOrder<Key extends string>(rows: Record<Key, string | bigint>[], key: Key): void {
+    world.random.shuffle(rows.sort((a, b) => (a[key] < b[key] ? -1 : 1)));
+  }
+
+  async function readToSend(owner: string, statement: Statement): Promise<pg.QueryResult> {
+    const result = await world.pool.query(statement);
+    inAnyOrder(result.rows, 'event_id');
+    world.trace.add(owner, `finds ${result.rows.length} to send`);
+    options.webhooks!.onRead(owner, result.rows);
+    return result;
   }
 
   const describe = ({ rows, rowCount }: pg.QueryResult) =>
@@ -106,6 +174,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   return {
     changed,
+    hooksChanged,
     rateChanged: () => forget(/rates/),
     connectionOf: owner => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
@@ -117,6 +186,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           const runs = !fails || random.chance(0.5);
           const answer = (result: pg.QueryResult | undefined) => {
             if (fails) {
+              if (statement.name === 'deliveries_end')
+                options.webhooks!.onRecordingFailed(owner, statement.values![1] as bigint[]);
               world.trace.add(owner, `loses its connection, statement ${runs ? '' : 'not '}run`);
               return reject(new Error('Connection terminated unexpectedly'));
             }
@@ -135,10 +206,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           });
         }),
     }),
-    nextDueMs: async () => {
-      open ??= await readOpenPayments(world.pool);
-      return dueMs(open);
-    },
+    nextDueMs,
+    nextToSendMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }
 

@@ -9,8 +9,11 @@ import {
   startRecovery,
 } from '../../src/payments/index.ts';
 import type { PaymentRequest } from '../../src/payments/request.ts';
+import type { Waiting } from '../../src/payments/wait.ts';
+import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
+import type { Hooks } from './hooks.ts';
 import type { Model } from './model.ts';
 import type { World } from './world.ts';
 
@@ -32,6 +35,8 @@ export interface Processes {
   kill(process: ServiceProcess): Promise<void>;
   isAlive(instance: number): boolean;
   isRunning(name: string): boolean;
+  /** It is dead, or was stopped for a while once. */
+  hasFailed(name: string): boolean;
   /** With nothing else going wrong, what the dead have left behind is picked up at once. */
   checkOrphans(owners: number[]): Promise<void>;
 }
@@ -42,9 +47,11 @@ interface Parts {
   database: SimulatedDatabase;
   bank: Bank;
   model: Model;
+  /** In runs where partners have webhooks. */
+  hooks: Hooks | undefined;
 }
 
-export function createProcesses(world: World, { database, bank, model }: Parts): Processes {
+export function createProcesses(world: World, { database, bank, model, hooks }: Parts): Processes {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
@@ -66,13 +73,17 @@ export function createProcesses(world: World, { database, bank, model }: Parts):
       writer: createPaymentWriter(db, clock),
       waiting: createWaiting(db, clock),
       alarms: createAlarms({ db, clock, log }),
-      presence: { instance, findGone: findGoneFor(name) },
+      presence: { instance, findGone: findGoneFor(name, instance) },
       handOver: createHandOver(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
       answerWithinMs: 60_000,
     };
-    startRecovery({ ...deps, clock: scheduler.clockOf(name, { idle: true }) });
+    startRecovery({
+      ...deps,
+      clock: scheduler.clockOf(name, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
+    });
+    if (hooks) startSending(hooks, name, deps);
     trace.add(name, 'starts');
 
     const waiting = new Set<(answer: Answer) => void>();
@@ -95,6 +106,28 @@ export function createProcesses(world: World, { database, bank, model }: Parts):
     partnersWaiting.set(process, waiting);
   }
 
+  /** Nudged at the end of a payment, as the program does it. */
+  function startSending(
+    { vault, receivers, pausesSec }: Hooks,
+    name: string,
+    deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookPausesSec'> & {
+      waiting: Waiting;
+    },
+  ): void {
+    const delivery = startDelivery({
+      ...deps,
+      clock: scheduler.clockOf(name, { everyMs: [200, 1_500, 10_000], nextDueMs: database.nextToSendMs }),
+      vault,
+      sender: receivers.portOf(name),
+      webhookPausesSec: pausesSec,
+    });
+    const { wake } = deps.waiting;
+    deps.waiting.wake = paymentId => {
+      wake(paymentId);
+      delivery.nudge();
+    };
+  }
+
   /** The database is the only thing that may fail a process; anything else that breaks is a bug. */
   function expectLostConnection(error: unknown): void {
     if (!(error instanceof Error) || error.message !== 'Connection terminated unexpectedly')
@@ -106,10 +139,13 @@ export function createProcesses(world: World, { database, bank, model }: Parts):
     if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
   };
 
-  const findGoneFor = (owner: string) => (instances: number[]) =>
+  const findGoneFor = (owner: string, instance: number) => (instances: number[]) =>
     new Promise<number[]>(resolve => {
-      const run = () =>
-        resolve(instances.filter(i => !running.has(i) || random.chance(world.faults.takenForDead)));
+      const run = () => {
+        const gone = instances.filter(i => !running.has(i) || random.chance(world.faults.takenForDead));
+        for (const other of gone) hooks?.model.tookForDead(instance, other);
+        resolve(gone);
+      };
       scheduler.after(random.between(0, 3), { owner, run });
     });
 
@@ -118,6 +154,7 @@ export function createProcesses(world: World, { database, bank, model }: Parts):
     start,
     isAlive: instance => running.has(instance),
     isRunning: name => [...running.values()].some(process => process.name === name),
+    hasFailed: name => ![...running.values()].some(process => process.name === name && !process.stoodStill),
     checkOrphans: async owners => {
       if (world.calmSinceMs === undefined || [...running.values()].some(({ stoodStill }) => stoodStill))
         return;
@@ -138,6 +175,7 @@ export function createProcesses(world: World, { database, bank, model }: Parts):
       diedMs.set(process.instance, scheduler.nowMs());
       world.counts.crashes += 1;
       trace.add(process.name, 'dies');
+      hooks?.sending.died(process.name);
       for (const { at, afterDeath } of scheduler.bury(process.name))
         if (afterDeath && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterDeath });
       for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });

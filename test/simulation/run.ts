@@ -6,6 +6,9 @@ import { createBank, type Qr } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase } from './database.ts';
 import { drawFaults, noFaults } from './faults.ts';
+import { forgetWebhooks } from './hook-books.ts';
+import { createHookDesk } from './hook-desk.ts';
+import { createHooks, drawPausesSec } from './hooks.ts';
 import { createMisfortune } from './misfortune.ts';
 import { createModel } from './model.ts';
 import { createOperator } from './operator.ts';
@@ -28,8 +31,10 @@ export interface RunResult {
 
 const dayMs = 86_400_000;
 const firstDayMs = Date.parse('2026-11-15T00:00:00Z');
-/** Whatever is not over by then never will be. */
-const givesUpAfterMs = 8 * 3_600_000;
+/** Whatever is not over by then never will be; events are sent again for hours. */
+const givesUpAfterMs = 24 * 3_600_000;
+/** In so many runs partners have webhooks; in the others there is nothing but payments. */
+const hookedShare = 0.4;
 const maxSteps = 60_000;
 
 let runs = 0;
@@ -40,7 +45,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
   const lastsForHours = random.chance(0.1);
-  const scheduler = createScheduler(random, startMs, () => database.nextDueMs());
+  const scheduler = createScheduler(random, startMs);
   const trace = createTrace(() => scheduler.nowMs() - startMs);
   let violation: Violation | undefined;
   const world: World = {
@@ -56,6 +61,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     counts: { payments: 0, crashes: 0, steps: 0 },
   };
   await pool.query('DELETE FROM alarms');
+  await forgetWebhooks(pool);
   const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);
   const model = createModel(world, () => bank, accounts);
@@ -64,7 +70,17 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     onPaid: model.paid,
     onContradiction: model.mustAlarm,
   });
+  const hooks = random.chance(hookedShare)
+    ? createHooks(world, {
+        uuids,
+        model,
+        pausesSec: drawPausesSec(random),
+        isAlive: instance => processes.isAlive(instance),
+        isExcused: name => processes.hasFailed(name),
+      })
+    : undefined;
   const database = createSimulatedDatabase(world, {
+    webhooks: hooks?.watch,
     isAlive: instance => processes.isAlive(instance),
     onChange: async () => {
       const books = await readBooks(pool, uuids);
@@ -73,13 +89,14 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     },
     onContradiction: model.mustAlarm,
   });
-  const processes = createProcesses(world, { database, bank, model });
+  const processes = createProcesses(world, { database, bank, model, hooks });
   const newQr = (index: number) => drawQr(world, run, index);
   const actors: Actor[] = [
     createMisfortune(world, processes),
     createOperator(world, { database, bank, model }),
     createPartners(world, { accounts, processes, bank, model, newQr }),
     createRates(world, database),
+    ...(hooks ? [createHookDesk(world, { accounts, database, ...hooks })] : []),
   ];
 
   const busyMs = random.between(5_000, 240_000);
@@ -108,20 +125,23 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
       world.violate('nothing breaks but connections', error instanceof Error ? `${error.stack}` : `${error}`);
     }
     await processes.checkOrphans(model.books.open.owners);
+    hooks?.model.checkWaiting();
     if (world.counts.steps > maxSteps || scheduler.nowMs() - startMs > givesUpAfterMs)
       world.violate(
-        'every payment ends, and everybody gets an answer',
+        'every payment ends, everybody gets an answer, and every event is sent or given up',
         `not after ${world.counts.steps} steps`,
       );
   }
 
   while (!violation && !isOver()) await next();
-  // Alarms follow the last ending at once; let them be written.
+  // Alarms follow the last ending at once; let them be written. Idle workers would sleep past that time.
   const lastMs = scheduler.nowMs() + 15_000;
+  scheduler.after(15_000, { run: () => {} });
   while (!violation && scheduler.nowMs() < lastMs) await next();
   if (!violation) {
     await database.changed();
     model.checkEnd(processes.isRunning);
+    hooks?.model.checkEnd();
   }
   const simulatedMs = scheduler.nowMs() - startMs;
   return { seed, violation, trace: trace.lines, digest: trace.digest(), ...world.counts, simulatedMs };

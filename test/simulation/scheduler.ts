@@ -9,9 +9,11 @@ export interface Step {
   run(): void | Promise<void>;
   /** What may still happen on the outside when the owner dies: its message or its statement was sent already. */
   afterDeath?: () => void | Promise<void>;
-  /** A sleep of somebody who only looks whether there is work, and how long it is. */
-  idleMs?: number;
+  /** A sleep of somebody who only looks whether there is work: how long it is, and when there could be any. */
+  idle?: { ms: number; nextDueMs: NextDue };
 }
+
+type NextDue = () => Promise<number>;
 
 export type NewStep = Omit<Step, 'at' | 'owner'> & { owner?: string | null };
 
@@ -23,20 +25,26 @@ export interface Scheduler {
   bury(owner: string): Step[];
   /** Nothing of the process moves for so long, but for what it has sent already; it does not know. */
   stall(owner: string, ms: number): void;
+  isStalled(owner: string): boolean;
   /** One thing happens, and everybody who waited for it goes on as far as they can. */
   next(): Promise<void>;
-  clockOf(owner: string, options?: { idle: boolean }): Clock;
+  clockOf(owner: string, looks?: Looks): Clock;
 }
 
 /**
- * Time moves only when nothing is left to do at this moment; of all that may happen now, chance picks one.
- * `nextDueMs` says when an idle worker could find anything: looks before that are left out, since they change nothing.
+ * Of a worker that looks for work: how long it sleeps between two looks, and when a look could find anything. Its other
+ * sleeps are never cut short or drawn out.
  */
-export function createScheduler(
-  random: Random,
-  startMs: number,
-  nextDueMs: () => Promise<number>,
-): Scheduler {
+export interface Looks {
+  everyMs: number[];
+  nextDueMs: NextDue;
+}
+
+/**
+ * Time moves only when nothing is left to do at this moment; of all that may happen now, chance picks one. Looks of idle
+ * workers that could find nothing are left out, since they change nothing.
+ */
+export function createScheduler(random: Random, startMs: number): Scheduler {
   let nowMs = startMs;
   const steps = new Set<Step>();
   const stalledUntil = new Map<string, number>();
@@ -56,13 +64,23 @@ export function createScheduler(
   };
 
   async function skipIdleLooks(): Promise<void> {
-    const busyAt = earliest(step => !step.idleMs);
-    const idleAt = earliest(step => Boolean(step.idleMs));
+    const busyAt = earliest(step => !step.idle);
+    const idleAt = earliest(step => Boolean(step.idle));
     if (idleAt >= busyAt) return;
-    const until = Math.min(busyAt, await nextDueMs());
-    if (until === Number.POSITIVE_INFINITY) return;
-    for (const step of steps)
-      if (step.idleMs && step.at < until) step.at += Math.ceil((until - step.at) / step.idleMs) * step.idleMs;
+    const dueMs = new Map<NextDue, number>();
+    for (const { idle } of steps) if (idle) dueMs.set(idle.nextDueMs, Number.POSITIVE_INFINITY);
+    for (const nextDueMs of dueMs.keys()) dueMs.set(nextDueMs, await nextDueMs());
+    // Where one kind of worker has nothing to wait for, it moves along with the others.
+    const sometime = Math.min(busyAt, ...dueMs.values());
+    if (sometime === Number.POSITIVE_INFINITY) return;
+    for (const step of steps) {
+      if (!step.idle) continue;
+      const due = Math.min(busyAt, dueMs.get(step.idle.nextDueMs)!);
+      const until = due === Number.POSITIVE_INFINITY ? sometime : due;
+      // Who looks seldom looks just then: the others would look in vain for as long as it does not.
+      const everyMs = step.idle.ms > 5_000 ? 1 : step.idle.ms;
+      if (step.at < until) step.at += Math.ceil((until - step.at) / everyMs) * everyMs;
+    }
   }
 
   return {
@@ -80,6 +98,7 @@ export function createScheduler(
       for (const step of steps)
         if (step.owner === owner && !step.afterDeath) step.at = Math.max(step.at, nowMs + ms);
     },
+    isStalled: owner => (stalledUntil.get(owner) ?? 0) > nowMs,
     next: async () => {
       let ready = [...steps].filter(step => step.at <= nowMs);
       if (ready.length === 0) {
@@ -96,7 +115,7 @@ export function createScheduler(
       await step.run();
       await new Promise(resolve => setImmediate(resolve));
     },
-    clockOf: (owner, { idle } = { idle: false }) => ({
+    clockOf: (owner, looks) => ({
       nowMs: () => nowMs,
       sleep: (ms, signal) =>
         new Promise(resolve => {
@@ -106,7 +125,8 @@ export function createScheduler(
             signal?.removeEventListener('abort', done);
             resolve();
           };
-          const timer = after(ms, { owner, run: done, ...(idle ? { idleMs: ms } : {}) });
+          const idle = looks?.everyMs.includes(ms) && { idle: { ms, nextDueMs: looks.nextDueMs } };
+          const timer = after(ms, { owner, run: done, ...idle });
           signal?.addEventListener('abort', done);
         }),
     }),

@@ -13,7 +13,7 @@ afterAll(() => pool.end());
 
 const seeds = 200;
 
-test('whatever goes wrong, no rule about money is broken', async () => {
+test('whatever goes wrong, no rule about money or events is broken', async () => {
   for (let seed = 1; seed <= seeds; seed++) {
     const result = await runSeed(pool, seed);
     if (result.violation) throw new Error(describeFailure(result));

@@ -1,0 +1,118 @@
+import type { Id } from '../../src/base/ids.ts';
+import type { Mode } from '../../src/ledger/index.ts';
+import { envelope, listEvents, verifySignature } from '../../src/webhooks/index.ts';
+import { eventIdOf } from './hook-sending.ts';
+import type { Model } from './model.ts';
+import type { Sent } from './receivers.ts';
+import type { World } from './world.ts';
+
+/** Something that a partner has set and changed since: an address, a secret. */
+interface Setting {
+  value: string;
+  fromMs: number;
+  untilMs: number;
+}
+
+/** What partners have set, and what they find out when something arrives. */
+export interface Arrivals {
+  partnerOf(url: string): Id<'prt'> | undefined;
+  setAddress(partnerId: Id<'prt'>, url: string): void;
+  /** The newest first; those before stay in force as long as they are among them. */
+  setSecrets(partnerId: Id<'prt'>, secrets: string[]): void;
+  check(sent: Sent): Promise<void>;
+}
+
+/** What a process has read a moment ago it may still use. */
+const staleMs = 30_000;
+
+export function createArrivals(
+  world: World,
+  options: { model: Model; isExcused(owner: string): boolean },
+): Arrivals {
+  const { violate, trace, scheduler, pool } = world;
+  const addresses = new Map<Id<'prt'>, Setting[]>();
+  const secrets = new Map<Id<'prt'>, Setting[]>();
+  const bodies = new Map<string, string>();
+  const deliveryIds = new Map<string, string>();
+
+  function replace(settings: Map<Id<'prt'>, Setting[]>, partnerId: Id<'prt'>, values: string[]): void {
+    const known = settings.get(partnerId) ?? [];
+    const nowMs = scheduler.nowMs();
+    for (const setting of known)
+      if (!values.includes(setting.value)) setting.untilMs = Math.min(setting.untilMs, nowMs);
+    const fresh = values.filter(value => known.every(setting => setting.value !== value));
+    settings.set(partnerId, [
+      ...known,
+      ...fresh.map(value => ({ value, fromMs: nowMs, untilMs: Number.POSITIVE_INFINITY })),
+    ]);
+  }
+
+  function checkAddress({ partnerId, owner, sending }: Sent): void {
+    const { untilMs } = addresses.get(partnerId)!.find(({ value }) => value === sending.url)!;
+    if (scheduler.nowMs() - untilMs > staleMs && !options.isExcused(owner))
+      violate('events go to the address that is set', `${trace.nameOf(partnerId)} has another`);
+  }
+
+  /** A receiver may know only the newest secret, or only the one before. */
+  function checkSignature({ partnerId, owner, sending: { headers, body } }: Sent): void {
+    const nowMs = scheduler.nowMs();
+    const signature = headers['x-service-signature']!;
+    const verifies = ({ value }: Setting) =>
+      verifySignature(value, signature, body, Math.floor(nowMs / 1_000));
+    const known = secrets.get(partnerId)!;
+    const allowedMs = options.isExcused(owner) ? 200_000 : staleMs;
+    for (const secret of known) {
+      const isInForce = secret.fromMs <= nowMs - allowedMs && secret.untilMs > nowMs;
+      const isOver = secret.untilMs <= nowMs - allowedMs;
+      if ((isInForce && !verifies(secret)) || (isOver && verifies(secret)))
+        violate('events are signed with the secrets in force', `${trace.nameOf(partnerId)} from ${owner}`);
+    }
+    if (!known.some(verifies)) violate('events are signed with the secrets in force', 'by none at all');
+  }
+
+  async function feedOf(partnerId: Id<'prt'>, mode: Mode, eventId: string): Promise<string | undefined> {
+    const page = { after: BigInt(eventId) - 1n, limit: 1 };
+    const [event] = (await listEvents(pool, { partnerId, mode }, page)).events;
+    return event && envelope(event);
+  }
+
+  async function checkBody(sent: Sent): Promise<void> {
+    const { partnerId, sending } = sent;
+    const { body, headers } = sending;
+    const { data, event: kind } = JSON.parse(body);
+    const payment = options.model.find(data.id);
+    const name = trace.nameOf(data.id);
+    if (!payment || (payment.status !== 'succeeded' && payment.status !== 'failed'))
+      return violate('nobody hears of a payment that is not finished', `${name} ${payment?.status}`);
+    if (payment.partnerId !== partnerId)
+      return violate('a receiver hears of its own payments', `${trace.nameOf(partnerId)} of ${name}`);
+    const eventId = eventIdOf(sending);
+    const told = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;
+    const booked = `${payment.status} ${payment.errorCode} ${payment.kopecks}`;
+    if (kind !== `payment.${payment.status}` || told !== booked)
+      violate('what a receiver hears is in the books', `${name}: ${told}; in the books ${booked}`);
+    const expected = bodies.get(data.id) ?? (await feedOf(partnerId, payment.mode, eventId));
+    if (body !== expected) violate('a receiver hears what the feed says, and the same every time', name);
+    bodies.set(data.id, body);
+    checkDeliveryId(eventId, headers['x-service-delivery']!);
+  }
+
+  function checkDeliveryId(eventId: string, deliveryId: string): void {
+    const before = deliveryIds.get(deliveryId) ?? eventId;
+    const isSame = [...deliveryIds].every(([id, event]) => event !== eventId || id === deliveryId);
+    if (before !== eventId || !isSame)
+      violate('the delivery id is that of the event', trace.nameOf(`evt_${eventId}`));
+    deliveryIds.set(deliveryId, eventId);
+  }
+
+  return {
+    partnerOf: url => [...addresses].find(([, settings]) => settings.some(({ value }) => value === url))?.[0],
+    setAddress: (partnerId, url) => replace(addresses, partnerId, [url]),
+    setSecrets: (partnerId, values) => replace(secrets, partnerId, values),
+    check: async sent => {
+      checkAddress(sent);
+      checkSignature(sent);
+      await checkBody(sent);
+    },
+  };
+}

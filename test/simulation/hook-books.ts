@@ -1,0 +1,92 @@
+import { type Id, idFromUuid } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+
+export interface BookedWebhook {
+  partnerId: Id<'prt'>;
+  url: string;
+  owner: number | null;
+  ownedUntilMs: number | null;
+  suspended: boolean;
+  suspensionsTold: number;
+  givenUpTold: number;
+  openAlarms: number;
+}
+
+export interface BookedDelivery {
+  partnerId: Id<'prt'>;
+  eventId: string;
+  attempts: number;
+  nextMs: number;
+  givenUp: boolean;
+}
+
+export interface BookedAttempt {
+  id: number;
+  partnerId: Id<'prt'>;
+  eventId: string;
+  attempt: number;
+  atMs: number;
+  status: number | null;
+}
+
+export interface BookedEvent {
+  partnerId: Id<'prt'>;
+  eventId: string;
+}
+
+/** All that the database says about the webhooks of this run. */
+export interface HookBooks {
+  webhooks: BookedWebhook[];
+  deliveries: BookedDelivery[];
+  /** Those that were put on record since the last time somebody read. */
+  attempts: BookedAttempt[];
+  events: BookedEvent[];
+}
+
+const statement = `
+  SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."partnerId"), '[]') FROM (
+            SELECT partner_id AS "partnerId", url, owner, extract(epoch FROM owned_until) * 1000 AS "ownedUntilMs",
+                   suspended_at IS NOT NULL AS suspended,
+                   (SELECT count(*) FROM partner_notices n
+                     WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionsTold",
+                   (SELECT count(*) FROM partner_notices n
+                     WHERE n.partner_id = w.partner_id AND kind = 'delivery_failed') AS "givenUpTold"
+              FROM webhooks w) AS w) AS webhooks,
+         (SELECT coalesce(json_agg(row_to_json(d) ORDER BY d."partnerId", d.id), '[]') FROM (
+            SELECT partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
+                   extract(epoch FROM next_at) * 1000 AS "nextMs",
+                   failed_at IS NOT NULL AS "givenUp"
+              FROM deliveries) AS d) AS deliveries,
+         (SELECT coalesce(json_agg(row_to_json(a) ORDER BY a.id), '[]') FROM (
+            SELECT id, partner_id AS "partnerId", event_id::text AS "eventId", attempt,
+                   extract(epoch FROM at) * 1000 AS "atMs", status
+              FROM webhook_attempts WHERE id > $2) AS a) AS attempts,
+         (SELECT coalesce(json_agg(row_to_json(e) ORDER BY e.id), '[]') FROM (
+            SELECT partner_id AS "partnerId", id, id::text AS "eventId"
+              FROM events WHERE partner_id = ANY ($1)) AS e) AS events,
+         (SELECT coalesce(json_agg(subject), '[]') FROM alarms
+           WHERE kind = 'webhook_suspended' AND cleared_at IS NULL) AS alarms`;
+
+/** Nobody else has webhooks: those of runs before are gone. */
+export async function forgetWebhooks(pool: Pool): Promise<void> {
+  for (const table of ['webhooks', 'deliveries', 'webhook_attempts', 'partner_notices'])
+    await pool.query(`DELETE FROM ${table}`);
+}
+
+export async function readHookBooks(
+  pool: Pool,
+  partnerUuids: string[],
+  afterAttempt: number,
+): Promise<HookBooks> {
+  const { rows } = await pool.query<HookBooks & { alarms: string[] }>({
+    name: 'hook books',
+    text: statement,
+    values: [partnerUuids, afterAttempt],
+  });
+  const { alarms, ...books } = rows[0]!;
+  for (const row of [...books.webhooks, ...books.deliveries, ...books.attempts, ...books.events])
+    row.partnerId = idFromUuid('prt', row.partnerId);
+  for (const webhook of books.webhooks)
+    webhook.openAlarms = alarms.filter(subject => subject === webhook.partnerId).length;
+  return books;
+}

@@ -1,7 +1,7 @@
 /**
- * Takes away one guard of the money after another and checks that a test named after it goes red. Run it with
- * `npm run sabotage` after touching what moves money: a guard whose loss nobody notices is not guarded. It works in a
- * copy of the house; names of guards as arguments choose some of them.
+ * Takes away one guard of money or events after another and checks that a test named after it goes red. Run it with
+ * `npm run sabotage` after touching what moves money or sends events: a guard whose loss nobody notices is not guarded.
+ * It works in a copy of the house; names of guards as arguments choose some of them.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,6 +21,7 @@ interface Sabotage {
 const ledger = { file: 'migrations/0003_ledger.sql', test: 'test/ledger/guards.test.ts' };
 const payments = { file: 'migrations/0007_recovery.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
+const simulation = { test: 'test/simulation/simulation.test.ts', noticedBy: 'whatever goes wrong' };
 
 const sabotages: Sabotage[] = [
   { guard: 'the row lock', ...ledger, piece: / FOR UPDATE/, noticedBy: 'row lock:' },
@@ -136,6 +137,33 @@ const sabotages: Sabotage[] = [
     piece: /if \(dead\.length > 0\)/,
     instead: 'if (false)',
     noticedBy: 'leaves its payments to the others',
+  },
+  {
+    guard: 'the events of a suspension',
+    file: 'migrations/0009_webhooks.sql',
+    piece: /JOIN webhooks w ON w\.partner_id = n\.partner_id;/,
+    instead: 'JOIN webhooks w ON w.partner_id = n.partner_id AND w.suspended_at IS NULL;',
+    ...simulation,
+  },
+  {
+    guard: 'the answer before an event is gone',
+    file: 'src/webhooks/deliver.ts',
+    piece: /const delivered = status !== null && /,
+    instead: 'const delivered = status === null || ',
+    ...simulation,
+  },
+  {
+    guard: 'the wait for the record of an attempt',
+    file: 'src/webhooks/deliver.ts',
+    piece: /, \.\.\.recording\]/,
+    instead: ']',
+    ...simulation,
+  },
+  {
+    guard: 'the attempt that is next',
+    file: 'migrations/0009_webhooks.sql',
+    piece: /AND d\.attempts = a\.attempt - 1 /,
+    ...simulation,
   },
 ];
 

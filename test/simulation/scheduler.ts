@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
+import { oneTurn } from '../../src/db/batch.ts';
 import type { Random } from '../helpers/random.ts';
 
 /** Something that will happen: a statement runs, a message arrives, a timer goes off. */
@@ -113,7 +114,9 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
       const step = random.pick(ready);
       steps.delete(step);
       await step.run();
-      await new Promise(resolve => setImmediate(resolve));
+      // Those who wait a turn for company, as batches do, go on in the first; what follows from it is over by the second.
+      await oneTurn();
+      await oneTurn();
     },
     clockOf: (owner, looks) => ({
       nowMs: () => nowMs,

@@ -1,26 +1,57 @@
-/** `npm run bench -- NAME [--json]`: measurements, each against a baseline of the same run. */
+/**
+ * `npm run bench [-- NAME …]`: measurements, each against a baseline of the same run. Without a name, the whole service;
+ * with names, sections of that, or one of the benches that look at a part of it.
+ */
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { benchLedger } from './ledger.ts';
+import { benchService, report, sections } from './service/bench.ts';
 import { benchWebhooks } from './webhooks.ts';
 
-const benches: Record<
-  string,
-  (progress: (line: string) => void) => Promise<{ json: unknown; text: string }>
-> = {
-  ledger: benchLedger,
-  api: benchApi,
-  webhooks: benchWebhooks,
-};
+const parts: Record<string, (progress: (line: string) => void) => Promise<{ json: unknown; text: string }>> =
+  {
+    ledger: benchLedger,
+    api: benchApi,
+    webhooks: benchWebhooks,
+  };
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'boolean' } } });
-const names = positionals.length > 0 ? positionals : Object.keys(benches);
-for (const name of names) {
-  const bench = benches[name];
-  if (!bench) {
-    console.error(`There is no bench "${name}": choose from ${Object.keys(benches).join(', ')}.`);
-    process.exit(2);
-  }
-  const { json, text } = await bench(line => process.stderr.write(`${line}\n`));
+const { positionals: names, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    big: { type: 'boolean', default: false },
+    soak: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '6' },
+    minutes: { type: 'string', default: '10' },
+  },
+});
+
+function stopWith(complaint: string): never {
+  console.error(complaint);
+  process.exit(2);
+}
+
+function positive(name: 'seconds' | 'minutes'): number {
+  const value = Number(values[name]);
+  return Number.isInteger(value) && value > 0 ? value : stopWith(`--${name} must be a whole number above 0.`);
+}
+
+const progress = (line: string) => void process.stderr.write(`${line}\n`);
+const print = ({ json, text }: { json: unknown; text: string }) =>
   console.log(values.json ? JSON.stringify(json, null, 2) : text);
+
+const known = [...Object.keys(sections), ...Object.keys(parts)];
+const unknown = names.find(name => !known.includes(name));
+if (unknown) stopWith(`There is no bench "${unknown}": choose from ${known.join(', ')}.`);
+const isWhole = names.length === 0;
+if (values.write && !isWhole) stopWith('--write is for the whole bench: leave out the names.');
+
+for (const name of names) if (parts[name]) print(await parts[name](progress));
+
+const byDefault = Object.keys(sections).filter(name => name !== 'soak' || values.soak);
+const chosen = isWhole ? byDefault : names.filter(name => name in sections);
+if (chosen.length > 0) {
+  const options = { seconds: positive('seconds'), minutes: positive('minutes'), big: values.big };
+  print(report(await benchService(chosen, options, progress), { isWhole, write: values.write }));
 }

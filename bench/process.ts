@@ -1,30 +1,65 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 export interface Running {
+  pid: number;
   address: string;
   output: string[];
   stop(): Promise<void>;
 }
 
+/** All that were started here and have not ended, with the promise of their end. */
+const children = new Map<ChildProcess, Promise<void>>();
+
+function launch(command: string, args: string[], env: Record<string, string>, stdin: 'ignore' | 'pipe') {
+  const stdio: StdioOptions = [stdin, 'pipe', 'inherit'];
+  const child = spawn(command, args, { env: { PATH: process.env.PATH!, ...env }, stdio });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  }).finally(() => children.delete(child));
+  children.set(child, ended);
+  return { child, ended };
+}
+
 /** Starts a program and waits for the line in which it says where it is ready. */
 export function start(program: string, args: string[], env: Record<string, string>): Promise<Running> {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH!, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const { child, ended } = launch(process.execPath, [program, ...args], env, 'ignore');
   const output: string[] = [];
-  const ended = new Promise<void>(resolve => child.once('close', () => resolve()));
   return new Promise((resolve, reject) => {
-    createInterface(child.stdout).on('line', line => {
+    createInterface(child.stdout!).on('line', line => {
       output.push(line);
       const address = /ready at (http:\S+)/.exec(line)?.[1];
       const stop = () => {
         child.kill();
         return ended;
       };
-      if (address) resolve({ address, output, stop });
+      if (address) resolve({ pid: child.pid!, address, output, stop });
     });
-    void ended.then(() => reject(new Error(`${program} ended: ${output.join('\n')}`)));
+    void ended.then(() => reject(new Error(`${program} ended: ${output.join('\n')}`)), reject);
   });
+}
+
+/** Runs a program to its end and returns what it printed. */
+export async function run(
+  command: string,
+  args: string[],
+  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+): Promise<string> {
+  const { child, ended } = launch(command, args, env, 'pipe');
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(input);
+  const [output] = await Promise.all([text(child.stdout!), ended]);
+  if (child.exitCode !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${child.exitCode}`);
+  return output;
+}
+
+/** Ends whatever was started and still runs. */
+export async function stopAll(): Promise<void> {
+  const ends = Array.from(children, ([child, ended]) => {
+    child.kill();
+    return ended;
+  });
+  await Promise.allSettled(ends);
 }

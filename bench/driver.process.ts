@@ -1,0 +1,22 @@
+/** Puts a load on a server, as the plan that comes over its input says, and reports what was answered and how quickly. */
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startLoad } from './driver/load.ts';
+import type { DriverReport, Plan, Window } from './driver/plan.ts';
+import { createTally } from './driver/tally.ts';
+
+const plan = JSON.parse(await text(process.stdin)) as Plan;
+const tally = createTally();
+const startedAtMs = Date.now();
+const load = startLoad(plan, tally);
+await sleep(plan.warmUpMs);
+tally.takeWindow();
+const windows: Window[] = [];
+while (windows.length < plan.windows) {
+  await sleep(plan.windowMs);
+  windows.push(tally.takeWindow());
+}
+await load.stop();
+const report: DriverReport = { startedAtMs, succeeded: tally.succeeded(), windows };
+console.log(JSON.stringify(report));
+process.exit();

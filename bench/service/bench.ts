@@ -1,0 +1,62 @@
+/** The whole service: started as `npm start` would, driven over HTTP from another process, beside baselines of the same run. */
+import { machine } from '../table.ts';
+import { drawChart, saveChart } from './chart.ts';
+import { closeAllOnSignal } from './cleanup.ts';
+import { type Context, createContext, type Options, type Section } from './context.ts';
+import { type Figure, whole } from './figures.ts';
+import { hotSection } from './hot.ts';
+import { paymentsSection } from './payments.ts';
+import { readsSection } from './reads.ts';
+import { putIntoReadme, writeTable } from './report.ts';
+import { startSection } from './start.ts';
+
+/** In the order in which they run. */
+export const sections: Record<string, Section> = {
+  start: startSection,
+  payments: paymentsSection,
+  hot: hotSection,
+  reads: readsSection,
+};
+
+/** Measures the sections of these names. */
+export async function benchService(
+  names: string[],
+  options: Options,
+  progress: (line: string) => void,
+): Promise<Figure[]> {
+  closeAllOnSignal();
+  const context = createContext(options, progress);
+  const figures: Figure[] = [];
+  try {
+    for (const name of Object.keys(sections))
+      if (names.includes(name)) figures.push(...(await sections[name]!(context)));
+    figures.push(...(await proveBooks(context)));
+  } finally {
+    await context.close();
+  }
+  return figures;
+}
+
+async function proveBooks({ progress, verify }: Context): Promise<Figure[]> {
+  progress('Verifying the ledger …');
+  const entries = await verify();
+  if (entries === undefined) return [];
+  return [
+    {
+      what: 'the ledger after all this',
+      measured: `in order, ${whole(entries)} entries`,
+      values: { entries },
+    },
+  ];
+}
+
+/** The table, and for machines the same. A run of everything also leaves its chart behind, and its table if wanted. */
+export function report(figures: Figure[], { isWhole, write }: { isWhole: boolean; write: boolean }) {
+  const text = writeTable(figures);
+  if (isWhole) saveChart(drawChart(figures, machine()));
+  if (write) putIntoReadme(text);
+  return {
+    text,
+    json: { machine: machine(), figures: figures.map(({ what, bar, values }) => ({ what, ...values, bar })) },
+  };
+}

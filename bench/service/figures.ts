@@ -1,0 +1,44 @@
+/** One line of the table. */
+export interface Figure {
+  what: string;
+  measured: string;
+  against?: string;
+  bar?: Bar;
+  /** The same for machines. */
+  values: Record<string, unknown>;
+}
+
+/** What a figure must reach. */
+export interface Bar {
+  /** In few words, for the chart. */
+  name: string;
+  value: number;
+  limit: number;
+  rule: keyof typeof rules;
+}
+
+const rules = {
+  '≥': (value: number, limit: number) => value >= limit,
+  '≤': (value: number, limit: number) => value <= limit,
+  '<': (value: number, limit: number) => value < limit,
+};
+
+export const isReached = ({ value, limit, rule }: Bar) => rules[rule](value, limit);
+
+/** How far a figure is above its bar (more than 1) or below it, whichever way the bar points. */
+export const margin = ({ value, limit, rule }: Bar) => (rule === '≥' ? value / limit : limit / value);
+
+export const describeBar = (bar: Bar, unit = '') =>
+  `${bar.rule} ${bar.limit.toFixed(1)}${unit} ${isReached(bar) ? '✓' : '✗'}`;
+
+/** 12 345, with a space that does not break. */
+export const whole = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', '\u00a0');
+
+export const rate = (perSecond: number) => `${whole(perSecond)}/s`;
+
+export const ms = (value: number) => `${value < 10 ? value.toFixed(1) : whole(value)} ms`;
+
+export const latency = ({ p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }) =>
+  `50th ${ms(p50Ms)}, 99th ${ms(p99Ms)}`;
+
+export const megabytes = (bytes: number) => `${whole(bytes / 1024 ** 2)} MB`;

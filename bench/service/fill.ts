@@ -1,0 +1,71 @@
+import { uuidFromId } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { mode } from './partners.ts';
+import { countPayments, type Stage } from './stage.ts';
+
+/**
+ * Settled payments as the service leaves them behind, $2 of each partner, in one statement: the rows of `payments`,
+ * `entries` and `events`, and the balances to match. Ids follow each other in time and partners take turns, so pages
+ * and indexes look as if the payments had come one by one.
+ */
+const fillStatement = `
+  WITH terms AS (
+    SELECT 1000::bigint AS kopecks, 109200::bigint AS micro_usdt, r.id AS rate_id, r.rate_e4
+      FROM rates r ORDER BY r.id DESC LIMIT 1
+  ), books AS MATERIALIZED (
+    SELECT * FROM accounts WHERE mode = '${mode}' AND partner_id = ANY ($1) ORDER BY partner_id FOR UPDATE
+  ), made AS MATERIALIZED (
+    SELECT b.partner_id, b.mode, t.*, uuidv7() AS id, now() AS at, nth,
+           upper(substr(replace(gen_random_uuid()::text, '-', ''), 1, 30)) AS code,
+           b.available - nth * t.micro_usdt AS available, b.held, b.settled + nth * t.micro_usdt AS settled,
+           b.entry_count + 2 * nth AS entry_no
+      FROM generate_series(1, $2::bigint) AS nth CROSS JOIN books b CROSS JOIN terms t
+  ), payments_made AS (
+    INSERT INTO payments (partner_id, mode, id, status, idempotency_key, request_hash, qrc_id, qr_url, fingerprint,
+                          recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at, settled_at)
+    SELECT partner_id, mode, id, 'succeeded', gen_random_uuid()::text, sha256(id::text::bytea), 'AD' || code,
+           'https://qr.nspk.ru/AD' || code || '?type=02&sum=1000&cur=RUB', 'test', 'Test recipient', kopecks, micro_usdt,
+           rate_e4, rate_id, '{}', at, at
+      FROM made
+  ), entries_made AS (
+    INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after,
+                         payment_id, created_at)
+    SELECT m.partner_id, m.mode, e.no, e.source, e.target, m.micro_usdt, e.from_after, e.to_after, m.id, m.at
+      FROM made m, LATERAL (VALUES
+           (m.entry_no - 1, 'available'::account, 'held'::account, m.available, m.held + m.micro_usdt),
+           (m.entry_no, 'held', 'settled', m.held, m.settled)) AS e (no, source, target, from_after, to_after)
+  ), events_made AS (
+    INSERT INTO events (partner_id, mode, payment_id, at) SELECT partner_id, mode, id, at FROM made
+  )
+  UPDATE accounts a SET available = m.available, settled = m.settled, entry_count = m.entry_no
+    FROM made m WHERE a.partner_id = m.partner_id AND a.mode = m.mode AND m.nth = $2`;
+
+/** Payments of each partner in one statement. */
+const mostAtOnce = 50;
+
+/** Stores payments until there are so many, then lets the server come to rest. */
+export async function fill(
+  { pool, partners }: Stage,
+  target: number,
+  progress: (line: string) => void,
+): Promise<void> {
+  const ids = partners.map(({ partnerId }) => uuidFromId(partnerId));
+  let stored = await countPayments(pool);
+  let told = performance.now();
+  while (stored < target) {
+    const each = Math.min(mostAtOnce, Math.ceil((target - stored) / partners.length));
+    await pool.query({ name: 'fill', text: fillStatement, values: [ids, each] });
+    stored += each * partners.length;
+    if (performance.now() - told > 5_000) {
+      told = performance.now();
+      progress(`Storing payments: ${stored} of ${target} …`);
+    }
+  }
+  await rest(pool);
+}
+
+/** What autovacuum and the checkpointer would do sooner or later, and then perhaps amid a measurement. */
+async function rest(pool: Pool): Promise<void> {
+  await pool.query('VACUUM ANALYZE payments, entries, events, accounts, open_payments');
+  await pool.query('CHECKPOINT');
+}

@@ -1,0 +1,52 @@
+import type { Id } from '../../src/base/ids.ts';
+import type { Desk } from '../../src/db/audit.ts';
+import { topUp } from '../../src/ledger/index.ts';
+import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+
+export interface PayingPartner {
+  partnerId: Id<'prt'>;
+  key: string;
+}
+
+export const mode = 'test';
+
+const unlimited = 1_000_000;
+/** More than any run can spend. */
+const funds = 10n ** 16n;
+const atOnce = 8;
+
+/** Partners that no limit stops, made as an operator would make them, with a webhook if `receiver` is given. */
+export async function createPartners(
+  desk: Desk,
+  secretKey: string,
+  count: number,
+  receiver?: string,
+): Promise<PayingPartner[]> {
+  const partners: PayingPartner[] = [];
+  const vault = createVault(secretKey);
+  let wanted = count;
+  const makeSome = async () => {
+    while (wanted-- > 0) {
+      const partner = await createOne(desk, secretKey);
+      if (receiver) await setWebhook(desk, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
+      partners.push(partner);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, makeSome));
+  return partners;
+}
+
+async function createOne(desk: Desk, secretKey: string): Promise<PayingPartner> {
+  const { partnerId } = await createPartner(desk, 'Bench');
+  await setLimits(desk, partnerId, {
+    createRps: unlimited,
+    createBurst: unlimited,
+    otherRps: unlimited,
+    concurrent: unlimited,
+  });
+  await topUp(desk, { partnerId, mode, reference: 'bench', microUsdt: funds });
+  const creation = await createKey(desk, secretKey, { partnerId, mode, allowedAddresses: [] });
+  if (creation.outcome !== 'created') throw new Error(`no key for a partner: ${creation.outcome}`);
+  return { partnerId, key: creation.key };
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { idFromUuid } from '../../src/base/ids.ts';
+import type { Target, Window } from '../driver/plan.ts';
+import { start } from '../process.ts';
+import type { Context } from './context.ts';
+import { driveWell, perSecond, timing } from './drive.ts';
+import { type Bar, type Figure, latency, rate } from './figures.ts';
+import { mode } from './partners.ts';
+import type { Stage } from './stage.ts';
+
+const connections = 64;
+const bareRoute = join(import.meta.dirname, '..', 'bare.process.ts');
+
+/** Reads, each beside a route of the same framework that has nothing behind it. */
+export async function readsSection(context: Context): Promise<Figure[]> {
+  const stage = await context.stage();
+  const measure = async (name: string, address: string, targets: Target[]): Promise<Window> => {
+    context.progress(`${name} …`);
+    const load = { connections };
+    const plan = { address, targets, load, ...timing(context.seconds) };
+    return (await driveWell({ ...plan, work: 'get' })).windows[0]!;
+  };
+  const bare = await start(bareRoute, [], {});
+  const bareWindow = await measure('GET a bare route', bare.address, [{ path: '/v1/ping' }]).finally(
+    bare.stop,
+  );
+  const figures: Figure[] = [figureOf('a bare Fastify route', bareWindow)];
+  for (const [name, targets] of Object.entries(await targetsOf(stage)))
+    figures.push(figureOf(name, await measure(name, stage.service.address, targets), bareWindow));
+  return figures;
+}
+
+async function targetsOf({ pool, partners }: Stage): Promise<Record<string, Target[]>> {
+  const everybody = (path: string) => partners.map(({ key }) => ({ path, key }));
+  const { rows } = await pool.query<{ partner_id: string; id: string }>(
+    `SELECT partner_id, (max(id::text)) AS id FROM payments WHERE mode = '${mode}' GROUP BY partner_id`,
+  );
+  const latest = new Map(
+    rows.map(row => [idFromUuid('prt', row.partner_id), idFromUuid('pay', row.id)] as const),
+  );
+  return {
+    'GET payment': partners.map(({ partnerId, key }) => ({
+      path: `/v1/payments/${latest.get(partnerId)}`,
+      key,
+    })),
+    'GET list of 20': everybody('/v1/payments?limit=20'),
+    'GET balance': everybody('/v1/balance'),
+    'GET ping': everybody('/v1/ping'),
+  };
+}
+
+function figureOf(name: string, window: Window, bare?: Window): Figure {
+  const { p50Ms, p99Ms } = window;
+  const values = { connections, perSecond: perSecond(window), p50Ms, p99Ms };
+  const figure = {
+    what: `${name}, ${connections} connections`,
+    measured: `${rate(perSecond(window))}; ${latency(window)}`,
+    values,
+  };
+  if (!bare) return figure;
+  const ratio = perSecond(window) / perSecond(bare);
+  const bar: Bar = { name: 'GET payment ÷ bare route', value: ratio, limit: 0.5, rule: '≥' };
+  return {
+    ...figure,
+    against: `${ratio.toFixed(2)} × the bare route`,
+    values: { ...values, ratio },
+    ...(name === 'GET payment' ? { bar } : {}),
+  };
+}

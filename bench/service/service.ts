@@ -1,0 +1,19 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Running, start } from '../process.ts';
+
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+
+/** The service as `npm start` runs it, with nothing set but its folder and its port. */
+export async function startService(dataDir: string): Promise<Running> {
+  return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}` });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

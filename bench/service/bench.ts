@@ -1,13 +1,17 @@
 /** The whole service: started as `npm start` would, driven over HTTP from another process, beside baselines of the same run. */
 import { machine } from '../table.ts';
 import { drawChart, saveChart } from './chart.ts';
-import { closeAllOnSignal } from './cleanup.ts';
+import { closeAllWhenEnded } from './cleanup.ts';
 import { type Context, createContext, type Options, type Section } from './context.ts';
+import { deliveredSection } from './delivered.ts';
 import { type Figure, whole } from './figures.ts';
+import { growthSection } from './growth.ts';
 import { hotSection } from './hot.ts';
+import { overloadSection } from './overload.ts';
 import { paymentsSection } from './payments.ts';
 import { readsSection } from './reads.ts';
 import { putIntoReadme, writeTable } from './report.ts';
+import { soakSection } from './soak.ts';
 import { startSection } from './start.ts';
 
 /** In the order in which they run. */
@@ -16,6 +20,10 @@ export const sections: Record<string, Section> = {
   payments: paymentsSection,
   hot: hotSection,
   reads: readsSection,
+  delivered: deliveredSection,
+  overload: overloadSection,
+  growth: growthSection,
+  soak: soakSection,
 };
 
 /** Measures the sections of these names. */
@@ -24,7 +32,7 @@ export async function benchService(
   options: Options,
   progress: (line: string) => void,
 ): Promise<Figure[]> {
-  closeAllOnSignal();
+  closeAllWhenEnded();
   const context = createContext(options, progress);
   const figures: Figure[] = [];
   try {
@@ -37,17 +45,11 @@ export async function benchService(
   return figures;
 }
 
-async function proveBooks({ progress, verify }: Context): Promise<Figure[]> {
-  progress('Verifying the ledger …');
+async function proveBooks({ verify }: Context): Promise<Figure[]> {
   const entries = await verify();
   if (entries === undefined) return [];
-  return [
-    {
-      what: 'the ledger after all this',
-      measured: `in order, ${whole(entries)} entries`,
-      values: { entries },
-    },
-  ];
+  const measured = `in order, ${whole(entries)} entries`;
+  return [{ what: 'the ledger after all this', measured, values: { entries } }];
 }
 
 /** The table, and for machines the same. A run of everything also leaves its chart behind, and its table if wanted. */

@@ -32,7 +32,14 @@ async function closeAll(): Promise<void> {
   for (const close of [...closings].reverse()) await close();
 }
 
-export function closeAllOnSignal(): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void closeAll().finally(() => process.exit(130)));
+/** Ctrl-C, or an error that nobody caught, such as the loss of whoever reads what is printed. */
+export function closeAllWhenEnded(): void {
+  const end = (exitCode: number) => void closeAll().finally(() => process.exit(exitCode));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end(130));
+  process.once('uncaughtException', error => {
+    // Whatever else breaks on the way out is of no interest.
+    process.on('uncaughtException', () => {});
+    console.error(error);
+    end(1);
+  });
 }

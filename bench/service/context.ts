@@ -1,5 +1,4 @@
 import { type Baseline, measureBaseline } from './baseline.ts';
-import { driveWell } from './drive.ts';
 import type { Figure } from './figures.ts';
 import { fill } from './fill.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -33,7 +32,6 @@ export function createContext(options: Options, progress: (line: string) => void
   const stage = once(async () => {
     opened = await openStage('service', progress);
     await fill(opened, storedAtFirst, progress);
-    await greetEverybody(opened);
     return opened;
   });
   const baseline = once(async () => {
@@ -48,13 +46,6 @@ export function createContext(options: Options, progress: (line: string) => void
     verify: async () => opened?.verify(),
     close: async () => opened?.close(),
   };
-}
-
-/** The first request with a key costs more than those that follow: it is looked up, and its use is put on record. */
-async function greetEverybody({ service, partners }: Stage): Promise<void> {
-  const targets = partners.map(({ key }) => ({ path: '/v1/ping', key }));
-  const plan = { address: service.address, targets, work: 'get', load: { connections: 64 } } as const;
-  await driveWell({ ...plan, warmUpMs: 0, windowMs: 4_000, windows: 1 });
 }
 
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {

@@ -8,6 +8,7 @@ import { openPool, type Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import type { Running } from '../process.ts';
 import { closing, newFolder } from './cleanup.ts';
+import { greet } from './drive.ts';
 import { createPartners, mode, type PayingPartner } from './partners.ts';
 import { startService } from './service.ts';
 
@@ -47,6 +48,7 @@ export async function openStage(name: string, progress: (line: string) => void):
     const secretKey = readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim();
     progress(`${partnerCount} partners …`);
     const partners = await createPartners(desk, secretKey, partnerCount);
+    await greet(service.address, partners);
     const { connection } = server;
     return { service, connection, pool, desk, secretKey, partners, verify: () => verify(pool), close };
   } catch (error) {

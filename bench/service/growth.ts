@@ -1,0 +1,75 @@
+import type { Pool } from '../../src/db/pool.ts';
+import type { Context } from './context.ts';
+import { perSecond } from './drive.ts';
+import { type Figure, latency, rate, whole } from './figures.ts';
+import { fill } from './fill.ts';
+import { measurePayments } from './payments.ts';
+import { countPayments, openStage, type Stage } from './stage.ts';
+
+const connections = 256;
+const small = 10_000;
+const large = 1_000_000;
+const huge = 10_000_000;
+
+/** What many stored payments cost: in speed, and on disk. In a folder of its own, where nothing is stored at first. */
+export async function growthSection(context: Context): Promise<Figure[]> {
+  const stage = await openStage('growth', context.progress);
+  try {
+    const first = await measureWith(stage, small, context);
+    const sizeBefore = await sizeOf(stage.pool);
+    const figures = [figureOf(first)];
+    for (const target of context.big ? [large, huge] : [large]) {
+      figures.push(figureOf(await measureWith(stage, target, context), first));
+    }
+    const { bytes, payments } = await sizeOf(stage.pool);
+    const perPayment = (bytes - sizeBefore.bytes) / (payments - sizeBefore.payments);
+    context.progress('Verifying the ledger of all these …');
+    const entries = await stage.verify();
+    return [
+      ...figures,
+      {
+        what: 'on disk, with all indexes',
+        measured: `${whole(perPayment)} bytes a payment`,
+        against: `the ledger is in order, ${whole(entries)} entries`,
+        values: { bytesPerPayment: perPayment, entries },
+      },
+    ];
+  } finally {
+    await stage.close();
+  }
+}
+
+type Measured = Awaited<ReturnType<typeof measureWith>>;
+
+async function measureWith(stage: Stage, stored: number, { progress, seconds }: Context) {
+  await fill(stage, stored, progress);
+  progress(`Payments with ${whole(stored)} stored, ${connections} connections …`);
+  return { stored, window: await measurePayments(stage, stage.partners, connections, seconds) };
+}
+
+async function sizeOf(pool: Pool): Promise<{ bytes: number; payments: number }> {
+  const { rows } = await pool.query(
+    `SELECT sum(pg_total_relation_size(name))::float8 AS bytes
+       FROM unnest('{payments, entries, events, accounts, open_payments}'::regclass[]) AS name`,
+  );
+  return { bytes: rows[0].bytes, payments: await countPayments(pool) };
+}
+
+function figureOf({ stored, window }: Measured, first?: Measured): Figure {
+  const { p50Ms, p99Ms } = window;
+  const figure = {
+    what: `payments with ${whole(stored)} stored, ${connections} connections`,
+    measured: `${rate(perSecond(window))}; ${latency(window)}`,
+    values: { stored, perSecond: perSecond(window), p50Ms, p99Ms },
+  };
+  if (!first) return figure;
+  const ratio = perSecond(window) / perSecond(first.window);
+  return {
+    ...figure,
+    against: `${ratio.toFixed(2)} × with ${whole(first.stored)} stored`,
+    values: { ...figure.values, ratio },
+    ...(stored === large
+      ? { bar: { name: '1 million stored ÷ 10 thousand', value: ratio, limit: 0.9, rule: '≥' as const } }
+      : {}),
+  };
+}

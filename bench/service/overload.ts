@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Window } from '../driver/plan.ts';
+import type { Context } from './context.ts';
+import { drive, payTargets, perSecond } from './drive.ts';
+import { type Figure, ms, rate } from './figures.ts';
+import { measurePayments } from './payments.ts';
+import type { Stage } from './stage.ts';
+
+const connectionsForCapacity = 256;
+const multiples = [1, 2, 4];
+const windowMs = 8_000;
+const warmUpMs = 2_000;
+/** Callers wait for their answers, so there is an end to how many can ask at a time. */
+const mostConnections = 4_000;
+const pauseMs = 2_000;
+
+/** Requests that come at their own pace, whatever the service makes of those before. */
+export async function overloadSection(context: Context): Promise<Figure[]> {
+  const stage = await context.stage();
+  context.progress(`Capacity, ${connectionsForCapacity} connections …`);
+  const atCapacity = await measurePayments(stage, stage.partners, connectionsForCapacity, context.seconds);
+  const capacity = perSecond(atCapacity);
+  const figures: Figure[] = [];
+  for (const multiple of multiples) {
+    await sleep(pauseMs);
+    context.progress(`${multiple} × capacity …`);
+    figures.push(figureOf(multiple, capacity, await offer(stage, capacity * multiple)));
+  }
+  return figures;
+}
+
+async function offer({ service, partners }: Stage, offeredPerSecond: number): Promise<Window> {
+  const { windows } = await drive({
+    address: service.address,
+    targets: payTargets(partners),
+    work: 'pay',
+    load: { perSecond: offeredPerSecond, atMost: mostConnections },
+    warmUpMs,
+    windowMs,
+    windows: 1,
+  });
+  return windows[0]!;
+}
+
+function figureOf(multiple: number, capacity: number, window: Window): Figure {
+  const { seconds, unsent, refused, refusedP99Ms, p50Ms, p99Ms } = window;
+  const offered = (window.sent + unsent) / seconds;
+  const kept = perSecond(window) / capacity;
+  const refusals = Object.entries(refused).map(([why, count]) => `${rate(count / seconds)} ${why}`);
+  return {
+    what: `overload: ${multiple} × capacity, ${rate(offered)} offered`,
+    measured: `${rate(perSecond(window))} succeeded, 99th ${ms(p99Ms)}`,
+    against: [
+      `${kept.toFixed(2)} × capacity`,
+      refusals.length > 0 ? `refused ${refusals.join(', ')}, 99th ${ms(refusedP99Ms)}` : 'nobody refused',
+      ...(unsent > 0 ? [`${rate(unsent / seconds)} found no free connection of ${mostConnections}`] : []),
+    ].join('; '),
+    values: {
+      multiple,
+      capacityPerSecond: capacity,
+      offeredPerSecond: offered,
+      succeededPerSecond: perSecond(window),
+      kept,
+      p50Ms,
+      p99Ms,
+      refused,
+      refusedP99Ms,
+      unsentPerSecond: unsent / seconds,
+    },
+  };
+}

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { formatKopecks, formatMicroUsdt, formatRate, kopecksToMicroUsdt } from '../base/money.ts';
+import { createRecent } from '../base/recent.ts';
 import { isRecipientBlocked } from '../controls/index.ts';
 import { readBalances } from '../ledger/index.ts';
 import {
@@ -22,10 +23,16 @@ import * as schemas from './schemas.ts';
 const apiVersion = '2026-11-14';
 const security = [{ apiKey: [] }];
 
+/** Together a few megabytes; large ones are read again. */
+const keptAnswers = 10_000;
+const keptCharacters = 2_048;
+
 /** The eight endpoints of the contract. Each reads, asks the rooms below, and writes; none decides. */
 export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
   const send = (reply: FastifyReply, json: string) =>
     reply.type('application/json; charset=utf-8').send(json);
+  // A finished payment never changes, so what was answered once can be answered again without asking the database.
+  const finished = createRecent<string>(keptAnswers);
   const body = (request: FastifyRequest) => (request as FastifyRequest & { lossless: JsonObject }).lossless;
 
   server.get(
@@ -278,10 +285,16 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
+      const { partnerId, mode } = request.caller;
+      const name = `${partnerId} ${mode} ${request.params.payment_id}`;
+      const known = finished.get(name);
+      if (known) return send(reply, known);
       const paymentId = parseId('pay', request.params.payment_id);
       const payment = paymentId && (await findPayment(deps.pool, request.caller, paymentId));
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
-      return send(reply, paymentObject(payment));
+      const text = paymentObject(payment);
+      if (payment.status !== 'processing' && text.length <= keptCharacters) finished.add(name, text);
+      return send(reply, text);
     },
   );
 }

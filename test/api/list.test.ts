@@ -248,6 +248,15 @@ describe('nobody sees', () => {
     expect((await partner.get(`/v1/payments?starting_after=${mine}`)).status).toBe(404);
   });
 
+  test('a finished payment of another, also after its owner has read it', async () => {
+    const [partner, stranger] = [await newPartner([10_000]), await newPartner()];
+    const path = `/v1/payments/${partner.ids[0]}`;
+    const first = await partner.get(path);
+    expect((await partner.get(path)).text).toBe(first.text);
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await partnerAt(address, partner.liveKey).get(path)).status).toBe(404);
+  });
+
   test('an attempt that the gateway refused, not even as a cursor', async () => {
     const partner = await newPartner();
     const qr = await makeQr(simulator);

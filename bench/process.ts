@@ -11,8 +11,10 @@ export interface Running {
 
 /** All that were started here and have not ended, with the promise of their end. */
 const children = new Map<ChildProcess, Promise<void>>();
+let isOver = false;
 
 function launch(command: string, args: string[], env: Record<string, string>, stdin: 'ignore' | 'pipe') {
+  if (isOver) throw new Error('nothing is started any more');
   const stdio: StdioOptions = [stdin, 'pipe', 'inherit'];
   const child = spawn(command, args, { env: { PATH: process.env.PATH!, ...env }, stdio });
   const ended = new Promise<void>((resolve, reject) => {
@@ -55,8 +57,9 @@ export async function run(
   return output;
 }
 
-/** Ends whatever was started and still runs. */
+/** Ends whatever was started and still runs; from then on nothing can be started. */
 export async function stopAll(): Promise<void> {
+  isOver = true;
   const ends = Array.from(children, ([child, ended]) => {
     child.kill();
     return ended;

@@ -9,9 +9,9 @@ const closings = new Set<Closing>();
 /** Makes sure that something is closed once, whoever comes first: its user, the end of the bench, or Ctrl-C. */
 export function closing(close: Closing): Closing {
   let closed: Promise<void> | undefined;
+  // It stays on the list until it is done: what was opened before it must wait for that.
   const once = () => {
-    closings.delete(once);
-    closed ??= close();
+    closed ??= close().finally(() => closings.delete(once));
     return closed;
   };
   closings.add(once);
@@ -23,7 +23,12 @@ export function newFolder(name: string): { dir: string; remove: Closing } {
   const parent = join(import.meta.dirname, '..', '.data');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, `${name}-`));
-  return { dir, remove: closing(async () => rmSync(dir, { recursive: true, force: true })) };
+  return {
+    dir,
+    remove: closing(async () =>
+      rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
+    ),
+  };
 }
 
 /** What was opened last is closed first. */
@@ -34,12 +39,14 @@ async function closeAll(): Promise<void> {
 
 /** Ctrl-C, or an error that nobody caught, such as the loss of whoever reads what is printed. */
 export function closeAllWhenEnded(): void {
-  const end = (exitCode: number) => void closeAll().finally(() => process.exit(exitCode));
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end(130));
-  process.once('uncaughtException', error => {
-    // Whatever else breaks on the way out is of no interest.
-    process.on('uncaughtException', () => {});
-    console.error(error);
-    end(1);
-  });
+  let isEnding = false;
+  // A signal may come twice, and while we close things break that nobody needs any more: only the first one counts.
+  const end = (exitCode: number, error?: Error) => {
+    if (isEnding) return;
+    isEnding = true;
+    if (error) console.error(error);
+    void closeAll().finally(() => process.exit(exitCode));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(130));
+  process.on('uncaughtException', error => end(1, error));
 }

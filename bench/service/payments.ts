@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Window } from '../driver/plan.ts';
 import type { Baseline } from './baseline.ts';
 import type { Context } from './context.ts';
 import { driveWell, payTargets, perSecond, timing } from './drive.ts';
 import { type Figure, latency, megabytes, rate } from './figures.ts';
-import { type ProcessMemory, readMemory, whileSampling } from './memory.ts';
+import { type ProcessMemory, whileSampling } from './memory.ts';
 import type { PayingPartner } from './partners.ts';
 import type { Stage } from './stage.ts';
 
@@ -39,9 +38,6 @@ export const baselineFigures = ({ rates, by }: Baseline, whose = ''): Figure[] =
 export async function paymentsSection(context: Context): Promise<Figure[]> {
   const { progress, seconds } = context;
   const stage = await context.stage();
-  // Whatever the creation of partners has stirred up has settled by then.
-  await sleep(2_000);
-  const atRest = readMemory(stage.service.pid);
   const measured: { connections: number; window: Window }[] = [];
   const { samples } = await whileSampling(stage.service.pid, sampleEveryMs, async () => {
     for (const connections of connectionCounts) {
@@ -70,7 +66,7 @@ export async function paymentsSection(context: Context): Promise<Figure[]> {
       bar: { name: 'payments ÷ one at a time', value: ratio, limit: 2, rule: '≥' },
       values: { perSecond: best, baselinePerSecond: baseline.best, ratio },
     },
-    ...memoryFigures(atRest, samples),
+    ...memoryFigures(stage.memoryAtRest, samples),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Desk } from '../../src/db/audit.ts';
@@ -9,6 +10,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import type { Running } from '../process.ts';
 import { closing, newFolder } from './cleanup.ts';
 import { greet } from './drive.ts';
+import { type ProcessMemory, readMemory } from './memory.ts';
 import { createPartners, mode, type PayingPartner } from './partners.ts';
 import { startService } from './service.ts';
 
@@ -20,17 +22,22 @@ export interface Stage {
   desk: Desk;
   secretKey: string;
   partners: PayingPartner[];
+  /** Of the service before anybody has asked it anything. */
+  memoryAtRest: ProcessMemory[];
   /** Also proves the books: a load that left them wrong is no measurement. Returns the number of entries. */
   verify(): Promise<number>;
   close(): Promise<void>;
 }
 
 const partnerCount = 1_000;
+const comeToRestMs = 2_000;
 
 export async function openStage(name: string, progress: (line: string) => void): Promise<Stage> {
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
   const service = await startService(folder.dir);
+  await sleep(comeToRestMs);
+  const memoryAtRest = readMemory(service.pid);
   const server = await openEmbedded(folder.dir, () => {});
   const pool = openPool({ ...server.connection, ...patient });
   // The pool ends with the last of its statements, so whoever closes must be done with it.
@@ -50,7 +57,17 @@ export async function openStage(name: string, progress: (line: string) => void):
     const partners = await createPartners(desk, secretKey, partnerCount);
     await greet(service.address, partners);
     const { connection } = server;
-    return { service, connection, pool, desk, secretKey, partners, verify: () => verify(pool), close };
+    return {
+      service,
+      connection,
+      pool,
+      desk,
+      secretKey,
+      partners,
+      memoryAtRest,
+      verify: () => verify(pool),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

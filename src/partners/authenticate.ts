@@ -1,12 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Id, idFromUuid } from '../base/ids.ts';
+import type { Id } from '../base/ids.ts';
+import { createBatcher, oneTurn } from '../db/batch.ts';
 import { listen } from '../db/listen.ts';
-import type { Pool, Queryable } from '../db/pool.ts';
+import { mayBeOneItemsFault, type Pool, type Queryable } from '../db/pool.ts';
+import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
 import { hashKey, keyIdOf, keyPepper } from './keys.ts';
-import { findPartner, type Limits } from './partners.ts';
+import { type Limits, type PartnerRow, toPartner } from './partners.ts';
 
 export type Authentication =
   | { outcome: 'ok'; partnerId: Id<'prt'>; mode: Mode; keyId: string; limits: Limits }
@@ -43,6 +45,7 @@ const lastUsePrecisionMs = 60_000;
 export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string): Authenticator {
   const pepper = keyPepper(secretKey);
   const remembered = new Map<string, { key: KnownKey; untilMs: number }>();
+  const noteUse = createUseRecorder(pool);
   let changes = 0;
   const listener = listen(pool, 'access_changed', () => {
     changes += 1;
@@ -68,7 +71,11 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
         return { outcome: 'unauthorized' };
       if (!isAddressAllowed(found.allowedAddresses, presented.address)) return { outcome: 'ip_not_allowed' };
       if (found.suspended) return { outcome: 'partner_suspended' };
-      await noteUse(pool, clock, keyId, found);
+      const now = instantOf(clock);
+      if (now.getTime() - found.lastUsedMs >= lastUsePrecisionMs) {
+        found.lastUsedMs = now.getTime();
+        await noteUse({ keyId, at: now });
+      }
       return { outcome: 'ok', partnerId: found.partnerId, mode: found.mode, keyId, limits: found.limits };
     },
     close: listener.close,
@@ -84,42 +91,63 @@ function isGenuine(pepper: Buffer, presented: string, known: KnownKey): boolean 
   return genuine;
 }
 
-async function readKey(db: Queryable, keyId: string): Promise<KnownKey | undefined> {
-  const { rows } = await db.query<{
-    partner_id: string;
-    mode: Mode;
-    hash: Buffer;
-    allowed_addresses: string[];
-    revoked: boolean;
-    last_used_at: Date | null;
-  }>({
-    name: 'read key',
-    text: `SELECT partner_id, mode, hash, allowed_addresses, revoked_at IS NOT NULL AS revoked, last_used_at
-             FROM api_keys WHERE id = $1`,
-    values: [keyId],
+const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | undefined)[]> => {
+  const { rows } = await db.query<
+    PartnerRow & {
+      key_id: string;
+      mode: Mode;
+      hash: Buffer;
+      allowed_addresses: string[];
+      revoked: boolean;
+      last_used_at: Date | null;
+    }
+  >({
+    name: 'read keys',
+    text: `SELECT p.*, k.id AS key_id, k.mode, k.hash, k.allowed_addresses, k.revoked_at IS NOT NULL AS revoked,
+                  k.last_used_at
+             FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
+    values: [keyIds],
   });
-  const [row] = rows;
-  if (!row) return undefined;
-  const partner = (await findPartner(db, idFromUuid('prt', row.partner_id)))!;
-  return {
-    partnerId: partner.partnerId,
-    mode: row.mode,
-    hash: row.hash,
-    allowedAddresses: row.allowed_addresses,
-    revoked: row.revoked,
-    suspended: partner.suspended,
-    limits: partner.limits,
-    lastUsedMs: row.last_used_at?.getTime() ?? 0,
-  };
+  const found = new Map(rows.map(row => [row.key_id, row]));
+  return keyIds.map(keyId => {
+    const row = found.get(keyId);
+    if (!row) return undefined;
+    const { partnerId, suspended, limits } = toPartner(row);
+    return {
+      partnerId,
+      mode: row.mode,
+      hash: row.hash,
+      allowedAddresses: row.allowed_addresses,
+      revoked: row.revoked,
+      suspended,
+      limits,
+      lastUsedMs: row.last_used_at?.getTime() ?? 0,
+    };
+  });
+});
+
+interface Use {
+  keyId: string;
+  at: Date;
 }
 
-async function noteUse(db: Queryable, clock: Clock, keyId: string, key: KnownKey): Promise<void> {
-  const now = instantOf(clock);
-  if (now.getTime() - key.lastUsedMs < lastUsePrecisionMs) return;
-  key.lastUsedMs = now.getTime();
-  await db.query({
-    name: 'note key use',
-    text: 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1',
-    values: [keyId, now],
+const createUseRecorder = (db: Queryable) =>
+  createBatcher<Use, true>({
+    mayBeOneItemsFault,
+    laneOf: () => 0,
+    maxBatch: 256,
+    maxWaiting: 5_000,
+    gather: oneTurn,
+    run: async uses => {
+      await db.query({
+        name: 'note key uses',
+        // Locked in one order, so that two processes never wait for each other.
+        text: `UPDATE api_keys k SET last_used_at = u.at
+                 FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
+                        ORDER BY k.id FOR UPDATE OF k) AS u
+                WHERE k.id = u.id`,
+        values: [uses.map(({ keyId }) => keyId), uses.map(({ at }) => at)],
+      });
+      return uses.map(() => true as const);
+    },
   });
-}

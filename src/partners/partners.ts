@@ -55,7 +55,7 @@ export function createPartner(desk: Desk, name: string): Promise<Partner> {
   });
 }
 
-interface PartnerRow {
+export interface PartnerRow {
   id: string;
   name: string;
   suspended: boolean;
@@ -69,7 +69,7 @@ interface PartnerRow {
   other_rps: number;
 }
 
-const toPartner = (row: PartnerRow): Partner => ({
+export const toPartner = (row: PartnerRow): Partner => ({
   partnerId: idFromUuid('prt', row.id),
   name: row.name,
   suspended: row.suspended,

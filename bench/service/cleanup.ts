@@ -41,12 +41,13 @@ async function closeAll(): Promise<void> {
 export function closeAllWhenEnded(): void {
   let isEnding = false;
   // A signal may come twice, and while we close things break that nobody needs any more: only the first one counts.
-  const end = (exitCode: number, error?: Error) => {
+  const end = (exitCode: number, why: string | Error) => {
     if (isEnding) return;
     isEnding = true;
-    if (error) console.error(error);
+    console.error(why);
     void closeAll().finally(() => process.exit(exitCode));
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(130));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => end(130, `Stopping on ${signal} …`));
   process.on('uncaughtException', error => end(1, error));
 }

@@ -28,8 +28,7 @@ export const isReached = ({ value, limit, rule }: Bar) => rules[rule](value, lim
 /** How far a figure is above its bar (more than 1) or below it, whichever way the bar points. */
 export const margin = ({ value, limit, rule }: Bar) => (rule === '≥' ? value / limit : limit / value);
 
-export const describeBar = (bar: Bar, unit = '') =>
-  `${bar.rule} ${bar.limit.toFixed(1)}${unit} ${isReached(bar) ? '✓' : '✗'}`;
+export const describeBar = (bar: Bar) => `${bar.rule} ${bar.limit.toFixed(1)} ${isReached(bar) ? '✓' : '✗'}`;
 
 /** 12 345, with a space that does not break. */
 export const whole = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', '\u00a0');

@@ -5,6 +5,9 @@ const [url = '', count = '0', atOnce = '0', bytes = '0'] = process.argv.slice(2)
 const body = `{"created_at":"2026-11-15T10:00:00.000000+00:00","x":"${'x'.repeat(Number(bytes))}"}`;
 const headers = {
   'content-type': 'application/json',
+  'x-service-event': 'payment.succeeded',
+  'x-service-delivery': 'whd_01m7f4cfdde008nqv5pq6zjbex',
+  'x-service-payment-id': 'pay_01m7f4cfdde008nqv5pq6zjbex',
   'x-service-signature': `t=1794720488,v1=${'a'.repeat(64)}`,
 };
 const dispatcher = new Agent({ connections: Number(atOnce) });

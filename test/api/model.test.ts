@@ -90,6 +90,7 @@ interface ModelPayment {
   error: string | null;
   day: number;
   /** When it is looked at next, and how often it was. */
+  openedMs: number;
   nextMs: number;
   tries: number;
 }
@@ -163,6 +164,7 @@ class Model {
     const { code, mode } = payment;
     account.payments.push(payment);
     account.balance -= microUsdt(payment.kopecks);
+    payment.openedMs = clock.nowMs();
     payment.nextMs = clock.nowMs() + (mode === 'test' ? 30_000 : 2_000);
     if (code.behaviour === 'pays once' && code.paid) this.finish(account, payment, 'qr_already_paid');
     else if (code.behaviour === 'pays' || code.behaviour === 'pays once') this.finish(account, payment, null);
@@ -180,6 +182,7 @@ class Model {
           this.finish(account, payment, null);
         else {
           payment.tries += 1;
+          if (clock.nowMs() - payment.openedMs >= 7_200_000) payment.detail = 'manual_review';
           payment.nextMs = clock.nowMs() + pausesMs[Math.min(payment.tries, 4)]!;
         }
       }
@@ -207,11 +210,19 @@ async function start() {
   const settled = (who: number) =>
     vi.waitFor(
       async () => {
-        const key = customers[who]!.testKey;
-        const caller = await deps.authenticator.authenticate({ key, address: '127.0.0.1' });
+        const { testKey, liveKey } = customers[who]!;
         const { suspended, limits } = model.partners[who]!;
-        expect(caller.outcome).toBe(suspended ? 'partner_suspended' : 'ok');
-        if (caller.outcome === 'ok') expect(caller.limits.maxKopecks).toBe(BigInt(limits.maxKopecks));
+        for (const key of [testKey, liveKey]) {
+          const caller = await deps.authenticator.authenticate({ key, address: '127.0.0.1' });
+          expect(caller.outcome).toBe(suspended ? 'partner_suspended' : 'ok');
+          if (caller.outcome !== 'ok') continue;
+          const { maxKopecks, dailyKopecks, concurrent } = caller.limits;
+          expect({ maxKopecks, dailyKopecks, concurrent }).toEqual({
+            maxKopecks: BigInt(limits.maxKopecks),
+            dailyKopecks: limits.dailyKopecks === null ? null : BigInt(limits.dailyKopecks),
+            concurrent: limits.concurrent,
+          });
+        }
       },
       { timeout: 3_000, interval: 5 },
     );
@@ -303,7 +314,15 @@ const pay = call<Caller & { code: number; key: number; order: number; amount: 'n
       if (!objection) {
         const payment: ModelPayment = {
           ...{ id: answer.json.id, key, body: text, code, mode, kopecks: code.kopecks ?? amount! },
-          ...{ status: 'processing', detail: null, error: null, day: today(), nextMs: 0, tries: 0 },
+          ...{
+            status: 'processing',
+            detail: null,
+            error: null,
+            day: today(),
+            openedMs: 0,
+            nextMs: 0,
+            tries: 0,
+          },
         };
         model.open(account, payment);
         expect(answer.json).toMatchObject(shown(payment));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Id, idFromUuid } from '../base/ids.ts';
 import { formatInstant, type Payment, paymentObject } from '../payments/index.ts';
 
@@ -33,7 +33,7 @@ export function envelope(event: Event): string {
 
 /** The same for every attempt at an event, also when it is sent again much later; so it follows from the event. */
 export function deliveryId({ eventId, payment }: Event): Id<'whd'> {
-  const bytes = createHash('sha256').update(`delivery ${eventId}`).digest().subarray(0, 16);
+  const bytes = hash('sha256', `delivery ${eventId}`, 'buffer').subarray(0, 16);
   bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);

@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { type Alarms, createAlarms } from './alarms/index.ts';
-import { type ApiDeps, createServer, listen } from './api/index.ts';
+import { type ApiDeps, createAdmission, createServer, listen } from './api/index.ts';
 import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { Settings } from './base/settings.ts';
@@ -22,6 +22,9 @@ import {
 } from './payments/index.ts';
 import { createRateSources, startRateRefresher } from './rates/index.ts';
 import { createSender, createVault, startDelivery, startPruning } from './webhooks/index.ts';
+
+/** What a process can see through in well under a second; more would only wait. */
+const mostBeforeDebit = 500;
 
 export type Closing = () => Promise<void>;
 
@@ -61,6 +64,7 @@ export async function startService(
     alarms,
     log,
     rateLimiter: createRateLimiter(db, clock),
+    admission: createAdmission(mostBeforeDebit),
     writer: createPaymentWriter(db, clock),
     waiting: createWaiting(db, clock),
     shareMetrics: neighbours.shareMetrics,

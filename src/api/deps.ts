@@ -3,12 +3,14 @@ import type { Pool } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
+import type { Admission } from './admission.ts';
 
 /** What the door needs of the house. */
 export interface ApiDeps extends CreateDeps {
   pool: Pool;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
+  admission: Admission;
   presence: Presence;
   /** Adds the metrics of this process to those of its neighbours; returns how to read them all. */
   shareMetrics(own: Registry): () => Promise<string>;

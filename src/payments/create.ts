@@ -26,6 +26,8 @@ export interface CreateDeps extends ResolveDeps, PayDeps {
 
 export interface Caller extends Owner {
   limits: Limits;
+  /** From here on the request only waits for others. */
+  onDebited?: () => void;
 }
 
 /** While the request that created a live payment may still be paying it, nobody else looks at it. */
@@ -64,6 +66,7 @@ export async function createPayment(
   const opened = await openOrFind(deps, opening);
   switch (opened.verdict) {
     case 'opened':
+      caller.onDebited?.();
       return payOpened(deps, opening, opened.at, latestMs);
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId!);

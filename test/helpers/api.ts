@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { createServer } from '../../src/api/index.ts';
+import { createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
@@ -24,6 +24,7 @@ export interface ApiOptions {
   answerWithinMs?: number;
   payTimeoutMs?: number;
   trustProxy?: string[];
+  mostBeforeDebit?: number;
 }
 
 /** The API on a real port of this process, so that a test can turn its clock. */
@@ -44,6 +45,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     gateway,
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
+    admission: createAdmission(options.mostBeforeDebit ?? 500),
     writer: createPaymentWriter(pool, clock),
     waiting: createWaiting(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],

@@ -165,6 +165,22 @@ const sabotages: Sabotage[] = [
     piece: /AND d\.attempts = a\.attempt - 1 /,
     ...simulation,
   },
+  {
+    guard: 'the place of each answer in a shared read',
+    file: 'src/payments/store.ts',
+    piece: /found\[row\.item - 1\]/,
+    instead: 'found[rows.indexOf(row)]',
+    test: 'test/api/list.test.ts',
+    noticedBy: 'many partners who read at once',
+  },
+  {
+    guard: 'the owner of an answer that is kept',
+    file: 'src/api/partner-routes.ts',
+    piece: /\$\{partnerId\} \$\{mode\} /,
+    instead: '',
+    test: 'test/api/list.test.ts',
+    noticedBy: 'a finished payment of another',
+  },
 ];
 
 const house = join(import.meta.dirname, '..');

@@ -271,3 +271,16 @@ describe('nobody sees', () => {
     expect((await shopper.get(`/v1/payments?starting_after=${id}`)).status).toBe(404);
   });
 });
+
+test('many partners who read at once get each their own', async () => {
+  const partners = await Promise.all([1, 2, 3, 4].map(() => newPartner([10_000, 10_101, 10_200])));
+  const asked = partners.flatMap(partner =>
+    partners.flatMap(({ ids }, owner) =>
+      ids.map(id => ({ partner, id, isOwn: partners[owner] === partner })),
+    ),
+  );
+  const answers = await Promise.all(asked.map(({ partner, id }) => partner.get(`/v1/payments/${id}`)));
+  expect(answers.map(({ status, json }) => (status === 200 ? json.id : status))).toEqual(
+    asked.map(({ id, isOwn }) => (isOwn ? id : 404)),
+  );
+});

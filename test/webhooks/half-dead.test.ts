@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test, vi } from 'vitest';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
+import { createCustomer, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { hanging, startReceiver, withStatus } from '../helpers/receiver.ts';
+
+const { pool } = await createDatabase();
+await setRate(pool);
+const { deps: apiDeps } = await startApi({ pool });
+const vault = createVault(secretKey);
+const sender = createSender({ allowPrivate: true });
+afterAll(() => sender.close());
+
+const rateId: bigint = (await pool.query('SELECT max(id) AS id FROM rates')).rows[0].id;
+const eventsEach = 500;
+const kinds = ['fine', 'fine', 'refuses', 'hangs'] as const;
+
+async function newPartner(kind: (typeof kinds)[number]) {
+  const { partnerId } = await createCustomer(pool);
+  const receiver = await startReceiver();
+  if (kind === 'refuses') receiver.answer(withStatus(500));
+  if (kind === 'hangs') receiver.answer(hanging);
+  await setWebhook(deskOf(pool), vault, partnerId, receiver.url);
+  return { partnerId, kind, receiver };
+}
+
+async function finishPayment(partnerId: Id<'prt'>): Promise<void> {
+  const payment = { partnerId, mode: 'test' as const, paymentId: newId('pay', clock) };
+  await apiDeps.writer.open({
+    ...payment,
+    idempotencyKey: randomUUID(),
+    requestHash: Buffer.alloc(32),
+    externalId: null,
+    qrcId: randomUUID(),
+    qrUrl: 'https://qr.nspk.ru/AD1',
+    fingerprint: 'f',
+    recipient: 'Test',
+    amountKopecks: 1_000n,
+    microUsdt: 108_109n,
+    rateE4: 925_000n,
+    rateId,
+    rateStaleAt: new Date(clock.nowMs() + 300_000),
+    metadata: '{}',
+    nextAt: new Date(clock.nowMs() + 600_000),
+    owner: null,
+  });
+  await apiDeps.writer.finish({ ...payment, outcome: 'succeeded' });
+}
+
+test('ten thousand events while half of the receivers are dead: the others have all of theirs, and none is lost', async () => {
+  const partners = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => newPartner(kinds[index % kinds.length]!)),
+  );
+  for (let made = 0; made < eventsEach; made += 25)
+    await Promise.all(
+      partners.flatMap(({ partnerId }) => Array.from({ length: 25 }, () => finishPayment(partnerId))),
+    );
+
+  const delivery = startDelivery({ ...apiDeps, vault, sender, webhookPausesSec: [0, 3_600] });
+  const healthy = partners.filter(({ kind }) => kind === 'fine');
+  await vi.waitFor(
+    () =>
+      expect(healthy.map(({ receiver }) => receiver.received.length)).toEqual(healthy.map(() => eventsEach)),
+    { timeout: 30_000, interval: 50 },
+  );
+  await delivery.stop();
+
+  for (const { partnerId, kind, receiver } of partners) {
+    const { rows } = await pool.query('SELECT event_id FROM deliveries WHERE partner_id = $1', [
+      uuidFromId(partnerId),
+    ]);
+    const kept = new Set(rows.map(row => `evt_${row.event_id}`));
+    const answered = kind === 'fine' ? receiver.received.map(({ json }) => json.id) : [];
+    expect(new Set([...kept, ...answered]).size).toBe(eventsEach);
+    expect(new Set(answered).size).toBe(answered.length);
+  }
+}, 60_000);

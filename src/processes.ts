@@ -17,8 +17,8 @@ export interface Processes {
 }
 
 /**
- * Runs the service in so many processes behind one port. The first must come up, or nothing does; after that, one
- * that ends is replaced. If this process dies, the others end at once, as if they had been killed with it.
+ * Runs the service in so many processes behind one port. All must come up, or nothing does; after that, one that ends
+ * is replaced. If this process dies, the others end at once, as if they had been killed with it.
  */
 export async function startProcesses(
   count: number,
@@ -54,15 +54,23 @@ export async function startProcesses(
     }
   }
 
-  const first = fork();
-  const address = await untilReady(first);
-  const all = [first, ...Array.from({ length: count - 1 }, fork)];
+  function stop(): void {
+    stopping.abort();
+    for (const worker of Object.values(cluster.workers!)) worker!.process.kill('SIGTERM');
+  }
+
+  const all = Array.from({ length: count }, fork);
   const running = Promise.all(all.map(keepRunning));
+  // Not before all of them serve: callers who keep their connection stay with whoever took it.
+  const addresses = await Promise.all(all.map(untilReady)).catch(async error => {
+    stop();
+    await running;
+    throw error;
+  });
   return {
-    address,
+    address: addresses[0],
     stop: async () => {
-      stopping.abort();
-      for (const worker of Object.values(cluster.workers!)) worker!.process.kill('SIGTERM');
+      stop();
       await running;
     },
   };
@@ -104,7 +112,7 @@ function untilReady(worker: Worker): Promise<string | undefined> {
       if (message.kopeck === 'failed') reject(new OperatorError(message.line));
     });
     worker.once('exit', (code, signal) =>
-      reject(new Error(`the first process of the service ended (${signal ?? code})`)),
+      reject(new Error(`a process of the service ended before it was ready (${signal ?? code})`)),
     );
   });
 }

@@ -24,7 +24,7 @@ import { createRateSources, startRateRefresher } from './rates/index.ts';
 import { createSender, createVault, startDelivery, startPruning } from './webhooks/index.ts';
 
 /** What a process can see through in well under a second; more would only wait. */
-const mostBeforeDebit = 500;
+const mostBeforeDebit = 300;
 
 export type Closing = () => Promise<void>;
 

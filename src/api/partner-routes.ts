@@ -9,6 +9,7 @@ import {
   createPayment,
   findPayment,
   listPayments,
+  type Payment,
   type PaymentStatus,
   paymentObject,
   resolveQr,
@@ -33,6 +34,13 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     reply.type('application/json; charset=utf-8').send(json);
   // A finished payment never changes, so what was answered once can be answered again without asking the database.
   const finished = createRecent<string>(keptAnswers);
+  const nameOf = (partnerId: string, mode: string, paymentId: string) => `${partnerId} ${mode} ${paymentId}`;
+  const describe = (payment: Payment) => {
+    const text = paymentObject(payment);
+    if (payment.status !== 'processing' && text.length <= keptCharacters)
+      finished.add(nameOf(payment.partnerId, payment.mode, payment.paymentId), text);
+    return text;
+  };
   const body = (request: FastifyRequest) => (request as FastifyRequest & { lossless: JsonObject }).lossless;
 
   server.get(
@@ -222,7 +230,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       });
       if (creation.outcome === 'payment') {
         if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
-        return send(reply, paymentObject(creation.payment));
+        return send(reply, describe(creation.payment));
       }
       const { requiredMicroUsdt, balanceMicroUsdt } = creation;
       return sendError(
@@ -286,15 +294,12 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const { partnerId, mode } = request.caller;
-      const name = `${partnerId} ${mode} ${request.params.payment_id}`;
-      const known = finished.get(name);
+      const known = finished.get(nameOf(partnerId, mode, request.params.payment_id));
       if (known) return send(reply, known);
       const paymentId = parseId('pay', request.params.payment_id);
       const payment = paymentId && (await findPayment(deps.pool, request.caller, paymentId));
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
-      const text = paymentObject(payment);
-      if (payment.status !== 'processing' && text.length <= keptCharacters) finished.add(name, text);
-      return send(reply, text);
+      return send(reply, describe(payment));
     },
   );
 }

@@ -19,7 +19,7 @@ interface Asker {
 }
 
 /** Tokens fetched ahead are worth nothing after this long, so that no process hoards. */
-const leaseMs = 1_000;
+const leaseMs = 10_000;
 
 /**
  * Token buckets that hold across processes: the bucket is in the database. A process fetches tokens for all who wait

@@ -23,6 +23,7 @@ export function drawChart(figures: Figure[], caption: string): string {
   const line = left + scale;
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
+    '<title>Kopeck, measured against its bars</title>',
     '<style>text{fill:#333}.soft{fill:#777}.line{stroke:#777}',
     '@media(prefers-color-scheme:dark){text{fill:#ddd}.soft{fill:#999}.line{stroke:#999}}</style>',
     '<text x="16" y="26" font-size="16" font-weight="600">Kopeck, measured against its bars</text>',

@@ -6,7 +6,10 @@ import type { Event } from './envelope.ts';
 import type { Vault } from './secret.ts';
 import { openSecrets } from './store.ts';
 
-/** Makes this process the one that sends to partners who have something due and whom nobody else serves. */
+/**
+ * Makes this process the one that sends to partners who have something due and whom nobody else serves: to half of them
+ * at a time, so that others who look just now get their share.
+ */
 export async function adopt(
   db: Queryable,
   clock: Clock,
@@ -21,14 +24,18 @@ export async function adopt(
              UNION ALL
              SELECT (SELECT d.partner_id FROM deliveries d WHERE d.failed_at IS NULL AND d.partner_id > w.partner_id
                       ORDER BY d.partner_id LIMIT 1)
-               FROM waiting w WHERE w.partner_id IS NOT NULL)
+               FROM waiting w WHERE w.partner_id IS NOT NULL),
+           due AS (
+             SELECT c.partner_id FROM waiting JOIN webhooks c USING (partner_id)
+              WHERE c.suspended_at IS NULL
+                AND (c.owner IS NULL OR c.owned_until <= $2 OR c.owner = ANY ($4::int[]))
+                AND EXISTS (SELECT FROM deliveries d WHERE d.partner_id = c.partner_id
+                               AND d.failed_at IS NULL AND d.next_at <= $2))
            UPDATE webhooks w SET owner = $1, owned_until = $3
-             FROM (SELECT c.partner_id FROM waiting JOIN webhooks c USING (partner_id)
+             FROM (SELECT c.partner_id FROM due JOIN webhooks c USING (partner_id)
                     WHERE c.suspended_at IS NULL
                       AND (c.owner IS NULL OR c.owned_until <= $2 OR c.owner = ANY ($4::int[]))
-                      AND EXISTS (SELECT FROM deliveries d WHERE d.partner_id = c.partner_id
-                                     AND d.failed_at IS NULL AND d.next_at <= $2)
-                    LIMIT $5 FOR UPDATE OF c SKIP LOCKED) AS free
+                    LIMIT (SELECT least($5, ceil(count(*) / 2.0)) FROM due) FOR UPDATE OF c SKIP LOCKED) AS free
             WHERE w.partner_id = free.partner_id RETURNING w.partner_id`,
     values: [instance, new Date(nowMs), new Date(nowMs + leaseMs), gone, limit],
   });

@@ -13,11 +13,18 @@ import { type BankSide, startSimulator } from './simulator.ts';
 
 type Say = (line: string) => void;
 
+/** Each keeps up to 14 connections, and a PostgreSQL as it comes allows 100. */
+const mostByDefault = 4;
+
 /** Runs the service until it is told to stop, and takes it down in the opposite order. */
 export async function runService(say: Say): Promise<void> {
   const stopped = firstSignal();
+  let isToStop = false;
   // Also while it still starts, which may take minutes when another process migrates the database.
-  void stopped.then(() => leaveInTime(say));
+  void stopped.then(() => {
+    isToStop = true;
+    leaveInTime(say);
+  });
   const settings = readSettings(process.env);
   const closings: Closing[] = [];
   try {
@@ -27,6 +34,9 @@ export async function runService(say: Say): Promise<void> {
       await runWithItsSurroundings(settings, closings, say);
       say(`Stopping on ${await stopped} …`);
     }
+  } catch (error) {
+    // Told to stop in the middle of its start, it may fail in any way.
+    if (!isToStop) throw error;
   } finally {
     for (const close of closings.reverse()) await close();
     // Nothing more is said, so that nothing keeps this process.
@@ -42,7 +52,7 @@ async function runWithItsSurroundings(settings: Settings, closings: Closing[], s
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
   if (bank) closings.push(bank.close);
 
-  const count = settings.processes ?? availableParallelism();
+  const count = settings.processes ?? Math.min(availableParallelism(), mostByDefault);
   let address: string | undefined;
   if (count === 1) {
     address = await startHere(withBank(settings, bank), database, alone, closings);
@@ -77,7 +87,7 @@ async function runAsOneOfMany(settings: Settings, closings: Closing[], say: Say)
   try {
     const database = await openDatabase(settings, say);
     closings.push(database.close);
-    const surroundings = withBank(settings, bank ? JSON.parse(bank) : undefined);
+    const surroundings = withBank(settings, bank && !settings.gatewayUrl ? JSON.parse(bank) : undefined);
     tell({ kopeck: 'ready', address: await startHere(surroundings, database, neighbours, closings) });
     return true;
   } catch (error) {

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry } from 'prom-client';
 import { OperatorError } from './base/operator-error.ts';
@@ -27,6 +26,7 @@ export async function startProcesses(
 ): Promise<Processes> {
   const ready = new Set<Worker>();
   const stopping = new AbortController();
+  let allCameUp = false;
 
   function fork(): Worker {
     const worker = cluster.fork(env);
@@ -39,16 +39,21 @@ export async function startProcesses(
 
   function relay(from: Worker, message: Message): void {
     if (message.kopeck === 'ready') ready.add(from);
+    // At the start it is the reason why nothing starts; later nobody else would hear of it.
+    if (message.kopeck === 'failed' && allCameUp) say(message.line);
     if (message.kopeck === 'nudge') for (const worker of ready) if (worker !== from) tell(worker, message);
     if (message.kopeck === 'metrics_of_all')
-      void metricsOf([...ready]).then(text => tell(from, { ...message, text }));
+      void metricsOf([...ready]).then(
+        text => tell(from, { ...message, text }),
+        () => tell(from, { ...message, text: '' }),
+      );
   }
 
   async function keepRunning(worker: Worker): Promise<void> {
     for (let current = worker; ; current = fork()) {
-      const [code, signal] = await once(current, 'exit');
-      if (stopping.signal.aborted) return;
-      say(`A process of the service ended (${signal ?? code}); another takes its place.`);
+      const reason = await endOf(current);
+      if (stopping.signal.aborted || !allCameUp) return;
+      say(`A process of the service ended (${reason}); another takes its place.`);
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
     }
@@ -67,6 +72,8 @@ export async function startProcesses(
     await running;
     throw error;
   });
+  if (all.some(worker => worker.isDead())) throw new Error('a process ended while the others started');
+  allCameUp = true;
   return {
     address: addresses[0],
     stop: async () => {
@@ -75,6 +82,15 @@ export async function startProcesses(
     },
   };
 }
+
+/** Of its life, or of the attempt to give it one: the system may have no room for another process just now. */
+const endOf = (worker: Worker) =>
+  new Promise<string>(resolve => {
+    worker.once('exit', (code, signal) => resolve(`${signal ?? code}`));
+    worker.on('error', error => {
+      if (worker.process.pid === undefined) resolve(error.message);
+    });
+  });
 
 /** Whom nobody hears any more has ended, and is replaced. */
 const tell = (worker: Worker, message: Message) => worker.send(message, () => {});
@@ -111,6 +127,7 @@ function untilReady(worker: Worker): Promise<string | undefined> {
       if (message.kopeck === 'ready') resolve(message.address);
       if (message.kopeck === 'failed') reject(new OperatorError(message.line));
     });
+    worker.on('error', reject);
     worker.once('exit', (code, signal) =>
       reject(new Error(`a process of the service ended before it was ready (${signal ?? code})`)),
     );

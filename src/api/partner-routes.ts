@@ -221,13 +221,19 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       if (keys.length > 1 || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         return sendError(request, reply, 'invalid_request');
       }
-      const creation = await createPayment(deps, request.caller, {
-        qrUrl: request.body.qr_url,
-        amountKopecks,
-        externalId: request.body.external_id ?? null,
-        metadata,
-        idempotencyKey,
-      });
+      if (deps.admission.isFull()) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
+      const leave = deps.admission.enter();
+      const creation = await createPayment(
+        deps,
+        { ...request.caller, onDebited: leave },
+        {
+          qrUrl: request.body.qr_url,
+          amountKopecks,
+          externalId: request.body.external_id ?? null,
+          metadata,
+          idempotencyKey,
+        },
+      ).finally(leave);
       if (creation.outcome === 'payment') {
         if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
         return send(reply, describe(creation.payment));

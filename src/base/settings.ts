@@ -9,7 +9,7 @@ type Role = (typeof allRoles)[number];
 export interface Settings {
   production: boolean;
   roles: Role[];
-  /** How many processes serve on one port; undefined means as many as the machine has cores. */
+  /** How many processes serve on one port; undefined means as many as the machine has cores, up to a few. */
   processes: number | undefined;
   port: number;
   host: string;
@@ -75,7 +75,7 @@ export function readSettings(environment: Environment): Settings {
 }
 
 const processes = (name: string, text: string | undefined) =>
-  text === undefined ? undefined : wholeNumber(name, text, 1, 64);
+  text === undefined ? undefined : wholeNumber(name, text, 1, 16);
 
 function pauses(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));

@@ -124,6 +124,8 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
       max_wal_size: '2GB',
       // Every statement here is short; compiling one costs more than running it.
       jit: 'off',
+      // As many processes as may be asked for, each with its pool and its standing sessions.
+      max_connections: '300',
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const log = fs.openSync(logFile, 'a');

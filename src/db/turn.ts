@@ -15,7 +15,8 @@ export async function takeTurn(dir: string): Promise<Turn | undefined> {
   if (process.platform !== 'linux') return { give: () => {} };
   const name = createHash('sha256').update(realpathSync(dir)).digest('hex').slice(0, 32);
   const holder = createServer(socket => socket.destroy()).unref();
-  holder.listen(`\0kopeck-start-${name}`);
+  // Exclusive, or processes that share a port would share this as well.
+  holder.listen({ path: `\0kopeck-start-${name}`, exclusive: true });
   return once(holder, 'listening').then(
     () => ({ give: () => void holder.close() }),
     () => undefined,

@@ -16,7 +16,7 @@ export async function openAccounts(db: Queryable, partnerId: Id<'prt'>): Promise
   });
 }
 
-export const readBalances = sharedRead(async (db, asked: Id<'prt'>[]) => {
+const findBalances = sharedRead(async (db, asked: Id<'prt'>[]) => {
   const { rows } = await db.query<Balances & { partner_id: string; mode: Mode }>({
     name: 'read balances',
     text: `SELECT partner_id, mode, available AS "availableMicroUsdt", held AS "heldMicroUsdt",
@@ -27,10 +27,14 @@ export const readBalances = sharedRead(async (db, asked: Id<'prt'>[]) => {
   const found = new Map(
     rows.map(({ partner_id, mode, ...balances }) => [`${idFromUuid('prt', partner_id)} ${mode}`, balances]),
   );
-  const of = (partnerId: Id<'prt'>, mode: Mode): Balances => {
-    const balances = found.get(`${partnerId} ${mode}`);
-    if (!balances) throw new Error(`partner ${partnerId} has no ${mode} accounts`);
-    return balances;
-  };
-  return asked.map(partnerId => ({ live: of(partnerId, 'live'), test: of(partnerId, 'test') }));
+  return asked.map(partnerId => ({
+    live: found.get(`${partnerId} live`),
+    test: found.get(`${partnerId} test`),
+  }));
 });
+
+export async function readBalances(db: Queryable, partnerId: Id<'prt'>): Promise<Record<Mode, Balances>> {
+  const { live, test } = await findBalances(db, partnerId);
+  if (!live || !test) throw new Error(`partner ${partnerId} has no accounts`);
+  return { live, test };
+}

@@ -141,10 +141,10 @@ const createUseRecorder = (db: Queryable) =>
     run: async uses => {
       await db.query({
         name: 'note key uses',
-        // Locked in one order, so that two processes never wait for each other.
+        // Nobody waits for the row of another key: whoever changes it just now uses it, too.
         text: `UPDATE api_keys k SET last_used_at = u.at
                  FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
-                        ORDER BY k.id FOR UPDATE OF k) AS u
+                        ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u
                 WHERE k.id = u.id`,
         values: [uses.map(({ keyId }) => keyId), uses.map(({ at }) => at)],
       });

@@ -52,7 +52,7 @@ export async function createPayment(
     isUnderMaintenance(deps.db),
     readCurrentRate(deps.db),
   ]);
-  if (known) return replay(deps, known, requestHash);
+  if (known) return replay(deps, caller, known, requestHash);
   if (maintenance) return refused('maintenance');
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec)) return refused('rate_unavailable');
 
@@ -70,7 +70,7 @@ export async function createPayment(
       return payOpened(deps, opening, opened.at, latestMs);
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId!);
-      return replay(deps, payment!, requestHash);
+      return replay(deps, caller, payment!, requestHash);
     }
     case 'insufficient_balance':
       return {
@@ -106,7 +106,12 @@ async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningRe
 }
 
 /** The same key again: the same payment, or a conflict. A payment that is still running is waited for. */
-async function replay(deps: CreateDeps, payment: Payment, requestHash: Buffer): Promise<Creation> {
+async function replay(
+  deps: CreateDeps,
+  caller: Caller,
+  payment: Payment,
+  requestHash: Buffer,
+): Promise<Creation> {
   // Refused since it was found: a repeat shares its fate.
   if (payment.status === 'rejected') return refused(payment.errorCode as ErrorCode);
   if (!payment.requestHash.equals(requestHash)) return refused('idempotency_conflict');
@@ -114,6 +119,7 @@ async function replay(deps: CreateDeps, payment: Payment, requestHash: Buffer): 
   const running =
     payment.status === 'processing' && deps.clock.nowMs() < deadlineMs && !isTestUnknown(payment);
   if (!running) return { outcome: 'payment', payment, replayed: true };
+  caller.onDebited?.();
   const creation = await waitFor(deps, payment, payment.createdAt);
   const isUndecided = creation.outcome === 'payment' && creation.payment.status === 'processing';
   // This process is leaving before the first request is answered, which may yet undo the payment: ask another process.

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
+import { setLimits } from '../../src/partners/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
@@ -57,4 +58,32 @@ test('a request that ends before its debit gives its place back', async () => {
   for (let refused = 0; refused < 5; refused++)
     expect((await partner.pay({ qr_url: 'nonsense' })).json.error.code).toBe('invalid_qr');
   expect((await partner.pay({ qr_url: newLink(10_000) })).json.status).toBe('succeeded');
+});
+
+test('repeats that wait for a debited payment take no place either', async () => {
+  const { liveKey } = await createCustomer(pool);
+  const partner = partnerAt(address, liveKey);
+  const qr = await makeQr(simulator);
+  await qr.fault({ on: 'pay', kind: 'delay', ms: 1_500 });
+  const key = randomUUID();
+  const answers = [partner.pay({ qr_url: qr.link }, key)];
+  await expect.poll(async () => (await partner.get('/v1/payments')).json.data.length).toBe(1);
+  answers.push(partner.pay({ qr_url: qr.link }, key), partner.pay({ qr_url: qr.link }, key));
+  const { testKey } = await createCustomer(pool);
+  // Not before the repeats are there: they have found the payment, and wait.
+  await expect.poll(deps.admission.isFull).toBe(false);
+  expect((await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) })).status).toBe(200);
+  expect(new Set((await Promise.all(answers)).map(({ json }) => json.id)).size).toBe(1);
+});
+
+test('who asks too often is told so, however full it is', async () => {
+  const customer = await createCustomer(pool);
+  await setLimits(deskOf(pool), customer.partnerId, { createRps: 1, createBurst: 1 });
+  const partner = partnerAt(address, customer.testKey);
+  const places = [deps.admission.enter(), deps.admission.enter()];
+  const codes = [];
+  for (let asked = 0; asked < 3; asked++)
+    codes.push((await partner.pay({ qr_url: newLink(10_000) })).json.error.code);
+  expect(codes).toEqual(['gateway_busy', 'rate_limited', 'rate_limited']);
+  for (const leave of places) leave();
 });

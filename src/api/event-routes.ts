@@ -30,7 +30,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
           'Input should be the id of an event, such as evt_17',
           'event_id',
         );
-      const { events, hasMore } = await listEvents(deps.pool, request.caller, { after: afterId, limit });
+      const { events, hasMore } = await listEvents(deps.db, request.caller, { after: afterId, limit });
       const last = events.at(-1);
       const rest = JSON.stringify({
         has_more: hasMore,

@@ -75,7 +75,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async request => {
-      const balances = await readBalances(deps.pool, request.caller.partnerId);
+      const balances = await readBalances(deps.db, request.caller.partnerId);
       return {
         balance_usdt: formatMicroUsdt(balances[request.caller.mode].availableMicroUsdt),
         currency: 'USDT',
@@ -102,7 +102,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const rate = await readCurrentRate(deps.pool);
+      const rate = await readCurrentRate(deps.db);
       if (!rate) return sendError(request, reply, 'rate_unavailable');
       return {
         pair: 'USDT/RUB',
@@ -127,7 +127,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const kopecks = readAmount(body(request))!;
-      const rate = await readCurrentRate(deps.pool);
+      const rate = await readCurrentRate(deps.db);
       if (!rate) return sendError(request, reply, 'rate_unavailable');
       return {
         amount_rub: formatKopecks(kopecks),
@@ -172,7 +172,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
         amount_rub: formatKopecks(qr.amountKopecks),
         currency: 'RUB',
         purpose: qr.purpose,
-        payable: withinLimits && !(await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId])),
+        payable: withinLimits && !(await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])),
         request_id: request.id,
       };
     },
@@ -268,10 +268,10 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     async (request, reply) => {
       const { limit, starting_after: after, status } = request.query;
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const cursor = startingAfter && (await findPayment(deps.pool, request.caller, startingAfter));
+      const cursor = startingAfter && (await findPayment(deps.db, request.caller, startingAfter));
       if (after !== undefined && (!cursor || cursor.status === 'rejected'))
         return sendError(request, reply, 'not_found');
-      const page = await listPayments(deps.pool, request.caller, {
+      const page = await listPayments(deps.db, request.caller, {
         limit,
         ...(startingAfter ? { startingAfter } : {}),
         ...(status ? { status } : {}),
@@ -303,7 +303,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const known = finished.get(nameOf(partnerId, mode, request.params.payment_id));
       if (known) return send(reply, known);
       const paymentId = parseId('pay', request.params.payment_id);
-      const payment = paymentId && (await findPayment(deps.pool, request.caller, paymentId));
+      const payment = paymentId && (await findPayment(deps.db, request.caller, paymentId));
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
       return send(reply, describe(payment));
     },

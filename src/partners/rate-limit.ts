@@ -18,6 +18,11 @@ interface Asker {
   limits: Limits;
 }
 
+const bucketOf = (limits: Limits, kind: RequestKind) =>
+  kind === 'create'
+    ? { perSecond: limits.createRps, burst: limits.createBurst }
+    : { perSecond: limits.otherRps, burst: limits.otherRps };
+
 /** Tokens fetched ahead are worth nothing after this long, so that no process hoards. */
 const leaseMs = 10_000;
 
@@ -27,7 +32,7 @@ const leaseMs = 10_000;
  * a round trip per request, while with low ones no token lies here when another process asks for it.
  */
 export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
-  const leases = new Map<string, { tokens: number; untilMs: number }>();
+  const leases = new Map<string, { tokens: number; untilMs: number; perSecond: number }>();
   const waiting = new Map<string, number>();
   const fetching = new Map<string, Promise<number | undefined>>();
   const takeTokens = createBatcher<Fetch, Grant>({
@@ -42,19 +47,21 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   /** Undefined when there are tokens now, else how many whole seconds to wait. */
   async function fetchTokens(name: string, caller: Asker, kind: RequestKind): Promise<number | undefined> {
     const { partnerId, mode, limits } = caller;
-    const [perSecond, burst] =
-      kind === 'create' ? [limits.createRps, limits.createBurst] : [limits.otherRps, limits.otherRps];
+    const { perSecond, burst } = bucketOf(limits, kind);
     const wanted = Math.max(waiting.get(name)!, Math.floor(perSecond / 100));
     const { granted, retryAfterSec } = await takeTokens({ partnerId, mode, kind, perSecond, burst, wanted });
     if (granted === 0) return Math.max(1, Math.ceil(retryAfterSec));
-    leases.set(name, { tokens: granted, untilMs: clock.nowMs() + leaseMs });
+    leases.set(name, { tokens: granted, untilMs: clock.nowMs() + leaseMs, perSecond });
     return undefined;
   }
 
   async function waitForToken(name: string, caller: Asker, kind: RequestKind): Promise<number | undefined> {
     for (;;) {
       const lease = leases.get(name);
-      if (lease && lease.tokens > 0 && clock.nowMs() < lease.untilMs) {
+      // What was fetched under other limits is not worth anything under these.
+      const isGood =
+        lease && clock.nowMs() < lease.untilMs && lease.perSecond === bucketOf(caller.limits, kind).perSecond;
+      if (isGood && lease.tokens > 0) {
         lease.tokens -= 1;
         return undefined;
       }

@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine takes its time; what does not come in ten seconds does not come.
+    expect: { poll: { timeout: 10_000 } },
     // Two cores, a database beside the tests, and tests that start processes of their own and wait for them.
     maxWorkers: 3,
   },

@@ -12,6 +12,8 @@ import { createApiServer, type RecordedCall } from './server.ts';
 import { createUpdates } from './updates.ts';
 import { createWebhook } from './webhook.ts';
 
+export { dialogueToSvg } from './svg.ts';
+
 /** The Bot API and everybody behind it, on this machine. */
 export interface Telegram extends People {
   /** The address of the API, for TELEGRAM_API_ROOT. */

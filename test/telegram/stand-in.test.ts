@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Api, Bot, type Context, InlineKeyboard, InputFile, webhookCallback } from 'grammy';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startTelegram, type Telegram } from './index.ts';
+import { dialogueToSvg, startTelegram, type Telegram } from './index.ts';
 
 const dot = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
@@ -245,4 +245,19 @@ it('goes wrong as it is told to', async () => {
   await expect(send()).rejects.toThrow('Network request');
   expect(user.messages).toHaveLength(2);
   await send();
+});
+
+it('draws a dialogue', async () => {
+  const user = telegram.user({ firstName: 'Anna' });
+  await user.send('/start');
+  const keyboard = new InlineKeyboard().text('Pay <now>', 'pay').text('Cancel', 'cancel');
+  await api.sendMessage(user.account.id, `<b>1 500 ₽</b> to ${'a'.repeat(40)}`, {
+    parse_mode: 'HTML',
+    reply_markup: keyboard,
+  });
+  await user.sendPhoto(dot, 'receipt');
+  const svg = dialogueToSvg(user);
+  expect(svg).toContain('Pay &lt;now&gt;');
+  expect(svg).toContain('<tspan font-weight="600">');
+  expect(svg).toContain('data:image/png;base64,');
 });

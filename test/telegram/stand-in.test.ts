@@ -247,6 +247,36 @@ it('goes wrong as it is told to', async () => {
   await send();
 });
 
+it('takes the other calls of a bot, also as a form', async () => {
+  const user = telegram.user({ firstName: 'Anna' });
+  const id = user.account.id;
+  await user.sendForwarded('look at this', telegram.bot);
+  const [update] = await api.getUpdates();
+  expect(update!.message!.forward_origin).toMatchObject({
+    type: 'user',
+    sender_user: { id: telegram.bot.id },
+  });
+  await api.setMyCommands([{ command: 'start', description: 'Start' }], { language_code: 'en' });
+  await api.setMyDescription('Pays QR codes');
+  await api.setChatMenuButton({ menu_button: { type: 'commands' } });
+  await api.sendChatAction(id, 'typing');
+  expect(await api.getWebhookInfo()).toMatchObject({ url: '', pending_update_count: 1 });
+  await api.deleteWebhook({ drop_pending_updates: true });
+  expect(telegram.pendingUpdates()).toBe(0);
+  const keyboard = new InlineKeyboard().text('Done', 'done');
+  const sent = await api.sendPhoto(id, new InputFile(dot), { reply_markup: keyboard, protect_content: true });
+  expect(user.screen().buttons).toEqual([['Done']]);
+  await api.editMessageReplyMarkup(id, sent.message_id);
+  expect(user.screen().buttons).toEqual([]);
+  await api.deleteMessages(id, [sent.message_id, 1]);
+  expect(user.messages.at(-1)!.isDeleted).toBe(true);
+  telegram.setLatency(60);
+  const start = performance.now();
+  await api.getMe();
+  expect(performance.now() - start).toBeGreaterThan(50);
+  expect(telegram.violations).toEqual([]);
+});
+
 it('draws a dialogue', async () => {
   const user = telegram.user({ firstName: 'Anna' });
   await user.send('/start');

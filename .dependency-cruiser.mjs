@@ -6,7 +6,7 @@ const floors = [
   ['alarms', 'ledger', 'partners', 'controls', 'rates', 'gateway'],
   ['payments'],
   ['webhooks'],
-  ['api'],
+  ['api', 'bot'],
   ['cli'],
 ];
 

@@ -1,0 +1,80 @@
+import { PNG } from 'pngjs';
+import { describe, expect, test } from 'vitest';
+import { drawRateChart, type RatePoint } from '../../src/bot/chart.ts';
+
+const title = 'USDT/RUB, 24 h';
+const rates = (...all: bigint[]): RatePoint[] =>
+  all.map((rateE4, hour) => ({ at: new Date(Date.UTC(2026, 2, 1, hour)), rateE4 }));
+
+type IsColour = (red: number, green: number, blue: number) => boolean;
+const isLine: IsColour = (red, green, blue) => red < 60 && green < 120 && blue > 220;
+const isDark: IsColour = (red, green, blue) => red < 50 && green < 60 && blue < 80;
+
+/** The pixels of the colour, in the columns and rows given as shares of the picture. */
+function find(png: Buffer, isColour: IsColour, [fromX, toX] = [0, 1], [fromY, toY] = [0.15, 1]) {
+  const { width, height, data } = PNG.sync.read(png);
+  const found: { x: number; y: number }[] = [];
+  for (let y = Math.floor(height * fromY!); y < height * toY!; y++)
+    for (let x = Math.floor(width * fromX!); x < width * toX!; x++) {
+      const at = (y * width + x) * 4;
+      if (isColour(data[at]!, data[at + 1]!, data[at + 2]!)) found.push({ x, y });
+    }
+  return found;
+}
+
+const meanY = (pixels: { y: number }[]) => pixels.reduce((sum, { y }) => sum + y, 0) / pixels.length;
+const titleOf = (png: Buffer) => find(png, isDark, [0, 0.7], [0, 0.15]);
+
+describe('the chart of rates', () => {
+  test('is a picture of the size asked for', () => {
+    expect(PNG.sync.read(drawRateChart(rates(1n, 2n), { title }))).toMatchObject({ width: 800, height: 400 });
+    const other = drawRateChart(rates(1n, 2n), { title, width: 640, height: 300 });
+    expect(PNG.sync.read(other)).toMatchObject({ width: 640, height: 300 });
+  });
+
+  test('has a line that rises with the rate, in whichever order the points come', () => {
+    const points = rates(925_000n, 927_000n, 926_500n, 931_417n);
+    const png = drawRateChart(points, { title });
+    const [start, end] = [find(png, isLine, [0.13, 0.2]), find(png, isLine, [0.92, 0.96])];
+    expect(meanY(start) - meanY(end)).toBeGreaterThan(150);
+    expect(drawRateChart(points.toReversed(), { title })).toEqual(png);
+  });
+
+  test('of a rate that does not change is a level line in the middle', () => {
+    const line = find(drawRateChart(rates(925_000n, 925_000n, 925_000n), { title }), isLine, [0.2, 0.9]);
+    const rows = new Set(line.map(({ y }) => y));
+    expect(rows.size).toBeLessThanOrEqual(3);
+    expect(new Set(line.map(({ x }) => x)).size).toBe(560);
+  });
+
+  test('of one point is a dot', () => {
+    const dot = find(drawRateChart(rates(925_000n), { title }), isLine);
+    const columns = dot.map(({ x }) => x);
+    expect(dot.length).toBeGreaterThan(20);
+    expect(Math.max(...columns) - Math.min(...columns)).toBeLessThan(12);
+  });
+
+  test('of many points at one moment is no wider than one', () => {
+    const at = new Date(0);
+    const png = drawRateChart(
+      [1n, 5n].map(rateE4 => ({ at, rateE4 })),
+      { title },
+    );
+    const columns = find(png, isLine).map(({ x }) => x);
+    expect(Math.max(...columns) - Math.min(...columns)).toBeLessThan(12);
+  });
+
+  test('of no points has its title and no line', () => {
+    const png = drawRateChart([], { title });
+    expect(find(png, isLine)).toEqual([]);
+    expect(titleOf(png).length).toBeGreaterThan(50);
+  });
+
+  test('leaves out a title that it cannot write', () => {
+    const points = rates(1n, 2n);
+    const untitled = drawRateChart(points, { title: '' });
+    expect(titleOf(drawRateChart(points, { title })).length).toBeGreaterThan(50);
+    expect(drawRateChart(points, { title: 'Курс USDT' })).toEqual(untitled);
+    expect(drawRateChart(points, { title: 'x'.repeat(200) })).toEqual(untitled);
+  });
+});

@@ -38,6 +38,13 @@ export interface Settings {
   webhookPausesSec: number[];
   /** Whether receivers may be on this machine or in a private network. */
   webhookAllowPrivate: boolean;
+  /** Where partners reach the service, for what is shown to them; undefined means where it listens. */
+  publicUrl: string | undefined;
+  /** Undefined means no bot. */
+  telegramToken: string | undefined;
+  telegramApiRoot: string;
+  /** The chat where alarms and requests for approval go. */
+  telegramStaffChat: number | undefined;
 }
 
 const secPerDay = 86_400;
@@ -71,6 +78,12 @@ export function readSettings(environment: Environment): Settings {
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
     webhookPausesSec: pauses('WEBHOOK_PAUSES_SEC', read('WEBHOOK_PAUSES_SEC')),
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
+    publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
+    telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),
+    telegramApiRoot:
+      httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT'))?.replace(/\/+$/, '') ??
+      'https://api.telegram.org',
+    telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
   };
 }
 
@@ -152,6 +165,18 @@ function addressRange(name: string, text: string): string {
 function token(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   return /^[\x21-\x7e]+$/.test(text) ? text : refuse(name, 'must be printable ASCII without spaces');
+}
+
+/** A secret, so that the message never repeats it. */
+function botToken(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
+  return refuse(name, 'must be a token as @BotFather gives it, digits, a colon and letters');
+}
+
+function chatId(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const wanted = `must be the number of a chat, such as -1001234567890, not "${text}"`;
+  return /^-?[1-9]\d{0,14}$/.test(text) ? Number(text) : refuse(name, wanted);
 }
 
 function cryptoPayToken(

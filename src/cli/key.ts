@@ -34,6 +34,11 @@ export function keyCommands(): Command {
                   creation.outcome,
                   `Partner ${partner} is suspended and gets no keys: kopeck partner resume ${partner} first.`,
                 );
+              case 'not_approved':
+                throw new RefusedError(
+                  creation.outcome,
+                  `Partner ${partner} signed up by itself and gets no live keys yet: kopeck partner approve ${partner} first.`,
+                );
             }
           }),
         ),

@@ -3,6 +3,7 @@ import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
 import {
+  approveLive,
   createPartner,
   findPartner,
   type Limits,
@@ -68,6 +69,11 @@ export function partnerCommands(): Command {
         (partner, { json }) => atWork(json, workplace => changeSuspension(workplace, partner, false)),
       ),
     )
+    .addCommand(
+      command('approve <partner>', 'allow live keys to a partner that signed up in the bot').action(
+        (partner, { json }) => atWork(json, workplace => approve(workplace, partner)),
+      ),
+    )
     .addCommand(limitsCommand());
 }
 
@@ -120,6 +126,16 @@ async function changeSuspension(workplace: Workplace, typed: string, suspended: 
   };
 }
 
+async function approve(workplace: Workplace, typed: string): Promise<Output> {
+  const { partnerId } = await find(workplace, typed);
+  const decision = await approveLive(workplace.desk, partnerId);
+  if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
+  return {
+    json: await describe(workplace, decision.partner),
+    text: `${decision.partner.name} (${partnerId}) may have live keys.`,
+  };
+}
+
 export async function find({ desk }: Workplace, typed: string): Promise<Partner> {
   const partnerId = parseId('prt', typed);
   const partner = partnerId && (await findPartner(desk.pool, partnerId));
@@ -147,6 +163,7 @@ async function describe({ desk }: Workplace, partner: Partner) {
   });
   return {
     ...summary(partner),
+    live_approved: partner.liveApproved,
     limits: {
       min_rub: formatKopecks(limits.minKopecks),
       max_rub: formatKopecks(limits.maxKopecks),
@@ -168,6 +185,7 @@ async function show(workplace: Workplace, partner: Partner): Promise<Output> {
     ['partner', json.partner_id],
     ['name', json.name],
     ['state', json.state],
+    ['live mode', json.live_approved ? 'approved' : 'not approved: kopeck partner approve'],
     ['created', `${formatInstant(partner.createdAt)} UTC`],
     ['payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
     ['per day', limits.daily_rub ? `${limits.daily_rub} RUB` : 'no limit'],

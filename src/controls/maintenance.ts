@@ -1,4 +1,5 @@
 import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
@@ -27,5 +28,6 @@ export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> 
       before: { maintenance: before },
       after: { maintenance },
     });
+    await leaveNotice(tx, desk.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
   });
 }

@@ -1,5 +1,6 @@
 export { type Balances, openAccounts, readBalances } from './accounts.ts';
 export { batchLedger } from './batched.ts';
+export { listCredits, type PastCredit } from './credits.ts';
 export { credit, hold, release, settle } from './operations.ts';
 export type { Mode } from './post.ts';
 export { topUp } from './top-up.ts';

@@ -1,5 +1,6 @@
 import { formatMicroUsdt } from '../base/money.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
 import { transaction } from '../db/pool.ts';
 import { type CreditVerdict, credit } from './operations.ts';
 import type { Credit } from './post.ts';
@@ -21,6 +22,12 @@ export function topUp(desk: Desk, item: Credit): Promise<CreditVerdict> {
           reference,
           usdt: formatMicroUsdt(microUsdt),
         },
+      });
+      await leaveNotice(tx, desk.clock, item.partnerId, 'balance_credited', {
+        mode,
+        usdt: formatMicroUsdt(microUsdt),
+        balance_usdt: formatMicroUsdt(balanceMicroUsdt),
+        reference,
       });
     }
     return verdict!;

@@ -1,12 +1,25 @@
 export { isAddressRange } from './addresses.ts';
+export { approveLive, refuseLive } from './approval.ts';
 export { type Authenticator, createAuthenticator } from './authenticate.ts';
+export { acceptInvitation, invite } from './invitations.ts';
 export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey } from './keys.ts';
+export {
+  listMembers,
+  listMemberships,
+  type MemberRole,
+  mayAct,
+  memberRoles,
+  type Person,
+  removeMember,
+  signUp,
+} from './members.ts';
 export {
   createPartner,
   findPartner,
   type Limits,
   listPartners,
   type Partner,
+  refillTestBalance,
   setLimits,
   setSuspended,
 } from './partners.ts';

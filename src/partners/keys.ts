@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { deriveKey } from '../db/secret-key.ts';
 import type { Mode } from '../ledger/index.ts';
@@ -32,7 +33,7 @@ export const hashKey = (pepper: Buffer, key: string) => createHmac('sha256', pep
 
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
-  | { outcome: 'no_partner' | 'partner_suspended' };
+  | { outcome: 'no_partner' | 'partner_suspended' | 'not_approved' };
 
 /** The key is in the answer and nowhere else: only its hash is kept. */
 export function createKey(
@@ -44,6 +45,7 @@ export function createKey(
     const partner = await lockPartner(tx, wanted.partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.suspended) return { outcome: 'partner_suspended' };
+    if (wanted.mode === 'live' && !partner.liveApproved) return { outcome: 'not_approved' };
     const keyId = randomBytes(idBytes).toString('hex');
     const key = `svc_${wanted.mode}_${keyId}_${randomBytes(secretBytes).toString('hex')}`;
     const createdAt = instantOf(desk.clock);
@@ -60,6 +62,7 @@ export function createKey(
       ],
     });
     await recordChange(tx, desk, { action: 'key.create', subject: keyId, after: wanted });
+    await tellTeam(tx, desk, 'key_created', { keyId, ...wanted });
     return {
       outcome: 'created',
       key,
@@ -96,6 +99,14 @@ export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<Api
   return rows.map(toKey);
 }
 
+/** Whoever else is responsible for the balance hears of it. */
+const tellTeam = (
+  tx: Queryable,
+  { clock, actor }: Desk,
+  kind: 'key_created' | 'key_revoked',
+  { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
+) => leaveNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
+
 export type KeyRevocation =
   | { outcome: 'revoked' | 'already_revoked'; apiKey: ApiKey }
   | { outcome: 'no_key' };
@@ -118,6 +129,7 @@ export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
       before: { revokedAt: null },
       after: { revokedAt },
     });
+    await tellTeam(tx, desk, 'key_revoked', apiKey);
     return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
   });
 }

@@ -22,6 +22,8 @@ export interface Partner {
   partnerId: Id<'prt'>;
   name: string;
   suspended: boolean;
+  /** Whoever signed up by themselves gets live keys once an operator has approved it. */
+  liveApproved: boolean;
   createdAt: Date;
   limits: Limits;
 }
@@ -29,29 +31,53 @@ export interface Partner {
 /** What a new partner can try everything with. */
 const testGrantMicroUsdt = 10_000_000_000n;
 
-export function createPartner(desk: Desk, name: string): Promise<Partner> {
+export const createPartner = (desk: Desk, name: string): Promise<Partner> =>
+  transaction(desk.pool, tx => addPartner(tx, desk, { name, liveApproved: true }));
+
+export async function addPartner(
+  tx: Queryable,
+  desk: Desk,
+  { name, liveApproved }: Pick<Partner, 'name' | 'liveApproved'>,
+): Promise<Partner> {
+  const partnerId = newId('prt', desk.clock);
+  await tx.query({
+    text: 'INSERT INTO partners (id, name, live_approved, created_at) VALUES ($1, $2, $3, $4)',
+    values: [uuidFromId(partnerId), name, liveApproved, instantOf(desk.clock)],
+  });
+  await openAccounts(tx, partnerId);
+  await grantTestBalance(tx, desk, partnerId, 'kopeck: test balance');
+  const partner = (await findPartner(tx, partnerId))!;
+  await recordChange(tx, desk, {
+    action: 'partner.create',
+    subject: partnerId,
+    after: {
+      name,
+      limits: partner.limits,
+      test_balance_usdt: formatMicroUsdt(testGrantMicroUsdt),
+      live_approved: liveApproved,
+    },
+  });
+  return partner;
+}
+
+async function grantTestBalance(tx: Queryable, { clock }: Desk, partnerId: Id<'prt'>, reference: string) {
+  const grant = { partnerId, mode: 'test', reference, microUsdt: testGrantMicroUsdt } as const;
+  const [verdict] = await credit(tx, clock, [grant], 'treasury');
+  return verdict!;
+}
+
+/** The same again once a day: enough for any test, and nobody fills the books with it. */
+export function refillTestBalance(desk: Desk, partnerId: Id<'prt'>): Promise<'refilled' | 'not_again_today'> {
   return transaction(desk.pool, async tx => {
-    const partnerId = newId('prt', desk.clock);
-    await tx.query({
-      text: 'INSERT INTO partners (id, name, created_at) VALUES ($1, $2, $3)',
-      values: [uuidFromId(partnerId), name, instantOf(desk.clock)],
-    });
-    await openAccounts(tx, partnerId);
-    const grant = {
-      partnerId,
-      mode: 'test',
-      reference: 'kopeck: test balance',
-      microUsdt: testGrantMicroUsdt,
-    } as const;
-    await credit(tx, desk.clock, [grant], 'treasury');
-    const partner = (await findPartner(tx, partnerId))!;
-    const granted = formatMicroUsdt(testGrantMicroUsdt);
+    const today = instantOf(desk.clock).toISOString().slice(0, 10);
+    const verdict = await grantTestBalance(tx, desk, partnerId, `kopeck: test balance of ${today}`);
+    if (verdict.outcome !== 'credited') return 'not_again_today';
     await recordChange(tx, desk, {
-      action: 'partner.create',
+      action: 'balance.refill',
       subject: partnerId,
-      after: { name, limits: partner.limits, test_balance_usdt: granted },
+      after: { mode: 'test', usdt: formatMicroUsdt(testGrantMicroUsdt) },
     });
-    return partner;
+    return 'refilled';
   });
 }
 
@@ -59,6 +85,7 @@ export interface PartnerRow {
   id: string;
   name: string;
   suspended: boolean;
+  live_approved: boolean;
   created_at: Date;
   min_kopecks: bigint;
   max_kopecks: bigint;
@@ -73,6 +100,7 @@ export const toPartner = (row: PartnerRow): Partner => ({
   partnerId: idFromUuid('prt', row.id),
   name: row.name,
   suspended: row.suspended,
+  liveApproved: row.live_approved,
   createdAt: row.created_at,
   limits: {
     minKopecks: row.min_kopecks,

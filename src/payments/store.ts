@@ -198,6 +198,21 @@ function inOrder(
   return found;
 }
 
+/** What a partner calls by this name, in either mode, newest first. */
+export async function findByExternalId(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  externalId: string,
+  limit: number,
+): Promise<Payment[]> {
+  const { rows } = await db.query<PaymentRow>({
+    text: `SELECT * FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
+            ORDER BY id DESC LIMIT $3`,
+    values: [uuidFromId(partnerId), externalId, limit],
+  });
+  return rows.map(toPayment);
+}
+
 export interface Page {
   payments: Payment[];
   hasMore: boolean;

@@ -4,4 +4,4 @@ export { createRateSources } from './create-sources.ts';
 export { refreshRate } from './refresh.ts';
 export { startRateRefresher } from './refresher.ts';
 export type { RateSource } from './source.ts';
-export { type CurrentRate, explainRate, isStale, readCurrentRate } from './store.ts';
+export { type CurrentRate, explainRate, isStale, listRates, readCurrentRate } from './store.ts';

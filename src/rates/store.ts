@@ -42,6 +42,19 @@ const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, askers) 
   return askers.map(() => rows[0]);
 });
 
+/** How the rate went since then, the oldest first. */
+export async function listRates(db: Queryable, since: Date): Promise<Pick<CurrentRate, 'rateE4' | 'asOf'>[]> {
+  const { rows } = await db.query<Pick<CurrentRate, 'rateE4' | 'asOf'>>({
+    text: `SELECT rate_e4 AS "rateE4", as_of AS "asOf"
+             FROM (SELECT * FROM rates ORDER BY id DESC LIMIT ${mostRatesListed}) r WHERE as_of >= $1 ORDER BY id`,
+    values: [since],
+  });
+  return rows;
+}
+
+/** A day of refreshes every ten seconds: the table has no index by time. */
+const mostRatesListed = 8_640;
+
 export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {
   const { rows } = await db.query<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>({
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf",

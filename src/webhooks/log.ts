@@ -24,10 +24,11 @@ export async function listAttempts(db: Queryable, partnerId: Id<'prt'>, limit: n
 
 const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
 
-/** Sends an event again, delivered or not; whose it is is found by looking at each partner. */
+/** Sends an event again, delivered or not: one of this partner, or of anybody. */
 export function resendEvent(
   desk: Desk,
   eventId: bigint,
+  ofPartner?: Id<'prt'>,
 ): Promise<
   { outcome: 'queued'; partnerId: Id<'prt'>; suspended: boolean } | { outcome: 'no_event' | 'no_webhook' }
 > {
@@ -43,8 +44,9 @@ export function resendEvent(
                FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
               CROSS JOIN LATERAL (SELECT * FROM events e
                                    WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
-               LEFT JOIN webhooks w ON w.partner_id = e.partner_id`,
-      values: [eventId],
+               LEFT JOIN webhooks w ON w.partner_id = e.partner_id
+              WHERE $2::uuid IS NULL OR p.id = $2`,
+      values: [eventId, ofPartner ? uuidFromId(ofPartner) : null],
     });
     const [event] = rows;
     if (!event) return { outcome: 'no_event' };

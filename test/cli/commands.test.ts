@@ -53,6 +53,7 @@ describe('partner', () => {
       partner_id: partner,
       name: 'Кофейня',
       state: 'active',
+      live_approved: true,
       created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       limits: {
         min_rub: '10.00',

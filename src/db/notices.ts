@@ -1,0 +1,40 @@
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
+import type { Queryable } from './pool.ts';
+
+/** What partners are told; webhooks write theirs (`delivery_failed` and `sending_…`) in SQL. */
+export const noticeKinds = [
+  'delivery_failed',
+  'sending_suspended',
+  'sending_re_enabled',
+  'payment_in_review',
+  'payment_review_ended',
+  'balance_low',
+  'balance_credited',
+  'key_created',
+  'key_revoked',
+  'member_joined',
+  'member_removed',
+  'live_approved',
+  'live_refused',
+  'maintenance_on',
+  'maintenance_off',
+  'rate_stale',
+  'rate_fresh',
+] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** Goes into the same transaction as what it is about, so that nobody is told of what did not happen, or never. */
+export async function leaveNotice(
+  tx: Queryable,
+  clock: Clock,
+  /** Null: everybody. */
+  partnerId: Id<'prt'> | null,
+  kind: NoticeKind,
+  details: Record<string, string | number | null> = {},
+): Promise<void> {
+  await tx.query({
+    text: 'INSERT INTO partner_notices (partner_id, kind, details, at) VALUES ($1, $2, $3, $4)',
+    values: [partnerId && uuidFromId(partnerId), kind, details, instantOf(clock)],
+  });
+}

@@ -1,0 +1,33 @@
+import { type Id, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
+import { transaction } from '../db/pool.ts';
+import { lockPartner, type Partner } from './partners.ts';
+
+export type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
+
+/** An operator lets a partner that signed up by itself have live keys; a second time changes nothing. */
+export const approveLive = (desk: Desk, partnerId: Id<'prt'>) => decide(desk, partnerId, true);
+
+/** It stays in test mode, and is told so. An operator may still change their mind. */
+export const refuseLive = (desk: Desk, partnerId: Id<'prt'>) => decide(desk, partnerId, false);
+
+function decide(desk: Desk, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
+  return transaction(desk.pool, async tx => {
+    const partner = await lockPartner(tx, partnerId);
+    if (!partner) return { outcome: 'no_partner' };
+    if (partner.liveApproved) return { outcome: 'already_approved', partner };
+    await tx.query({
+      text: 'UPDATE partners SET live_approved = $2 WHERE id = $1',
+      values: [uuidFromId(partnerId), approved],
+    });
+    await recordChange(tx, desk, {
+      action: approved ? 'partner.approve' : 'partner.refuse',
+      subject: partnerId,
+      before: { live_approved: false },
+      after: { live_approved: approved },
+    });
+    await leaveNotice(tx, desk.clock, partnerId, approved ? 'live_approved' : 'live_refused');
+    return { outcome: 'done', partner: { ...partner, liveApproved: approved } };
+  });
+}

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { addMember, listMembers, type MemberRole, type Person } from './members.ts';
+import { findPartner, lockPartner, type Partner } from './partners.ts';
+
+const validMs = 24 * 3_600_000;
+const tokenBytes = 24;
+const tokenPattern = /^[\w-]{32}$/;
+
+interface Invitation {
+  partner: Partner;
+  role: MemberRole;
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest();
+
+/** The token lets one person in, once and within a day. It is in the answer and nowhere else. */
+export function invite(desk: Desk, partnerId: Id<'prt'>, madeBy: bigint, role: MemberRole): Promise<string> {
+  return transaction(desk.pool, async tx => {
+    const token = randomBytes(tokenBytes).toString('base64url');
+    const expiresAt = new Date(desk.clock.nowMs() + validMs);
+    await tx.query({
+      text: `INSERT INTO invitations (hash, partner_id, role, made_by, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+      values: [hashOf(token), uuidFromId(partnerId), role, madeBy, expiresAt],
+    });
+    await recordChange(tx, desk, {
+      action: 'member.invite',
+      subject: partnerId,
+      after: { role, expires_at: expiresAt },
+    });
+    return token;
+  });
+}
+
+/** An invitation counts only as long as whoever made it is an owner: a removed one leaves no open door behind. */
+const openOnes = `SELECT i.partner_id, i.role FROM invitations i
+                    JOIN members m ON m.partner_id = i.partner_id AND m.user_id = i.made_by AND m.role = 'owner'
+                   WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2`;
+
+async function findOpen(db: Queryable, { clock }: Desk, token: string): Promise<Invitation | undefined> {
+  const { rows } = await db.query<{ partner_id: string; role: MemberRole }>({
+    text: openOnes,
+    values: [hashOf(token), instantOf(clock)],
+  });
+  const [row] = rows;
+  const partner = row && (await findPartner(db, idFromUuid('prt', row.partner_id)));
+  return partner && { partner, role: row.role };
+}
+
+type Acceptance = { outcome: 'joined' | 'already_member'; partner: Partner } | { outcome: 'no_invitation' };
+
+/** Whoever is a member already keeps their role, and leaves the invitation to somebody else. */
+export function acceptInvitation(desk: Desk, token: string, person: Person): Promise<Acceptance> {
+  return transaction(desk.pool, async tx => {
+    const seen = tokenPattern.test(token) ? await findOpen(tx, desk, token) : undefined;
+    if (!seen) return { outcome: 'no_invitation' };
+    const { partnerId } = seen.partner;
+    await lockPartner(tx, partnerId);
+    // Somebody else may have used it before the lock was ours.
+    const invitation = await findOpen(tx, desk, token);
+    if (!invitation) return { outcome: 'no_invitation' };
+    const { partner, role } = invitation;
+    const members = await listMembers(tx, partnerId);
+    if (members.some(({ userId }) => userId === person.userId)) return { outcome: 'already_member', partner };
+    await tx.query({
+      text: 'UPDATE invitations SET used_by = $2, used_at = $3 WHERE hash = $1',
+      values: [hashOf(token), person.userId, instantOf(desk.clock)],
+    });
+    await addMember(tx, desk, partnerId, person, role);
+    const details = { name: person.name, role, actor: desk.actor };
+    await leaveNotice(tx, desk.clock, partnerId, 'member_joined', details);
+    return { outcome: 'joined', partner };
+  });
+}

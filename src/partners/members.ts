@@ -1,0 +1,128 @@
+import { instantOf } from '../base/clock.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { leaveNotice } from '../db/notices.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
+
+/** From the least to the most: each may do all that those before it may. */
+export const memberRoles = ['viewer', 'developer', 'owner'] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+export const mayAct = (role: MemberRole, needed: MemberRole) =>
+  memberRoles.indexOf(role) >= memberRoles.indexOf(needed);
+
+/** A person by their number in the chat, which is all that is believed of them; the name is only for others to read. */
+export interface Person {
+  userId: bigint;
+  name: string;
+}
+
+export interface Member extends Person {
+  role: MemberRole;
+  joinedAt: Date;
+}
+
+/** More than anybody needs, and few enough that one person cannot flood the operators with requests. */
+const mostPartnersOfOne = 5;
+
+/** A partner of one's own: in test mode at once, in live mode once an operator has approved it. */
+export function signUp(
+  desk: Desk,
+  person: Person,
+  name: string,
+): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' }> {
+  return transaction(desk.pool, async tx => {
+    // One at a time per person, so that they are counted right.
+    await tx.query({
+      text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+      values: [`sign up ${person.userId}`],
+    });
+    const own = (await listMemberships(tx, person.userId)).filter(({ role }) => role === 'owner');
+    if (own.length >= mostPartnersOfOne) return { outcome: 'too_many' };
+    const partner = await addPartner(tx, desk, { name, liveApproved: false });
+    await addMember(tx, desk, partner.partnerId, person, 'owner');
+    return { outcome: 'signed_up', partner };
+  });
+}
+
+export async function addMember(
+  tx: Queryable,
+  desk: Desk,
+  partnerId: Id<'prt'>,
+  { userId, name }: Person,
+  role: MemberRole,
+): Promise<void> {
+  await tx.query({
+    text: 'INSERT INTO members (partner_id, user_id, role, name, joined_at) VALUES ($1, $2, $3, $4, $5)',
+    values: [uuidFromId(partnerId), userId, role, name, instantOf(desk.clock)],
+  });
+  await recordChange(tx, desk, {
+    action: 'member.join',
+    subject: partnerId,
+    after: { user_id: userId, role },
+  });
+}
+
+interface MemberRow {
+  user_id: bigint;
+  role: MemberRole;
+  name: string;
+  joined_at: Date;
+}
+
+const toMember = (row: MemberRow): Member => ({
+  userId: row.user_id,
+  role: row.role,
+  name: row.name,
+  joinedAt: row.joined_at,
+});
+
+export async function listMembers(db: Queryable, partnerId: Id<'prt'>): Promise<Member[]> {
+  const { rows } = await db.query<MemberRow>({
+    text: 'SELECT * FROM members WHERE partner_id = $1 ORDER BY role DESC, joined_at, user_id',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows.map(toMember);
+}
+
+/** Which partners somebody belongs to, as it is now: asked on every action, so that whoever is removed is out at once. */
+export async function listMemberships(
+  db: Queryable,
+  userId: bigint,
+): Promise<{ partner: Partner; role: MemberRole }[]> {
+  const { rows } = await db.query<PartnerRow & { role: MemberRole }>({
+    text: `SELECT p.*, m.role FROM members m JOIN partners p ON p.id = m.partner_id
+            WHERE m.user_id = $1 ORDER BY m.joined_at, p.id`,
+    values: [userId],
+  });
+  return rows.map(row => ({ partner: toPartner(row), role: row.role }));
+}
+
+export type Removal = 'removed' | 'no_member' | 'last_owner';
+
+/** A partner always keeps an owner: nobody could let one in again. */
+export function removeMember(desk: Desk, partnerId: Id<'prt'>, userId: bigint): Promise<Removal> {
+  return transaction(desk.pool, async tx => {
+    await lockPartner(tx, partnerId);
+    const members = await listMembers(tx, partnerId);
+    const member = members.find(one => one.userId === userId);
+    if (!member) return 'no_member';
+    const owners = members.filter(({ role }) => role === 'owner');
+    if (member.role === 'owner' && owners.length === 1) return 'last_owner';
+    await tx.query({
+      text: 'DELETE FROM members WHERE partner_id = $1 AND user_id = $2',
+      values: [uuidFromId(partnerId), userId],
+    });
+    await recordChange(tx, desk, {
+      action: 'member.remove',
+      subject: partnerId,
+      before: { user_id: userId, role: member.role },
+    });
+    await leaveNotice(tx, desk.clock, partnerId, 'member_removed', {
+      name: member.name,
+      actor: desk.actor,
+    });
+    return 'removed';
+  });
+}

@@ -63,6 +63,8 @@ async function runWithItsSurroundings(settings: Settings, closings: Closing[], s
     address = processes.address;
   }
   introduce(count, database, bank, address, say);
+  if (settings.roles.includes('bot') && !settings.telegramToken)
+    say('There is no chat bot: set TELEGRAM_BOT_TOKEN for one.');
   if (!address) return;
   const desk = { pool: database.pool, clock, actor: 'first start' };
   const demonstration = bank && !settings.production && (await createDemonstration(desk, secretKey));

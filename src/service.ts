@@ -4,6 +4,7 @@ import { type ApiDeps, createAdmission, createServer, listen } from './api/index
 import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { Settings } from './base/settings.ts';
+import { startBot } from './bot/index.ts';
 import type { Database } from './db/database.ts';
 import { failingFast } from './db/pool.ts';
 import { announcePresence } from './db/presence.ts';
@@ -71,6 +72,7 @@ export async function startService(
     answerWithinMs: 60_000,
   };
   if (settings.roles.includes('worker')) startWork(settings, deps, neighbours, secretKey, closings);
+  if (settings.roles.includes('bot')) startTalking(settings, deps, secretKey, closings);
   if (!settings.roles.includes('api')) return undefined;
 
   const server = await createServer(deps);
@@ -114,6 +116,18 @@ function startWork(
   neighbours.onNudge(delivery.nudge);
   closings.push(refresher.stop, startRecovery(deps), startReconciler(deps), sender.close, delivery.stop);
   closings.push(startPruning(deps));
+}
+
+/** The chat bot, if there is a token for one. */
+function startTalking(settings: Settings, deps: Deps, secretKey: string, closings: Closing[]): void {
+  const { telegramToken, publicUrl = `http://${settings.host}:${settings.port}` } = settings;
+  if (telegramToken === undefined) return;
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const vault = createVault(secretKey);
+  closings.push(
+    sender.close,
+    startBot({ ...settings, ...deps, secretKey, publicUrl, telegramToken, sender, vault }),
+  );
 }
 
 const gatewayUnreachable = {

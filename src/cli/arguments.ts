@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import { isAddressRange } from '../partners/index.ts';
 
@@ -28,14 +29,9 @@ export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
 }
 
-/** What people type to be read by people: something to see, on one line, not endless. */
 export function label(text: string): string {
   const trimmed = text.trim();
-  const visible = /[^\p{C}\p{Z}]/u.test(trimmed);
-  // Line breaks, and marks that turn the direction of what follows.
-  const disguised = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(trimmed);
-  const fine = visible && !disguised && trimmed.isWellFormed() && [...trimmed].length <= 128;
-  return fine ? trimmed : refuse('1 to 128 characters, without line breaks');
+  return isLabel(trimmed) ? trimmed : refuse('1 to 128 characters, without line breaks');
 }
 
 export function addressRanges(text: string, before: string[] = []): string[] {

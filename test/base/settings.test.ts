@@ -26,6 +26,10 @@ describe('settings', () => {
       cryptoPayToken: undefined,
       webhookPausesSec: [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600],
       webhookAllowPrivate: true,
+      publicUrl: undefined,
+      telegramToken: undefined,
+      telegramApiRoot: 'https://api.telegram.org',
+      telegramStaffChat: undefined,
     });
   });
 

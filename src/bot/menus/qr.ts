@@ -1,0 +1,65 @@
+import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/money.ts';
+import { isRecipientBlocked } from '../../controls/index.ts';
+import { resolveQr } from '../../payments/index.ts';
+import { isStale, readCurrentRate } from '../../rates/index.ts';
+import type { PhotoReading } from '../qr-reader.ts';
+import { dataOf, type PartnerVisit, send } from '../visit.ts';
+
+/** Telegram's own photos are far smaller. */
+const mostBytes = 10 * 1024 * 1024;
+
+/** Shows what a code is for and what it would cost now; nothing is paid. */
+export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
+  const { say, deps, partner } = visit;
+  const buttons = [[{ text: say.menu, data: dataOf('h', partner) }]];
+  const mode = partner.liveApproved ? 'live' : 'test';
+  const resolution = await resolveQr(deps, mode, link);
+  if (resolution.outcome === 'refused') {
+    await send(visit, { text: say.qr.refused[resolution.code], buttons });
+    return;
+  }
+  const { qr } = resolution;
+  const rate = await readCurrentRate(deps.pool);
+  const fresh = rate && !isStale(rate, deps.clock, deps.rateMaxAgeSec) ? rate : undefined;
+  await send(visit, {
+    text: say.qr.resolved({
+      mode,
+      recipient: qr.recipient,
+      purpose: qr.purpose,
+      rub: formatKopecks(qr.amountKopecks),
+      usdt: fresh && formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, fresh.rateE4)),
+      blocked: await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId]),
+    }),
+    buttons,
+  });
+}
+
+/** A photo, or a picture sent as a file. */
+export async function showQrPhoto(
+  visit: PartnerVisit,
+  fileId: string,
+  read: (photo: Buffer) => Promise<PhotoReading>,
+): Promise<void> {
+  const { say, deps, api } = visit;
+  visit.inBackground(async () => {
+    const { file_path, file_size = 0 } = await api.getFile(fileId);
+    const address = `${deps.telegramApiRoot}/file/bot${deps.telegramToken}/${file_path}`;
+    const photo = file_size <= mostBytes ? await download(address) : undefined;
+    const reading = photo && (await read(photo));
+    if (reading?.outcome === 'busy') return void (await send(visit, { text: say.qr.busy, buttons: [] }));
+    if (reading?.text === undefined) return void (await send(visit, { text: say.qr.noCode, buttons: [] }));
+    await showQr(visit, reading.text);
+  });
+}
+
+/** The address holds the bot's token, so that no error of it may get out. */
+async function download(address: string): Promise<Buffer | undefined> {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(20_000), redirect: 'error' });
+    if (!response.ok || Number(response.headers.get('content-length') ?? 0) > mostBytes) return undefined;
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return bytes.length <= mostBytes ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  certify,
+  checkAddress,
+  createNameLookup,
+  findWebhook,
+  formatEventId,
+  leadsInside,
+  listAttempts,
+  parseEventId,
+  readSecrets,
+  reEnable,
+  resendEvent,
+  rotateSecret,
+  setWebhook,
+} from '../../webhooks/index.ts';
+import { showSecret } from '../secret-message.ts';
+import { ask, dataOf, type PartnerVisit, send, show } from '../visit.ts';
+import type { Menu } from './menu.ts';
+
+const attemptsShown = 10;
+
+async function showWebhook(visit: PartnerVisit): Promise<void> {
+  const { say, deps, partner } = visit;
+  const webhook = await findWebhook(deps.pool, partner.partnerId);
+  const back = [{ text: say.back, data: dataOf('h', partner) }];
+  const set = { text: say.webhook.set, data: dataOf('ws', partner) };
+  if (!webhook) return show(visit, { text: say.webhook.none, buttons: [[set], back] });
+  await show(visit, {
+    text: say.webhook.state(webhook),
+    buttons: [
+      [
+        { text: say.webhook.check, data: dataOf('wc', partner) },
+        { text: say.webhook.log, data: dataOf('wl', partner) },
+      ],
+      [
+        { text: say.webhook.secret, data: dataOf('wk', partner) },
+        { text: say.webhook.rotate, data: dataOf('wr', partner) },
+      ],
+      [set],
+      back,
+    ],
+  });
+}
+
+const askForAddress = (visit: PartnerVisit, text: string) =>
+  ask(visit, {
+    step: 'webhook_url',
+    partnerId: visit.partner.partnerId,
+    text,
+    back: dataOf('w', visit.partner),
+  });
+
+async function saveAddress(visit: PartnerVisit, typed: string): Promise<void> {
+  const { say, deps, partner } = visit;
+  const allowPrivate = deps.webhookAllowPrivate;
+  const verdict = checkAddress(typed.trim(), { allowPrivate });
+  const isFine =
+    verdict.outcome === 'ok' &&
+    (allowPrivate || !(await leadsInside(verdict.url.hostname, createNameLookup())));
+  if (!isFine) return askForAddress(visit, say.webhook.badAddress);
+  await setWebhook(visit.desk, deps.vault, partner.partnerId, verdict.url.href);
+  await send(visit, { text: say.webhook.saved, buttons: [] });
+  await showWebhook(visit);
+}
+
+async function revealSecret(visit: PartnerVisit): Promise<void> {
+  const { deps, partner, say } = visit;
+  const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
+  if (secrets.length > 0) await showSecret(visit, say.webhook.secrets(secrets));
+}
+
+/** It may take as long as the receiver does, five times over. */
+async function check(visit: PartnerVisit): Promise<void> {
+  const { deps, partner, say } = visit;
+  const webhook = await findWebhook(deps.pool, partner.partnerId);
+  if (!webhook) return showWebhook(visit);
+  visit.toast = say.webhook.checking;
+  visit.inBackground(async () => {
+    const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
+    const certificate = await certify(deps, { url: webhook.url, secrets });
+    const reEnabled =
+      certificate.canReceive && (await reEnable(visit.desk, partner.partnerId)) === 're_enabled';
+    await send(visit, {
+      text: say.webhook.certificate(certificate, reEnabled),
+      buttons: [[{ text: say.webhook.button, data: dataOf('w', partner) }]],
+    });
+  });
+}
+
+async function showLog(visit: PartnerVisit): Promise<void> {
+  const { deps, partner, say } = visit;
+  const attempts = await listAttempts(deps.pool, partner.partnerId, attemptsShown);
+  const events = [...new Set(attempts.map(({ eventId }) => formatEventId(eventId)))].slice(0, 5);
+  await show(visit, {
+    text: say.webhook.attempts(attempts),
+    buttons: [
+      ...events.map(event => [{ text: say.webhook.resend(event), data: dataOf('we', partner, event) }]),
+      [{ text: say.back, data: dataOf('w', partner) }],
+    ],
+  });
+}
+
+async function resend(visit: PartnerVisit, event: string): Promise<void> {
+  const { say, desk, partner } = visit;
+  const eventId = parseEventId(event);
+  const result = eventId === undefined ? undefined : await resendEvent(desk, eventId, partner.partnerId);
+  if (result?.outcome !== 'queued') visit.toast = say.webhook.noEvent;
+  else visit.toast = result.suspended ? say.webhook.queuedSuspended : say.webhook.queued;
+}
+
+export const webhook: Menu = {
+  actions: {
+    w: { role: 'developer', run: showWebhook },
+    ws: { role: 'developer', run: visit => askForAddress(visit, visit.say.webhook.askAddress) },
+    wk: { role: 'developer', run: revealSecret },
+    wc: { role: 'developer', run: check },
+    wl: { role: 'developer', run: showLog },
+    we: { role: 'developer', run: (visit, event = '') => resend(visit, event) },
+    wr: {
+      role: 'developer',
+      run: visit =>
+        ask(visit, {
+          step: 'webhook_rotate',
+          partnerId: visit.partner.partnerId,
+          text: visit.say.webhook.askRotate,
+          confirm: visit.say.webhook.rotate,
+          back: dataOf('w', visit.partner),
+        }),
+    },
+  },
+  steps: {
+    webhook_url: { role: 'developer', answer: (visit, _args, typed) => saveAddress(visit, typed) },
+    webhook_rotate: {
+      role: 'developer',
+      confirm: async visit => {
+        const { deps, partner, say } = visit;
+        const outcome = await rotateSecret(visit.desk, deps.vault, partner.partnerId);
+        if (outcome === 'rotated') await revealSecret(visit);
+        if (outcome === 'overlap') visit.toast = say.webhook.overlap;
+        await showWebhook(visit);
+      },
+    },
+  },
+};

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const { telegram } = await startBotWorld({ pool });
+const { address } = await startApi({ pool });
+await setRate(pool);
+
+const keyIn = (text: string) => /svc_(?:test|live)_[0-9a-f]{12}_[0-9a-f]{48}/.exec(text)![0];
+
+test('from /start to a first test payment, in Russian', async () => {
+  const anna = telegram.user({ firstName: 'Анна', languageCode: 'ru' });
+  await anna.send('/start');
+  await anna.reads(/Выберите язык:\nChoose a language:/);
+  await anna.press('🇷🇺 Русский');
+  await anna.reads(/первый тестовый платёж/);
+  await anna.press('🚀 Регистрация');
+  await anna.reads(/Как называется/);
+  await anna.send('Чайная <№1> & Ко');
+  await anna.reads(/Чайная <№1> & Ко зарегистрирован/);
+  await anna.press('🔑 Создать тестовый ключ');
+  const { text, message } = await anna.reads(/svc_test_/);
+  await anna.reads(/https:\/\/pay\.example\.com\/v1\/payments/);
+  const payment = await partnerAt(address, keyIn(text)).pay({ qr_url: newLink(30_510) });
+  expect(payment.json).toMatchObject({ status: 'succeeded', mode: 'test' });
+  await anna.press('🙈 Скрыть сейчас');
+  await expect.poll(() => message.isDeleted).toBe(true);
+});
+
+test('the same in English, with a name that will not do, and a double click that makes one key', async () => {
+  const john = telegram.user({ firstName: 'John', languageCode: 'en' });
+  await john.send('/start');
+  await john.reads(/Choose a language/);
+  await john.press('🇬🇧 English');
+  await john.reads(/Sign up/);
+  await john.press('🚀 Sign up');
+  await john.reads(/What is your company/);
+  await john.send('two\nlines');
+  await john.reads(/must be one line/);
+  await john.send('x'.repeat(129));
+  await john.reads(/must be one line/);
+  await john.send('Tea');
+  const { message } = await john.reads(/Tea is signed up/);
+  const presses = [
+    await john.pressOn(message, '🔑 Create a test key'),
+    await john.pressOn(message, '🔑 Create a test key'),
+  ];
+  await john.reads(/svc_test_/);
+  const answers = await Promise.all(presses.map(press => press.answer()));
+  expect(answers[1]!.text).toBe('This button has been used or is out of date.');
+  const { rows } = await pool.query(
+    `SELECT k.mode FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = 'Tea'`,
+  );
+  expect(rows).toEqual([{ mode: 'test' }]);
+  const audit = await pool.query('SELECT DISTINCT actor FROM audit WHERE actor LIKE $1', [
+    `telegram:${john.account.id}`,
+  ]);
+  expect(audit.rows).toHaveLength(1);
+});

@@ -1,0 +1,65 @@
+import { afterAll, afterEach, expect } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { startBot } from '../../src/bot/index.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { createHttpGateway } from '../../src/gateway/index.ts';
+import { createSender, createVault } from '../../src/webhooks/index.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { startTelegram, type Telegram } from '../telegram/index.ts';
+
+export interface BotWorld {
+  telegram: Telegram;
+  /** Everything that the bot has written to its log. */
+  logged: string[];
+  stop(): Promise<void>;
+  /** The same bot in another process, as it were. */
+  start(): void;
+}
+
+export interface BotOptions {
+  pool: Pool;
+  clock?: typeof systemClock;
+  gatewayUrl?: string;
+  staffChat?: number;
+}
+
+/** The real bot against the stand-in of Telegram, until the test file ends. */
+export async function startBotWorld({ pool, clock = systemClock, ...options }: BotOptions): Promise<BotWorld> {
+  const telegram = await startTelegram();
+  const gateway = createHttpGateway({ url: options.gatewayUrl ?? 'http://127.0.0.1:1', token: undefined });
+  const sender = createSender({ allowPrivate: true });
+  const logged: string[] = [];
+  const keep = (details: object, message: string) =>
+    void logged.push(`${message} ${JSON.stringify(details)}`);
+  let stop = async () => {};
+  const start = () => {
+    stop = startBot({
+      pool,
+      clock,
+      log: { info: keep, warn: keep, error: keep },
+      secretKey,
+      gateway,
+      sender,
+      vault: createVault(secretKey),
+      qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+      rateMaxAgeSec: 300,
+      webhookAllowPrivate: true,
+      publicUrl: 'https://pay.example.com',
+      telegramToken: telegram.token,
+      telegramApiRoot: telegram.root,
+      telegramStaffChat: options.staffChat,
+    });
+  };
+  start();
+  afterEach(() => {
+    expect(telegram.violations).toEqual([]);
+    expect(logged.join('\n')).not.toContain(telegram.token);
+  });
+  afterAll(async () => {
+    await stop();
+    await telegram.close();
+    await gateway.close();
+    await sender.close();
+  });
+  return { telegram, logged, stop: () => stop(), start };
+}

@@ -78,6 +78,10 @@ const topics: Record<MutableTopic, string> = {
   rate: 'Rate out of date',
 };
 
+/** As the API has it, each word once. */
+export const stateOf = ({ status, statusDetail, errorCode }: Payment) =>
+  [...new Set([status, statusDetail, errorCode])].filter(Boolean).join(', ');
+
 const meanings: Record<Payment['status'] | 'manual_review', string> = {
   processing: 'The bank is being asked. Wait; do not pay again.',
   manual_review: 'The outcome is not known yet. We go on asking the bank; do not pay again.',
@@ -260,7 +264,7 @@ export const en = {
     details: (payment: Payment) =>
       [
         `<code>${payment.paymentId}</code> (${payment.mode})`,
-        `Status: <b>${[payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ')}</b>`,
+        `Status: <b>${stateOf(payment)}</b>`,
         meanings[payment.statusDetail === 'manual_review' ? 'manual_review' : payment.status],
         `Amount: ${formatKopecks(payment.amountKopecks)} RUB = ${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`,
         `Recipient: ${e(payment.recipient)}`,

@@ -5,7 +5,7 @@ import type { Payment } from '../payments/index.ts';
 import { formatEventId } from '../webhooks/index.ts';
 import type { NoticeDetails } from './jobs.ts';
 import { escapeHtml as e, formatTime } from './screen.ts';
-import { type Notices, sampleLink, type Texts } from './texts-en.ts';
+import { type Notices, sampleLink, stateOf, type Texts } from './texts-en.ts';
 
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
@@ -262,7 +262,7 @@ export const ru: Texts = {
     details: payment =>
       [
         `<code>${payment.paymentId}</code> (${modes[payment.mode]})`,
-        `Статус: <b>${statuses[payment.status]}</b> (${[payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ')})`,
+        `Статус: <b>${statuses[payment.status]}</b> (${stateOf(payment)})`,
         meanings[payment.statusDetail === 'manual_review' ? 'manual_review' : payment.status],
         `Сумма: ${formatKopecks(payment.amountKopecks)} ₽ = ${formatMicroUsdt(payment.microUsdt)} USDT по ${formatRate(payment.rateE4)}`,
         `Получатель: ${e(payment.recipient)}`,

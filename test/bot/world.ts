@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { startBot } from '../../src/bot/index.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
+import { signUp } from '../../src/partners/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from '../helpers/customers.ts';
 import { startTelegram, type Telegram } from '../telegram/index.ts';
@@ -24,7 +25,11 @@ export interface BotOptions {
 }
 
 /** The real bot against the stand-in of Telegram, until the test file ends. */
-export async function startBotWorld({ pool, clock = systemClock, ...options }: BotOptions): Promise<BotWorld> {
+export async function startBotWorld({
+  pool,
+  clock = systemClock,
+  ...options
+}: BotOptions): Promise<BotWorld> {
   const telegram = await startTelegram();
   const gateway = createHttpGateway({ url: options.gatewayUrl ?? 'http://127.0.0.1:1', token: undefined });
   const sender = createSender({ allowPrivate: true });
@@ -62,4 +67,16 @@ export async function startBotWorld({ pool, clock = systemClock, ...options }: B
     await sender.close();
   });
   return { telegram, logged, stop: () => stop(), start };
+}
+
+/** Somebody who owns a partner and stands in its menu. */
+export async function ownerOf(world: BotWorld, pool: Pool, name: string, languageCode: 'ru' | 'en' = 'en') {
+  const owner = world.telegram.user({ firstName: `Owner of ${name}`, languageCode });
+  const person = { userId: BigInt(owner.account.id), name: owner.account.first_name };
+  const desk = { pool, clock: systemClock, actor: 'test' };
+  const signed = await signUp(desk, person, name);
+  if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
+  await owner.send('/menu');
+  await owner.reads(new RegExp(name));
+  return { owner, ...signed.partner };
 }

@@ -1,0 +1,191 @@
+import { PNG } from 'pngjs';
+import { expect, test } from 'vitest';
+import { approveLive } from '../../src/partners/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { place, qrPicture, render } from './pictures.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const drawQr = (text: string) => PNG.sync.write(render(place(qrPicture(text), 200, 200, 320), 400, 400));
+
+const { pool } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { address } = await startApi({ pool });
+await setRate(pool);
+
+test('keys: create for some addresses, list with last use, revoke once confirmed', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Keys');
+  await owner.press('🔑 Keys');
+  await owner.reads(/no keys in force/);
+  const refused = await owner.press('➕ Live key');
+  expect((await refused.answer()).text).toMatch(/not approved yet/);
+  await approveLive(deskOf(pool), partnerId);
+  await owner.reads(/Live mode is approved/);
+
+  await owner.press('➕ Live key');
+  await owner.reads(/From which addresses/);
+  await owner.send('the office');
+  await owner.reads(/not a list of 1 to 20 addresses/);
+  await owner.send('127.0.0.1, 2001:db8::/32');
+  const key = /svc_live_\w+/.exec((await owner.reads(/svc_live_/)).text)![0];
+  await owner.reads(/last used: never/);
+  expect((await partnerAt(address, key).get('/v1/ping')).status).toBe(200);
+
+  const keyId = key.split('_')[2]!;
+  await owner.press(`🟢 ${keyId}`);
+  await owner.reads(/Allowed addresses: 127\.0\.0\.1, 2001:db8::\/32/);
+  await owner.press('🗑 Revoke');
+  await owner.reads(/cannot be undone/);
+  await owner.press('✖️ Cancel');
+  await owner.reads(/Allowed addresses/);
+  await owner.press('🗑 Revoke');
+  const { message } = await owner.reads(/cannot be undone/);
+  await owner.press('🗑 Revoke');
+  await owner.reads(/no keys in force/);
+  expect((await partnerAt(address, key).get('/v1/ping')).status).toBe(401);
+  const again = await owner.pressOn(message, '🗑 Revoke');
+  await again.answer();
+  const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'key.revoke' AND subject = $1`, [
+    keyId,
+  ]);
+  expect(rows).toEqual([{ actor: `telegram:${owner.account.id}` }]);
+});
+
+test('webhook: a bad address, a good one, its secret, rotation, the check, the log, sending again', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Hooks');
+  const receiver = await startReceiver();
+  await owner.press('📬 Webhook');
+  await owner.reads(/No webhook is set/);
+  await owner.press('✏️ Set the address');
+  await owner.reads(/Type the address/);
+  await owner.send('ftp://example.com');
+  await owner.reads(/cannot be used/);
+  await owner.send(`${receiver.url}`);
+  await owner.reads(/is saved/);
+  await owner.reads(/State: ✅ active/);
+
+  await owner.press('👁 Secret');
+  const first = /whsec_\S+/.exec((await owner.reads(/whsec_/)).text)![0];
+  await owner.press('♻️ Rotate the secret');
+  await owner.reads(/Make a new secret/);
+  await owner.press('♻️ Rotate the secret');
+  const { text } = await owner.reads(/which signs too/);
+  expect(text).toContain(first);
+  await owner.reads(/State/);
+
+  await owner.press('🧪 Check');
+  const check = await owner.reads(/Webhook check/);
+  expect(check.text.split('\n')).toHaveLength(7);
+  expect(check.text).toContain('✅ a valid event: it should take it, it answered 200');
+  expect(check.text).toContain('❌ a wrong signature: it should refuse it, it answered 200');
+
+  await pool.query(
+    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
+     SELECT id, 7777, 1, now(), 500, 12 FROM partners WHERE name = 'Hooks'`,
+  );
+  await owner.press('📬 Webhook');
+  await owner.reads(/State/);
+  await owner.press('📜 Log');
+  await owner.reads(/evt_7777 #1: 500, 12 ms/);
+  const strange = await owner.press('🔁 Send evt_7777 again');
+  expect((await strange.answer()).text).toMatch(/no such event/);
+
+  await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3');
+  receiver.answer(withStatus(500));
+  await owner.press('⬅️ Back');
+  await owner.reads(/suspended/);
+  await owner.press('🧪 Check');
+  await owner.reads(/does not take a valid event/);
+  receiver.answer(withStatus(204));
+  await owner.press('🧪 Check');
+  await owner.reads(/goes on now/);
+  await owner.reads(/Sending of webhooks goes on/);
+  const { rows } = await pool.query('SELECT suspended_at FROM webhooks');
+  expect(rows).toEqual([{ suspended_at: null }]);
+  expect(partnerId).toMatch(/^prt_/);
+});
+
+test('balance: limits, top-up, history, refill once a day, a mark to be warned at', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Money');
+  await owner.press('💰 Balance');
+  await owner.reads(
+    /Test: 10000\.000000 USDT[\s\S]*One payment: 10\.00 to 100000\.00 RUB[\s\S]*Warning: none/,
+  );
+  await owner.press('➕ Top up');
+  await owner.reads(new RegExp(partnerId));
+  await owner.press('⬅️ Back');
+  await owner.reads(/One payment/);
+  await owner.press('🧪 Refill test');
+  await owner.reads(/Test: 20000\.000000/);
+  const again = await owner.press('🧪 Refill test');
+  expect((await again.answer()).text).toMatch(/once a day/);
+  await owner.press('📜 History');
+  await owner.reads(/kopeck: test balance of/);
+  await owner.press('⬅️ Back');
+  await owner.reads(/One payment/);
+  await owner.press('🪫 Warn me');
+  await owner.reads(/Below how many/);
+  await owner.send('a lot');
+  await owner.reads(/positive number/);
+  await owner.send('99,5');
+  await owner.reads(/below 99\.500000 USDT/);
+  await owner.reads(/The live balance is low: 0\.000000 USDT/, 8_000);
+});
+
+test('payments: recent ones, one by its id, by external_id, and none of somebody else', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Payer');
+  const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
+  const paid = await api.pay({ qr_url: newLink(30_510), external_id: 'order-1' });
+  await api.pay({ qr_url: newLink(10_001), external_id: 'order-2' });
+  await owner.press('🧾 Payments');
+  await owner.reads(/no live payments/);
+  await owner.press('🧪 Test');
+  await owner.reads(screen => screen.buttons.flat().includes('✅ 305.10 ₽ order-1'));
+  await owner.press('❌ 100.01 ₽ order-2');
+  await owner.reads(/failed, gateway_declined[\s\S]*USDT is back/);
+  await owner.press('⬅️ Back');
+  await owner.reads(/The last test payments/);
+  await owner.press('🔎 Find');
+  await owner.reads(/Type the id/);
+  await owner.send('nothing');
+  await owner.reads(/No payment of yours/);
+  await owner.send('order-1');
+  await owner.reads(/succeeded[\s\S]*This is final/);
+
+  const other = await ownerOf(world, pool, 'Nosy');
+  await other.owner.press('🧾 Payments');
+  await other.owner.reads(/no live/);
+  await other.owner.press('🔎 Find');
+  await other.owner.reads(/Type the id/);
+  await other.owner.send(paid.json.id);
+  await other.owner.reads(/No payment of yours/);
+});
+
+test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
+  const { owner } = await ownerOf(world, pool, 'Codes', 'ru');
+  await owner.press('📈 Курс');
+  const rate = await owner.reads(/92\.5000 ₽ за 1 USDT/);
+  expect(rate.message.photo).toBeDefined();
+  const link = newLink(18_500);
+  await owner.send(link);
+  await owner.reads(/Сумма: 185\.00 ₽\nСейчас стоит: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
+  await owner.sendPhoto(drawQr(link));
+  await owner.reads(/Сумма: 185\.00 ₽[\s\S]*Ничего не оплачено/, 20_000);
+  await owner.sendPhoto(drawQr('no link at all'));
+  await owner.reads(/Это не ссылка/, 20_000);
+  await owner.send('https://example.com/');
+  await owner.reads(/Это не ссылка/);
+});
+
+test('settings: language and mute', async () => {
+  const { owner } = await ownerOf(world, pool, 'Quiet');
+  await owner.press('⚙️ Settings');
+  await owner.reads(/Security cannot be muted/);
+  await owner.press('🔔 Balance credited');
+  await owner.reads(screen => screen.buttons.flat().includes('🔕 Balance credited'));
+  await owner.press('🌐 Язык / Language');
+  await owner.reads(/Выберите язык/);
+  await owner.press('🇷🇺 Русский');
+  await owner.reads(/Ваша роль: владелец/);
+});

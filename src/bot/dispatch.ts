@@ -86,10 +86,13 @@ export function dispatch(
     if (text === undefined) return goHome(visit);
     if (/^\/start\b/.test(text)) return start(visit, text.slice('/start'.length).trim());
     if (text.startsWith('/')) return goHome(visit);
-    // What somebody else wrote is nobody's answer.
-    if (visit.user.dialogue && !forward_origin && (await type(visit, visit.user.dialogue, text))) return;
+    const { dialogue } = visit.user;
+    if (dialogue && !forward_origin && (await type(visit, dialogue, text))) return;
     if (/^\s*(https?|bank\d+):\/\//i.test(text))
       return withCurrentPartner(visit, found => showQr(found, text));
+    // What somebody else wrote is nobody's answer, and the question stays.
+    if (dialogue && forward_origin)
+      return void (await send(visit, { text: visit.say.forwarded, buttons: [] }));
     return goHome(visit);
   });
 

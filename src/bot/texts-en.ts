@@ -101,6 +101,7 @@ export const en = {
   refresh: '🔄 Refresh',
   failed: 'Something failed on our side. Please try again.',
   tooFast: 'Too fast: please wait a few seconds.',
+  forwarded: 'A forwarded message is no answer: please type it yourself.',
   outdated: 'This button has been used or is out of date.',
   notYours: 'This button is not for you.',
   noMember: 'You are not a member of this partner.',

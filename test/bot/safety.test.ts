@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest';
+import { invite, removeMember } from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import type { PrivateUser } from '../telegram/people.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock(new Date().toISOString());
+const world = await startBotWorld({ pool, clock });
+const { telegram } = world;
+
+const countKeys = async (partner: string) => {
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS keys FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = $1',
+    [partner],
+  );
+  return rows[0].keys;
+};
+
+/** Somebody joins by the link that the owner was shown. */
+async function bring(owner: PrivateUser, role: string, firstName: string): Promise<PrivateUser> {
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  await owner.press('👥 Team');
+  await owner.reads(/Members/);
+  await owner.press(`➕ Invite: ${role}`);
+  const { text } = await owner.reads(/lets one person in/);
+  const newcomer = telegram.user({ firstName, languageCode: 'en' });
+  await newcomer.send(`/start ${/start=(\S+)/.exec(text)![1]}`);
+  await newcomer.reads(/Welcome to/);
+  await newcomer.reads(new RegExp(`Your role: ${role}`));
+  return newcomer;
+}
+
+test('a press by a stranger does nothing, in whatever chat and with whatever data', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Castle');
+  await owner.press('🔑 Keys');
+  const { message } = await owner.reads(/no keys/);
+  await owner.press('➕ Test key');
+  const asked = await owner.reads(/From which addresses/);
+  const stranger = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
+  await stranger.send('/start');
+  const own = await stranger.reads(/Choose/);
+  const suffix = partnerId.slice(4);
+
+  const elsewhere = await stranger.forgeCallback(message, `kn:${suffix}:test`);
+  expect((await elsewhere.answer()).text).toBe('This button is not for you.');
+  for (const data of [`k:${suffix}`, `wk:${suffix}`, `ti:${suffix}:owner`, `h:${suffix}`]) {
+    const press = await stranger.forgeCallback(own.message, data);
+    expect((await press.answer()).text).toBe('You are not a member of this partner.');
+  }
+  const nonce = asked.message.keyboard.flat().find(button => 'callback_data' in button)!;
+  for (const data of [
+    (nonce as { callback_data: string }).callback_data,
+    'ok:',
+    'nonsense',
+    '__proto__:x',
+    '',
+  ]) {
+    const press = await stranger.forgeCallback(own.message, data || ':');
+    await press.answer();
+  }
+  expect(await countKeys('Castle')).toBe(0);
+  await owner.press('🌍 Any address');
+  await owner.reads(/svc_test_/);
+  expect(await countKeys('Castle')).toBe(1);
+});
+
+test('an invitation lets one person in; roles are kept; whoever is removed is out at once', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Team');
+  const viewer = await bring(owner, 'viewer', 'Vera');
+  await owner.reads(/Vera joined as viewer/);
+  expect(viewer.screen().buttons.flat()).not.toContain('🔑 Keys');
+  const forged = await viewer.forgeCallback(viewer.screen().message, `kn:${partnerId.slice(4)}:test`);
+  expect((await forged.answer()).text).toBe('Only for the role developer or above.');
+
+  const developer = await bring(owner, 'developer', 'Dan');
+  const used = /start=(\S+)/.exec(owner.messages.findLast(({ text }) => text.includes('start='))!.text)![1];
+  const late = telegram.user({ firstName: 'Late', languageCode: 'en' });
+  await late.send(`/start ${used}`);
+  await late.reads(/has been used, has ended or never was/);
+  await late.send('/start inv_nonsense');
+  await late.reads(/has been used, has ended or never was/);
+
+  await developer.press('🔑 Keys');
+  await developer.reads(/no keys/);
+  const liveKey = await developer.press('➕ Live key');
+  expect((await liveKey.answer()).text).toBe('Only for the role owner or above.');
+  await developer.press('➕ Test key');
+  const { message } = await developer.reads(/From which addresses/);
+
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  await owner.press('👥 Team');
+  await owner.reads(/Dan, developer/);
+  await owner.press('🗑 Remove Dan');
+  await owner.reads(/lose access at once/);
+  await owner.press('🗑 Remove Dan');
+  await owner.reads(screen => /Members/.test(screen.text) && !screen.text.includes('Dan'));
+
+  const press = await developer.pressOn(message, '🌍 Any address');
+  expect((await press.answer()).text).toBe('You are not a member of this partner.');
+  expect(await countKeys('Team')).toBe(0);
+  await developer.send('192.0.2.1');
+  await developer.reads(/Sign up and make/);
+  expect(await countKeys('Team')).toBe(0);
+
+  await owner.press('🚪 Leave');
+  await owner.reads(/Leave Team/);
+  const leave = await owner.press('🚪 Leave');
+  expect((await leave.answer()).text).toMatch(/last owner/);
+});
+
+test('an invitation ends with a day, and with the ownership of whoever made it', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Doors');
+  const second = await bring(owner, 'owner', 'Olga');
+  const desk = { ...deskOf(pool), clock };
+  const ofRemoved = await invite(desk, partnerId, BigInt(second.account.id), 'owner');
+  const old = await invite(desk, partnerId, BigInt(owner.account.id), 'owner');
+  await removeMember(desk, partnerId, BigInt(second.account.id));
+  clock.advance(24 * 3_600_000);
+  const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });
+  for (const token of [ofRemoved, old]) {
+    await guest.send(`/start inv_${token}`);
+    await guest.reads(/has been used, has ended or never was/);
+  }
+});
+
+test('a conversation survives a restart; what somebody else wrote is no answer', async () => {
+  const { owner } = await ownerOf(world, pool, 'Phoenix');
+  await owner.press('💰 Balance');
+  await owner.reads(/Warning: none/);
+  await owner.press('🪫 Warn me');
+  await owner.reads(/Below how many/);
+  await world.stop();
+  const stranger = telegram.user({ firstName: 'Mallory' });
+  await owner.sendForwarded('1', stranger.account);
+  await owner.send('77');
+  world.start();
+  await owner.reads(/forwarded message is no answer/, 10_000);
+  await owner.reads(/below 77\.000000 USDT/, 10_000);
+});
+
+test('a secret goes away after a minute, also when the bot was restarted in between', async () => {
+  const { owner } = await ownerOf(world, pool, 'Secrets');
+  await owner.press('🔑 Keys');
+  await owner.reads(/no keys/);
+  await owner.press('➕ Test key');
+  await owner.reads(/From which/);
+  await owner.press('🌍 Any address');
+  const { message, text } = await owner.reads(/svc_test_/);
+  const secret = /svc_test_\w+/.exec(text)![0];
+  await world.stop();
+  clock.advance(59_000);
+  world.start();
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  expect(message.isDeleted).toBe(false);
+  clock.advance(1_000);
+  await expect.poll(() => message.isDeleted, { timeout: 5_000 }).toBe(true);
+
+  const tables = ['chat_jobs', 'chat_users', 'partner_notices', 'audit', 'api_keys'];
+  for (const table of tables) {
+    const { rows } = await pool.query(`SELECT count(*)::int AS found FROM ${table} t WHERE t::text LIKE $1`, [
+      `%${secret.slice(-40)}%`,
+    ]);
+    expect([table, rows[0].found]).toEqual([table, 0]);
+  }
+  expect(world.logged.join('\n')).not.toContain(secret);
+  const buttons = telegram.calls.map(({ values }) => JSON.stringify(values.reply_markup ?? ''));
+  expect(buttons.filter(text => /svc_|whsec_|inv_/.test(text))).toEqual([]);
+});
+
+test('whoever presses too fast is told once, and others are not held up', async () => {
+  const { owner } = await ownerOf(world, pool, 'Patience');
+  const hasty = telegram.user({ firstName: 'Hasty', languageCode: 'en' });
+  for (let n = 0; n < 80; n++) await hasty.send('/menu');
+  await hasty.reads(/Too fast/);
+  await owner.press('💰 Balance');
+  await owner.reads(/One payment/);
+  await expect.poll(() => telegram.pendingUpdates()).toBe(0);
+  expect(hasty.messages.filter(({ text }) => /Too fast/.test(text))).toHaveLength(1);
+  expect(hasty.messages.filter(({ from }) => from.is_bot)).toHaveLength(31);
+  clock.advance(5_000);
+  await hasty.send('/menu');
+  await hasty.reads(/Sign up/);
+});

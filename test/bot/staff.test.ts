@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { findPartner } from '../../src/partners/index.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const staffChat = -1_002_000_000_777;
+const world = await startBotWorld({ pool, staffChat });
+const { telegram } = world;
+const group = telegram.group({ id: staffChat, title: 'Kopeck staff' });
+const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
+
+test('a new partner is approved in the staff chat, by a person on record, and told so', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Newcomer <1>');
+  const { message } = await operator.reads(/Newcomer <1> signed up/, 10_000);
+  const forged = await owner.forgeCallback(owner.screen().message, `approve:${partnerId}`);
+  await forged.answer();
+  expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
+  await operator.press('Approve');
+  await operator.reads(/may have live keys/);
+  await owner.reads(/Live mode is approved/);
+  const again = await operator.pressOn(message, 'Approve');
+  expect((await again.answer()).text).toBe('It was approved before.');
+  const { rows } = await pool.query(`SELECT count(*)::int AS n FROM audit WHERE action = 'partner.approve'`);
+  expect(rows).toEqual([{ n: 1 }]);
+});
+
+test('a refused partner stays in test mode and hears of it', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
+  await operator.reads(/Doubtful signed up/, 10_000);
+  await operator.press('Refuse');
+  await operator.reads(/stays in test mode/);
+  await owner.reads(/was not approved/);
+  expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
+});
+
+test('alarms come to the staff chat once, and end there by a person', async () => {
+  const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
+  const alarm = {
+    kind: 'payment_overdue',
+    subject: 'pay_01m7facwp8e00a61e68hf05xpp',
+    detail: 'Two hours <old>.',
+  };
+  await alarms.raise(alarm);
+  await alarms.raise(alarm);
+  await operator.reads(/payment_overdue[\s\S]*Two hours <old>[\s\S]*kopeck payment show pay_/, 10_000);
+  await operator.press('Seen to');
+  await operator.reads(/The alarm is over/);
+  expect(await listAlarms(pool, { cleared: false })).toEqual([]);
+  const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'alarm.clear'`);
+  expect(rows).toEqual([{ actor: `telegram:${operator.account.id}` }]);
+});
+
+test('menus do not open in a group', async () => {
+  await operator.send('/start@kopeck_test_bot');
+  await expect.poll(() => telegram.pendingUpdates()).toBe(0);
+  expect(operator.messages.filter(({ text }) => /Choose a language/.test(text))).toEqual([]);
+});

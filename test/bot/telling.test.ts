@@ -1,0 +1,200 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { setMaintenance } from '../../src/controls/index.ts';
+import { topUp } from '../../src/ledger/index.ts';
+import { approveLive, signUp } from '../../src/partners/index.ts';
+import { resolvePayment } from '../../src/payments/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock(new Date().toISOString());
+const world = await startBotWorld({ pool, clock });
+const { telegram } = world;
+const desk = deskOf(pool);
+
+const notify = (partnerId: Id<'prt'>, kind: string, count = 1) =>
+  pool.query(
+    `INSERT INTO partner_notices (partner_id, kind, details, at)
+     SELECT $1, $2, jsonb_build_object('event_id', n), now() FROM generate_series(1, $3::int) n`,
+    [uuidFromId(partnerId), kind, count],
+  );
+
+const told = (
+  person: { messages: readonly { text: string; from: { is_bot: boolean } }[] },
+  pattern: RegExp,
+) => person.messages.filter(({ text, from }) => from.is_bot && pattern.test(text));
+
+const untilAllIsTold = () =>
+  expect
+    .poll(async () => {
+      const { rows } = await pool.query(
+        `SELECT (SELECT count(*) FROM chat_jobs WHERE task->>'do' <> 'delete')::int
+              + (SELECT count(*) FROM partner_notices WHERE told_at IS NULL)::int AS left`,
+      );
+      return rows[0].left;
+    })
+    .toBe(0);
+
+test('a flood of 1 000 notices is one message, and what follows within a minute another', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Flood');
+  await notify(partnerId, 'delivery_failed', 1_000);
+  await owner.reads(/1000 events were not delivered/);
+  for (let n = 0; n < 5; n++) await notify(partnerId, 'delivery_failed', 10);
+  await notify(partnerId, 'sending_suspended');
+  await owner.reads(/Sending of webhooks is suspended/);
+  expect(told(owner, /not delivered:/)).toHaveLength(1);
+  clock.advance(60_001);
+  await owner.reads(/50 events were not delivered/);
+  expect(told(owner, /not delivered:/)).toHaveLength(2);
+});
+
+test('what is muted is not told; security is', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Mute');
+  await owner.press('⚙️ Settings');
+  await owner.reads(/Security/);
+  await owner.press('🔔 Event not delivered');
+  await owner.reads(screen => screen.buttons.flat().includes('🔕 Event not delivered'));
+  await notify(partnerId, 'delivery_failed');
+  await issueKey(pool, partnerId, 'test');
+  await owner.reads(/A test key was created by somebody else/);
+  await untilAllIsTold();
+  expect(told(owner, /not delivered:/)).toEqual([]);
+});
+
+test('retry_after is respected, failures are repeated, and nothing is lost', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Storm');
+  const scope = { method: 'sendMessage', chatId: owner.account.id };
+  telegram.fail({ kind: 'tooManyRequests', retryAfter: 7 }, scope);
+  await notify(partnerId, 'sending_suspended');
+  const attempts = () =>
+    telegram.calls.filter(
+      ({ method, values }) =>
+        method === 'sendMessage' &&
+        /suspended/.test(`${values.text}`) &&
+        `${values.chat_id}` === `${owner.account.id}`,
+    ).length;
+  await expect.poll(attempts).toBe(1);
+  clock.advance(6_000);
+  await new Promise(resolve => setTimeout(resolve, 1_200));
+  expect(attempts()).toBe(1);
+  clock.advance(1_100);
+  await owner.reads(/is suspended/);
+
+  telegram.fail({ kind: 'serverError', status: 502 }, scope);
+  telegram.fail({ kind: 'disconnect' }, scope);
+  await notify(partnerId, 'sending_re_enabled');
+  const turning = setInterval(() => clock.advance(1_000), 200);
+  await owner.reads(/goes on, with what was kept/, 10_000);
+  clearInterval(turning);
+});
+
+test('screens survive 429 and 5xx', async () => {
+  const { owner } = await ownerOf(world, pool, 'Gusts');
+  const scope = { chatId: owner.account.id };
+  telegram.fail({ kind: 'tooManyRequests', retryAfter: 1 }, scope);
+  telegram.fail({ kind: 'serverError', status: 500 }, scope);
+  telegram.fail({ kind: 'disconnect' }, scope);
+  await owner.press('💰 Balance');
+  await owner.reads(/One payment/, 10_000);
+});
+
+test('whoever blocks the bot is left alone until they come back', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Silence');
+  owner.block();
+  await expect
+    .poll(async () => {
+      const { rows } = await pool.query('SELECT blocked_at FROM chat_users WHERE user_id = $1', [
+        owner.account.id,
+      ]);
+      return rows[0].blocked_at;
+    })
+    .not.toBeNull();
+  await pool.query('UPDATE chat_users SET blocked_at = NULL WHERE user_id = $1', [owner.account.id]);
+  await notify(partnerId, 'sending_suspended');
+  await expect
+    .poll(async () => {
+      const { rows } = await pool.query('SELECT blocked_at FROM chat_users WHERE user_id = $1', [
+        owner.account.id,
+      ]);
+      return rows[0].blocked_at;
+    })
+    .not.toBeNull();
+  await untilAllIsTold();
+  owner.unblock();
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  await notify(partnerId, 'sending_re_enabled');
+  clock.advance(60_001);
+  await owner.reads(/goes on/);
+});
+
+test('a credit, maintenance, and a rate that grows stale and fresh again: once to each person', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'News', 'ru');
+  await signUp(desk, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
+  await topUp(desk, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
+  await owner.reads(/Зачислено: 5\.000000 USDT/);
+  await setMaintenance(desk, true);
+  await owner.reads(/новые платежи пока не принимаются/);
+  await setMaintenance(desk, false);
+  await owner.reads(/Технические работы окончены/);
+  await setRate(pool, clock);
+  clock.advance(301_000);
+  await owner.reads(/Курс устарел/, 10_000);
+  await setRate(pool, clock);
+  await owner.reads(/Курс снова свежий/, 10_000);
+  await untilAllIsTold();
+  expect(told(owner, /Курс устарел/)).toHaveLength(1);
+});
+
+test('a payment that takes long, and its end', async () => {
+  const bank = await startSlowBank();
+  const { address } = await startApi({ pool, clock, gatewayUrl: bank, answerWithinMs: 200 });
+  await setRate(pool, clock);
+  const { owner, partnerId } = await ownerOf(world, pool, 'Slow');
+  await approveLive(desk, partnerId);
+  await topUp(desk, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
+  const api = partnerAt(address, await issueKey(pool, partnerId, 'live'));
+  const turning = setInterval(() => clock.advance(100), 50);
+  const { json } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
+  clearInterval(turning);
+  expect(json.status).toBe('processing');
+  clock.advance(11 * 60_000);
+  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB takes long`), 10_000);
+  await pool.query('UPDATE open_payments SET owner = NULL');
+  expect(await resolvePayment(desk, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
+    outcome: 'resolved',
+  });
+  await owner.reads(/has ended: failed/, 10_000);
+});
+
+/** A bank side that takes every order and never says what came of it. */
+async function startSlowBank(): Promise<string> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', chunk => (body += chunk));
+    request.on('end', () => {
+      const link = body ? JSON.parse(body).qr_url : '';
+      const answer = request.url!.startsWith('/qr/')
+        ? {
+            qrc_id: new URL(link).pathname.slice(1),
+            scenario: 'C2B',
+            recipient: 'Tea',
+            recipient_id: 'tea',
+            amount_kopecks: 18_500,
+            purpose: '',
+            expires_at: null,
+            fingerprint: 'f',
+          }
+        : { order_id: 'o-1', state: 'accepted', reason: null };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -61,6 +61,8 @@ ALTER TABLE partner_notices ALTER COLUMN partner_id DROP NOT NULL;
 -- How lately a partner was told of a kind decides whether the next is told at once or together with others.
 CREATE INDEX partner_notices_told ON partner_notices (partner_id, kind, told_at) WHERE told_at IS NOT NULL;
 
+CREATE INDEX partner_notices_by_time ON partner_notices USING brin (at);
+
 -- What the bot watches for a partner. A warning is given once, until the balance has been above its mark again.
 CREATE TABLE balance_marks (
   partner_id uuid PRIMARY KEY REFERENCES partners,

@@ -104,13 +104,14 @@ export async function resendFailed(
 const keptDays = 30;
 const pruneAtOnce = 10_000;
 
-/** Forgets attempts and given-up deliveries that are older than thirty days. Returns how many rows that were. */
+/** Forgets attempts, given-up deliveries and notices that are older than thirty days. Returns how many rows that were. */
 export async function pruneLog(db: Queryable, clock: Clock): Promise<number> {
   const before = new Date(clock.nowMs() - keptDays * 86_400_000);
   let pruned = 0;
   for (const [table, column] of [
     ['webhook_attempts', 'at'],
     ['deliveries', 'failed_at'],
+    ['partner_notices', 'at'],
   ]) {
     for (let count = 1; count > 0; ) {
       const { rowCount } = await db.query({

@@ -56,7 +56,12 @@ describe('a partner', () => {
         actor: 'test',
         action: 'partner.create',
         before: null,
-        after: { name: 'Кофейня', limits: expect.any(Object), test_balance_usdt: '10000.000000' },
+        after: {
+          name: 'Кофейня',
+          limits: expect.any(Object),
+          test_balance_usdt: '10000.000000',
+          live_approved: true,
+        },
       },
     ]);
     expect((await verifyLedger(pool)).findings).toEqual([]);

@@ -68,9 +68,10 @@ const untilRecorded = (partnerId: Id<'prt'>, count: number) =>
   });
 const noticesOf = async (partnerId: Id<'prt'>) =>
   (
-    await pool.query('SELECT kind FROM partner_notices WHERE partner_id = $1 ORDER BY id', [
-      uuidFromId(partnerId),
-    ])
+    await pool.query(
+      `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
+      [uuidFromId(partnerId)],
+    )
   ).rows.map(({ kind }) => kind);
 
 /** Turns the clock through all pauses, so that the event is given up. */

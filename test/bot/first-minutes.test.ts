@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { dialogueToSvg } from '../telegram/index.ts';
 import { startBotWorld } from './world.ts';
 
 const { pool } = await createDatabase();
@@ -58,4 +59,25 @@ test('the same in English, with a name that will not do, and a double click that
     `telegram:${john.account.id}`,
   ]);
   expect(audit.rows).toHaveLength(1);
+});
+
+test('the picture in the README is the dialogue as it is', async () => {
+  const user = telegram.user({ firstName: 'Maria', languageCode: 'en' });
+  await user.send('/start');
+  await user.reads(/Choose a language/);
+  await user.press('🇬🇧 English');
+  await user.reads(/Sign up/);
+  await user.press('🚀 Sign up');
+  await user.reads(/What is your company/);
+  await user.send('Tea & Co');
+  await user.reads(/is signed up/);
+  await user.press('🔑 Create a test key');
+  await user.reads(/shown this once/);
+  await user.reads(/first test payment/);
+  // Every key is another one.
+  const shown = user.messages.map(message => ({
+    ...message,
+    text: message.text.replace(/_[0-9a-f]{12}_[0-9a-f]{48}/, `_0123456789ab_${'5ec2e7'.repeat(8)}`),
+  }));
+  await expect(dialogueToSvg({ ...user, messages: shown })).toMatchFileSnapshot('../../docs/bot.svg');
 });

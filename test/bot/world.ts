@@ -12,8 +12,9 @@ export interface BotWorld {
   telegram: Telegram;
   /** Everything that the bot has written to its log. */
   logged: string[];
+  /** Stops all that run. */
   stop(): Promise<void>;
-  /** The same bot in another process, as it were. */
+  /** Another process with the same bot, as it were. */
   start(): void;
 }
 
@@ -36,9 +37,12 @@ export async function startBotWorld({
   const logged: string[] = [];
   const keep = (details: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(details)}`);
-  let stop = async () => {};
+  const running: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    await Promise.all(running.splice(0).map(end => end()));
+  };
   const start = () => {
-    stop = startBot({
+    const end = startBot({
       pool,
       clock,
       log: { info: keep, warn: keep, error: keep },
@@ -54,6 +58,7 @@ export async function startBotWorld({
       telegramApiRoot: telegram.root,
       telegramStaffChat: options.staffChat,
     });
+    running.push(end);
   };
   start();
   afterEach(() => {
@@ -66,7 +71,7 @@ export async function startBotWorld({
     await gateway.close();
     await sender.close();
   });
-  return { telegram, logged, stop: () => stop(), start };
+  return { telegram, logged, stop, start };
 }
 
 /** Somebody who owns a partner and stands in its menu. */

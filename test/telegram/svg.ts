@@ -36,6 +36,7 @@ export function dialogueToSvg({ messages, account }: Person): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`,
     ` font-family="system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif" font-size="14">`,
+    '<title>A dialogue with the bot</title>',
     `<rect width="${width}" height="${height}" rx="12" fill="#d6e4ee"/>`,
     ...drawn,
     '</svg>\n',

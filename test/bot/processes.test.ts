@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createDatabase } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { telegram } = world;
+
+const leaders = async () => {
+  const { rows } = await pool.query<{ pid: number }>(
+    `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = ${0x63686174}::oid AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return rows.map(({ pid }) => pid);
+};
+
+test('of several processes one speaks to Telegram; when it is cut off, another goes on', async () => {
+  const { owner } = await ownerOf(world, pool, 'Relay');
+  world.start();
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  const [first, ...others] = await leaders();
+  expect(others).toEqual([]);
+  await pool.query('SELECT pg_terminate_backend($1)', [first]);
+  await expect
+    .poll(async () => (await leaders()).filter(pid => pid !== first).length, { timeout: 10_000 })
+    .toBe(1);
+  await owner.send('/menu');
+  await owner.reads(/Your role/, 10_000);
+  await owner.press('💰 Balance');
+  await owner.reads(/One payment/, 10_000);
+  await expect.poll(() => telegram.unansweredPresses()).toEqual([]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import {
+  acceptInvitation,
+  approveLive,
+  createKey,
+  findPartner,
+  invite,
+  listMembers,
+  listMemberships,
+  refillTestBalance,
+  refuseLive,
+  removeMember,
+  signUp,
+} from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const desk = { pool, clock, actor: 'telegram:1' };
+const anna = { userId: 7_300_000_001n, name: 'Anna' };
+const boris = { userId: 7_300_000_002n, name: 'Boris' };
+const vera = { userId: 7_300_000_003n, name: 'Vera' };
+
+async function newPartner(name: string, person = anna) {
+  const signed = await signUp(desk, person, name);
+  if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
+  return signed.partner;
+}
+
+const auditOf = async (subject: string) =>
+  (await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [subject])).rows.map(
+    ({ action }) => action,
+  );
+
+test('whoever signs up owns a partner that has test keys at once and live keys when approved', async () => {
+  const { partnerId, liveApproved } = await newPartner('Tea');
+  expect(liveApproved).toBe(false);
+  const wanted = { partnerId, allowedAddresses: [] };
+  expect((await createKey(desk, secretKey, { ...wanted, mode: 'test' })).outcome).toBe('created');
+  expect(await createKey(desk, secretKey, { ...wanted, mode: 'live' })).toEqual({ outcome: 'not_approved' });
+  expect(await refuseLive(desk, partnerId)).toMatchObject({ outcome: 'done' });
+  expect(await approveLive(desk, partnerId)).toMatchObject({ outcome: 'done' });
+  expect(await approveLive(desk, partnerId)).toMatchObject({ outcome: 'already_approved' });
+  expect(await refuseLive(desk, partnerId)).toMatchObject({ outcome: 'already_approved' });
+  expect((await findPartner(pool, partnerId))!.liveApproved).toBe(true);
+  expect((await createKey(desk, secretKey, { ...wanted, mode: 'live' })).outcome).toBe('created');
+  expect(await auditOf(partnerId)).toEqual([
+    'partner.create',
+    'member.join',
+    'partner.refuse',
+    'partner.approve',
+  ]);
+});
+
+test('one person signs up so often and no more, also at the same time', async () => {
+  const outcomes = await Promise.all(Array.from({ length: 8 }, (_, n) => signUp(desk, vera, `Shop ${n}`)));
+  expect(outcomes.filter(({ outcome }) => outcome === 'signed_up')).toHaveLength(5);
+  expect(await listMemberships(pool, vera.userId)).toHaveLength(5);
+});
+
+test('of several who use an invitation at once, one gets in', async () => {
+  const { partnerId } = await newPartner('Doors');
+  const token = await invite(desk, partnerId, anna.userId, 'developer');
+  expect(await acceptInvitation(desk, token, anna)).toMatchObject({ outcome: 'already_member' });
+  const outcomes = await Promise.all([boris, vera].map(person => acceptInvitation(desk, token, person)));
+  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['joined', 'no_invitation']);
+  expect(await listMembers(pool, partnerId)).toHaveLength(2);
+  const { rows } = await pool.query('SELECT hash::text FROM invitations');
+  expect(JSON.stringify(rows)).not.toContain(token);
+});
+
+test('there is always an owner, also when two leave at once', async () => {
+  const { partnerId } = await newPartner('Captains');
+  const token = await invite(desk, partnerId, anna.userId, 'owner');
+  await acceptInvitation(desk, token, boris);
+  const removals = await Promise.all(
+    [anna, boris].map(({ userId }) => removeMember(desk, partnerId, userId)),
+  );
+  expect(removals.sort()).toEqual(['last_owner', 'removed']);
+  expect(await removeMember(desk, partnerId, 1n)).toBe('no_member');
+});
+
+test('the test balance is refilled once a day', async () => {
+  const { partnerId } = await newPartner('Refill');
+  const both = await Promise.all([refillTestBalance(desk, partnerId), refillTestBalance(desk, partnerId)]);
+  expect(both.sort()).toEqual(['not_again_today', 'refilled']);
+  clock.advance(24 * 3_600_000);
+  expect(await refillTestBalance(desk, partnerId)).toBe('refilled');
+});

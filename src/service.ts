@@ -72,10 +72,10 @@ export async function startService(
     answerWithinMs: 60_000,
   };
   if (settings.roles.includes('worker')) startWork(settings, deps, neighbours, secretKey, closings);
-  if (settings.roles.includes('bot')) startTalking(settings, deps, secretKey, closings);
+  const bot = settings.roles.includes('bot') ? startTalking(settings, deps, secretKey, closings) : undefined;
   if (!settings.roles.includes('api')) return undefined;
 
-  const server = await createServer(deps);
+  const server = await createServer({ ...deps, updateDoor: bot?.door });
   closings.push(() => {
     deps.waiting.stop();
     return server.close();
@@ -119,15 +119,14 @@ function startWork(
 }
 
 /** The chat bot, if there is a token for one. */
-function startTalking(settings: Settings, deps: Deps, secretKey: string, closings: Closing[]): void {
+function startTalking(settings: Settings, deps: Deps, secretKey: string, closings: Closing[]) {
   const { telegramToken, publicUrl = `http://${settings.host}:${settings.port}` } = settings;
-  if (telegramToken === undefined) return;
+  if (telegramToken === undefined) return undefined;
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const vault = createVault(secretKey);
-  closings.push(
-    sender.close,
-    startBot({ ...settings, ...deps, secretKey, publicUrl, telegramToken, sender, vault }),
-  );
+  const bot = startBot({ ...settings, ...deps, secretKey, publicUrl, telegramToken, sender, vault });
+  closings.push(sender.close, bot.stop);
+  return bot;
 }
 
 const gatewayUnreachable = {

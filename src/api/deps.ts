@@ -4,6 +4,7 @@ import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 import type { Admission } from './admission.ts';
+import type { UpdateDoor } from './update-door.ts';
 
 /** What the door needs of the house. */
 export interface ApiDeps extends CreateDeps {
@@ -16,6 +17,8 @@ export interface ApiDeps extends CreateDeps {
   shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   trustProxy: string[];
+  /** Where the chat brings its news, if it shall. */
+  updateDoor?: UpdateDoor | undefined;
 }
 
 declare module 'fastify' {

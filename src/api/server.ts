@@ -18,6 +18,7 @@ import { measure } from './metrics.ts';
 import { documentApi } from './openapi.ts';
 import { partnerRoutes } from './partner-routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './schemas.ts';
+import { updateRoute } from './update-door.ts';
 import { validatorCompiler } from './validation.ts';
 
 const bodyLimitBytes = 64 * 1024;
@@ -94,6 +95,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
       () => reply.status(503).send(silent),
     );
   });
+  if (deps.updateDoor) await updateRoute(server, deps.updateDoor);
   await server.register(async scope => {
     scope.addHook('onRequest', authorize(deps));
     partnerRoutes(scope, deps);

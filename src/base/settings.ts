@@ -45,6 +45,8 @@ export interface Settings {
   telegramApiRoot: string;
   /** The chat where alarms and requests for approval go. */
   telegramStaffChat: number | undefined;
+  /** Where Telegram brings its news; undefined means that it is asked for them. */
+  telegramWebhook: { url: string; secret: string } | undefined;
 }
 
 const secPerDay = 86_400;
@@ -84,6 +86,7 @@ export function readSettings(environment: Environment): Settings {
       httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT'))?.replace(/\/+$/, '') ??
       'https://api.telegram.org',
     telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
+    telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
   };
 }
 
@@ -171,6 +174,21 @@ function token(name: string, text: string | undefined): string | undefined {
 function botToken(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
   return refuse(name, 'must be a token as @BotFather gives it, digits, a colon and letters');
+}
+
+/** Anybody can send to an address; the secret shows that it is Telegram. */
+function telegramWebhook(url: string | undefined, secret: string | undefined) {
+  if (url === undefined) return undefined;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isFine = parsed?.protocol === 'https:' && parsed.pathname.length > 1 && parsed.search === '';
+  if (!isFine) refuse('TELEGRAM_WEBHOOK_URL', 'must be an https address with a path of its own');
+  const isSecret = secret !== undefined && /^[\w-]{16,256}$/.test(secret);
+  return isSecret
+    ? { url, secret }
+    : refuse(
+        'TELEGRAM_WEBHOOK_SECRET',
+        'must be 16 to 256 letters, digits, _ and - with TELEGRAM_WEBHOOK_URL',
+      );
 }
 
 function chatId(name: string, text: string | undefined): number | undefined {

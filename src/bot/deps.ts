@@ -24,4 +24,6 @@ export interface BotDeps {
   telegramToken: string;
   telegramApiRoot: string;
   telegramStaffChat: number | undefined;
+  /** Undefined means that Telegram is asked for its news. */
+  telegramWebhook: { url: string; secret: string } | undefined;
 }

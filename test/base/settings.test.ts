@@ -30,6 +30,7 @@ describe('settings', () => {
       telegramToken: undefined,
       telegramApiRoot: 'https://api.telegram.org',
       telegramStaffChat: undefined,
+      telegramWebhook: undefined,
     });
   });
 

@@ -12,10 +12,11 @@ export interface BotWorld {
   telegram: Telegram;
   /** Everything that the bot has written to its log. */
   logged: string[];
+  first: ReturnType<typeof startBot>;
   /** Stops all that run. */
   stop(): Promise<void>;
   /** Another process with the same bot, as it were. */
-  start(): void;
+  start(): ReturnType<typeof startBot>;
 }
 
 export interface BotOptions {
@@ -23,6 +24,7 @@ export interface BotOptions {
   clock?: typeof systemClock;
   gatewayUrl?: string;
   staffChat?: number;
+  webhook?: { url: string; secret: string };
 }
 
 /** The real bot against the stand-in of Telegram, until the test file ends. */
@@ -42,7 +44,7 @@ export async function startBotWorld({
     await Promise.all(running.splice(0).map(end => end()));
   };
   const start = () => {
-    const end = startBot({
+    const bot = startBot({
       pool,
       clock,
       log: { info: keep, warn: keep, error: keep },
@@ -57,10 +59,12 @@ export async function startBotWorld({
       telegramToken: telegram.token,
       telegramApiRoot: telegram.root,
       telegramStaffChat: options.staffChat,
+      telegramWebhook: options.webhook,
     });
-    running.push(end);
+    running.push(bot.stop);
+    return bot;
   };
-  start();
+  const first = start();
   afterEach(() => {
     expect(telegram.violations).toEqual([]);
     expect(logged.join('\n')).not.toContain(telegram.token);
@@ -71,7 +75,7 @@ export async function startBotWorld({
     await gateway.close();
     await sender.close();
   });
-  return { telegram, logged, stop, start };
+  return { telegram, logged, stop, start, first };
 }
 
 /** Somebody who owns a partner and stands in its menu. */

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { createAdmission, createServer } from '../../src/api/index.ts';
+import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
@@ -25,6 +25,7 @@ export interface ApiOptions {
   payTimeoutMs?: number;
   trustProxy?: string[];
   mostBeforeDebit?: number;
+  updateDoor?: NonNullable<ApiDeps['updateDoor']>;
 }
 
 /** The API on a real port of this process, so that a test can turn its clock. */
@@ -52,6 +53,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
+    updateDoor: options.updateDoor,
     presence,
     shareMetrics: alone.shareMetrics,
     handOver,

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { type BotWorld, ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const path = '/telegram/news';
+const secret = 'a-secret-of-the-tests';
+let world: BotWorld;
+const { address } = await startApi({
+  pool,
+  updateDoor: { path, secret, handle: update => world.first.door!.handle(update) },
+});
+world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
+
+test('Telegram brings its news to the port of the API', async () => {
+  const { owner } = await ownerOf(world, pool, 'Hook');
+  await owner.press('💰 Balance');
+  await owner.reads(/One payment/);
+  expect(world.telegram.calls.some(({ method }) => method === 'getUpdates')).toBe(false);
+  expect(world.first.door!.path).toBe(path);
+});
+
+test('whoever does not know the secret finds nothing there', async () => {
+  const forged = {
+    update_id: 1,
+    message: {
+      message_id: 1,
+      date: 0,
+      chat: { id: 7, type: 'private' },
+      from: { id: 7, is_bot: false, first_name: 'M' },
+      text: '/start',
+    },
+  };
+  for (const headers of [{}, { 'x-telegram-bot-api-secret-token': 'another' }]) {
+    const response = await fetch(`${address}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(forged),
+    });
+    expect(response.status).toBe(404);
+  }
+  const { rows } = await pool.query('SELECT FROM chat_users WHERE user_id = 7');
+  expect(rows).toEqual([]);
+});

@@ -38,7 +38,8 @@ CREATE TABLE invitations (
   hash bytea PRIMARY KEY,
   partner_id uuid NOT NULL REFERENCES partners,
   role member_role NOT NULL,
-  made_by bigint NOT NULL,
+  -- Null: an operator.
+  made_by bigint,
   expires_at timestamptz NOT NULL,
   used_by bigint,
   used_at timestamptz

@@ -48,11 +48,11 @@ const notices: Notices = {
       : `💰 ${count} credits. The ${text(mode)} balance is ${text(balance_usdt)} USDT.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 A ${text(mode)} key was created by somebody else of your team: <code>${text(key_id)}</code>. If that is not right, revoke it under Keys.`
+      ? `🔐 A ${text(mode)} key was created by somebody else: <code>${text(key_id)}</code>. If that is not right, revoke it under Keys.`
       : `🔐 ${count} keys were created. If that is not right, revoke them under Keys.`,
   key_revoked: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by somebody else of your team.`
+      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by somebody else.`
       : `🔐 ${count} keys were revoked.`,
   member_joined: ({ name, role }, count) =>
     count === 1
@@ -62,6 +62,8 @@ const notices: Notices = {
     count === 1 ? `👤 ${text(name)} is no longer a member.` : `👤 ${count} people are no longer members.`,
   live_approved: () => '🎉 Live mode is approved: an owner can create live keys now.',
   live_refused: () => 'Live mode was not approved. Test mode stays as it is; ask support for the reason.',
+  maintenance_planned: ({ from, until }) =>
+    `🗓 Maintenance is planned from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))}: new payments are not accepted then.`,
   maintenance_on: () => '🔧 Maintenance: new payments are not accepted for now. Those under way go on.',
   maintenance_off: () => '✅ Maintenance is over: payments are accepted again.',
   rate_stale: () => '📉 The exchange rate is out of date: payments are refused until it is fresh.',

@@ -26,6 +26,7 @@ export const topicOf: Record<NoticeKind, MutableTopic | 'security'> = {
   member_removed: 'security',
   live_approved: 'security',
   live_refused: 'security',
+  maintenance_planned: 'maintenance',
   maintenance_on: 'maintenance',
   maintenance_off: 'maintenance',
   rate_stale: 'rate',

@@ -3,10 +3,11 @@ import {
   blockRecipient,
   isUnderMaintenance,
   listBlockedRecipients,
+  planMaintenance,
   setMaintenance,
   unblockRecipient,
 } from '../controls/index.ts';
-import { label } from './arguments.ts';
+import { instant, label } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
@@ -71,6 +72,19 @@ export function maintenanceCommands(): Command {
       command('off', 'accept payments again').action(({ json }) =>
         atWork(json, workplace => switchMaintenance(workplace, false)),
       ),
+    )
+    .addCommand(
+      command('plan', 'tell partners in the bot when it will be')
+        .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
+        .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
+        .action(({ json, from, until }) =>
+          atWork(json, async ({ desk }) => {
+            if (until <= from) throw new RefusedError('until_before_from', 'It would end before it begins.');
+            await planMaintenance(desk, { from, until });
+            const text = `Partners are told: from ${formatInstant(from)} until ${formatInstant(until)} UTC.`;
+            return { json: { from: from.toISOString(), until: until.toISOString() }, text };
+          }),
+        ),
     );
 }
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
@@ -6,8 +6,10 @@ import {
   approveLive,
   createPartner,
   findPartner,
+  invite,
   type Limits,
   listPartners,
+  memberRoles,
   type Partner,
   setLimits,
   setSuspended,
@@ -73,6 +75,20 @@ export function partnerCommands(): Command {
       command('approve <partner>', 'allow live keys to a partner that signed up in the bot').action(
         (partner, { json }) => atWork(json, workplace => approve(workplace, partner)),
       ),
+    )
+    .addCommand(
+      command('invite <partner>', 'let somebody into the team of a partner, in the bot')
+        .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).default('owner'))
+        .action((partner, { json, role }) =>
+          atWork(json, async workplace => {
+            const { partnerId } = await find(workplace, partner);
+            const start = `/start inv_${await invite(workplace.desk, partnerId, null, role)}`;
+            return {
+              json: { partner_id: partnerId, role, start },
+              text: `${start}\nWhoever sends this to the bot first, within 24 hours, is ${role} of ${partnerId}.`,
+            };
+          }),
+        ),
     )
     .addCommand(limitsCommand());
 }

@@ -1,2 +1,2 @@
-export { isUnderMaintenance, setMaintenance } from './maintenance.ts';
+export { isUnderMaintenance, planMaintenance, setMaintenance } from './maintenance.ts';
 export { blockRecipient, isRecipientBlocked, listBlockedRecipients, unblockRecipient } from './recipients.ts';

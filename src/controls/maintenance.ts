@@ -31,3 +31,12 @@ export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> 
     await leaveNotice(tx, desk.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
   });
 }
+
+/** Tells partners of it and nothing else: an operator switches it on and off when its time has come. */
+export function planMaintenance(desk: Desk, { from, until }: { from: Date; until: Date }): Promise<void> {
+  return transaction(desk.pool, async tx => {
+    const times = { from: from.toISOString(), until: until.toISOString() };
+    await recordChange(tx, desk, { action: 'maintenance.plan', subject: 'service', after: times });
+    await leaveNotice(tx, desk.clock, null, 'maintenance_planned', times);
+  });
+}

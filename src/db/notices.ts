@@ -17,6 +17,7 @@ export const noticeKinds = [
   'member_removed',
   'live_approved',
   'live_refused',
+  'maintenance_planned',
   'maintenance_on',
   'maintenance_off',
   'rate_stale',

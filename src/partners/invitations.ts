@@ -19,7 +19,13 @@ interface Invitation {
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 
 /** The token lets one person in, once and within a day. It is in the answer and nowhere else. */
-export function invite(desk: Desk, partnerId: Id<'prt'>, madeBy: bigint, role: MemberRole): Promise<string> {
+export function invite(
+  desk: Desk,
+  partnerId: Id<'prt'>,
+  /** Null: an operator. */
+  madeBy: bigint | null,
+  role: MemberRole,
+): Promise<string> {
   return transaction(desk.pool, async tx => {
     const token = randomBytes(tokenBytes).toString('base64url');
     const expiresAt = new Date(desk.clock.nowMs() + validMs);
@@ -36,10 +42,12 @@ export function invite(desk: Desk, partnerId: Id<'prt'>, madeBy: bigint, role: M
   });
 }
 
-/** An invitation counts only as long as whoever made it is an owner: a removed one leaves no open door behind. */
+/** An owner's invitation counts only as long as they are one: whoever is removed leaves no open door behind. */
 const openOnes = `SELECT i.partner_id, i.role FROM invitations i
-                    JOIN members m ON m.partner_id = i.partner_id AND m.user_id = i.made_by AND m.role = 'owner'
-                   WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2`;
+                    LEFT JOIN members m
+                      ON m.partner_id = i.partner_id AND m.user_id = i.made_by AND m.role = 'owner'
+                   WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2
+                     AND (i.made_by IS NULL OR m.user_id IS NOT NULL)`;
 
 async function findOpen(db: Queryable, { clock }: Desk, token: string): Promise<Invitation | undefined> {
   const { rows } = await db.query<{ partner_id: string; role: MemberRole }>({

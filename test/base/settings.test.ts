@@ -38,6 +38,19 @@ describe('settings', () => {
     expect(readSettings({ PORT: ' ', SECRET_KEY: '' })).toEqual(readSettings({}));
   });
 
+  test('the webhook of the bot needs a secret', () => {
+    const TELEGRAM_WEBHOOK_URL = 'https://pay.example.com/telegram';
+    for (const secret of [undefined, 'short', 'with spaces, and long enough'])
+      expect(() => readSettings({ TELEGRAM_WEBHOOK_URL, TELEGRAM_WEBHOOK_SECRET: secret })).toThrow(
+        /^TELEGRAM_WEBHOOK_SECRET must/,
+      );
+    const secret = 'sixteen_or_more-0';
+    expect(readSettings({ TELEGRAM_WEBHOOK_URL, TELEGRAM_WEBHOOK_SECRET: secret }).telegramWebhook).toEqual({
+      url: TELEGRAM_WEBHOOK_URL,
+      secret,
+    });
+  });
+
   test.each([
     ['PORT', 'http'],
     ['PORT', '-1'],
@@ -52,6 +65,12 @@ describe('settings', () => {
     ['GATEWAY_TOKEN', 'two words'],
     ['QR_HOSTS', 'https://qr.nspk.ru'],
     ['TRUST_PROXY', 'everybody'],
+    ['PUBLIC_URL', 'pay.example.com'],
+    ['TELEGRAM_BOT_TOKEN', '123'],
+    ['TELEGRAM_API_ROOT', 'telegram'],
+    ['TELEGRAM_STAFF_CHAT', '@staff'],
+    ['TELEGRAM_WEBHOOK_URL', 'http://pay.example.com/telegram'],
+    ['TELEGRAM_WEBHOOK_URL', 'https://pay.example.com/'],
     ['SECRET_KEY', 'short'],
     ['RATE_SOURCES', 'binance'],
     ['RATE_SOURCES', 'Rapira'],

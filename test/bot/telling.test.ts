@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { setMaintenance } from '../../src/controls/index.ts';
+import { planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { approveLive, signUp } from '../../src/partners/index.ts';
 import { resolvePayment } from '../../src/payments/index.ts';
@@ -138,6 +138,8 @@ test('a credit, maintenance, and a rate that grows stale and fresh again: once t
   await signUp(desk, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
   await topUp(desk, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
   await owner.reads(/Зачислено: 5\.000000 USDT/);
+  await planMaintenance(desk, { from: new Date('2026-11-20T22:00Z'), until: new Date('2026-11-20T23:00Z') });
+  await owner.reads(/работы с 2026-11-20 22:00 UTC до 2026-11-20 23:00 UTC/);
   await setMaintenance(desk, true);
   await owner.reads(/новые платежи пока не принимаются/);
   await setMaintenance(desk, false);

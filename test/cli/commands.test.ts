@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { acceptInvitation, signUp } from '../../src/partners/index.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
@@ -263,6 +264,27 @@ describe('the rest', () => {
   test('maintenance', async () => {
     expect(await runJson('maintenance', 'on')).toEqual({ maintenance: true });
     expect((await run('maintenance', 'off')).stdout).toBe('Maintenance is off.\n');
+    const plan = ['maintenance', 'plan', '--from', '2026-11-20T22:00:00Z', '--until'];
+    expect(await runJson(...plan, '2026-11-20T23:00:00Z')).toEqual({
+      from: '2026-11-20T22:00:00.000Z',
+      until: '2026-11-20T23:00:00.000Z',
+    });
+    await expectRefusal(1, /end before it begins/, ...plan, '2026-11-20T21:00:00Z');
+  });
+
+  test('a partner that signed up in the bot gets live keys when it is approved; another gets its first owner', async () => {
+    const person = { userId: 7_300_000_001n, name: 'Anna' };
+    const signed = await signUp(deskOf(pool), person, 'Tea');
+    const { partnerId } = signed.outcome === 'signed_up' ? signed.partner : { partnerId: '' };
+    await expectRefusal(1, /kopeck partner approve/, 'key', 'create', partnerId, '--mode', 'live');
+    expect(await runJson('partner', 'approve', partnerId)).toMatchObject({ live_approved: true });
+    await runJson('key', 'create', partnerId, '--mode', 'live');
+
+    const { start } = await runJson('partner', 'invite', partner);
+    const token = start.replace('/start inv_', '');
+    expect(await acceptInvitation(deskOf(pool), token, person)).toMatchObject({ outcome: 'joined' });
+    await expectRefusal(1, /There is no partner/, 'partner', 'invite', 'prt_nobody');
+    await expectRefusal(1, /There is no partner/, 'partner', 'approve', 'prt_nobody');
   });
 
   test('a wrong call exits with 2, help with 0', async () => {

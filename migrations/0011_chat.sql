@@ -60,7 +60,7 @@ CREATE INDEX chat_jobs_due ON chat_jobs (due_at, id);
 -- Null: everybody.
 ALTER TABLE partner_notices ALTER COLUMN partner_id DROP NOT NULL;
 -- How lately a partner was told of a kind decides whether the next is told at once or together with others.
-CREATE INDEX partner_notices_told ON partner_notices (partner_id, kind, told_at) WHERE told_at IS NOT NULL;
+CREATE INDEX partner_notices_told ON partner_notices (told_at) WHERE told_at IS NOT NULL;
 
 CREATE INDEX partner_notices_by_time ON partner_notices USING brin (at);
 

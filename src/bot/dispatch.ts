@@ -27,6 +27,9 @@ const partnerActions = new Map<string, PartnerAction>(
 const partnerSteps = new Map<string, PartnerStep>(menus.flatMap(({ steps }) => Object.entries(steps)));
 const personal = new Map<string, PersonalAction>(Object.entries({ ...personalActions, ...settingsActions }));
 
+/** Names are for others to tell people apart by; Telegram allows longer ones. */
+const longestName = 64;
+
 /** Sorts what comes in: who it is from, whether they may, and what it is about. */
 export function dispatch(
   bot: Bot,
@@ -41,7 +44,7 @@ export function dispatch(
     const userId = BigInt(from!.id);
     const language = from!.language_code?.startsWith('ru') ? 'ru' : 'en';
     const user = await meetUser(deps.pool, deps.clock, userId, language);
-    const name = [from!.first_name, from!.last_name].filter(Boolean).join(' ');
+    const name = [from!.first_name, from!.last_name].filter(Boolean).join(' ').slice(0, longestName);
     const visit: Visit = {
       deps,
       api: context.api,

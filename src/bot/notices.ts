@@ -17,13 +17,14 @@ interface Pile {
 
 /** What is new, by partner and kind, unless that partner has just been told of that kind. */
 const newPiles = `
-  SELECT n.partner_id, n.kind, (array_agg(n.details ORDER BY n.id DESC))[1] AS details, count(*)::int AS count,
-         max(n.id) AS "upTo"
-    FROM partner_notices n
-   WHERE n.told_at IS NULL
-     AND NOT EXISTS (SELECT FROM partner_notices t
-                      WHERE t.partner_id IS NOT DISTINCT FROM n.partner_id AND t.kind = n.kind AND t.told_at > $1)
-   GROUP BY n.partner_id, n.kind`;
+  WITH just_told AS MATERIALIZED (SELECT DISTINCT partner_id, kind FROM partner_notices WHERE told_at > $1),
+       piles AS MATERIALIZED (
+         SELECT partner_id, kind, (array_agg(details ORDER BY id DESC))[1] AS details, count(*)::int AS count,
+                max(id) AS "upTo"
+           FROM partner_notices WHERE told_at IS NULL GROUP BY partner_id, kind)
+  SELECT * FROM piles p
+   WHERE NOT EXISTS (SELECT FROM just_told t
+                      WHERE t.partner_id IS NOT DISTINCT FROM p.partner_id AND t.kind = p.kind)`;
 
 /** Turns what partners are to be told into messages to their people. A flood becomes one message a minute. */
 export async function distributeNotices(pool: Pool, clock: Clock): Promise<void> {

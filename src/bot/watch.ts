@@ -102,11 +102,12 @@ async function watchForStaff(tx: Queryable, { clock }: WatchDeps): Promise<void>
   });
   for (const { id, ...alarm } of alarms)
     await addJob(tx, clock, null, { do: 'alarm', alarmId: `${id}`, ...alarm });
+  // Only looked at first: every update of this table makes all processes forget the keys they remember.
   const { rows: partners } = await tx.query<{ id: string; name: string }>({
-    text: `UPDATE partners SET approval_asked_at = $1 WHERE NOT live_approved AND approval_asked_at IS NULL
-           RETURNING id, name`,
-    values: [at],
+    text: `SELECT id, name FROM partners WHERE NOT live_approved AND approval_asked_at IS NULL FOR UPDATE`,
   });
-  for (const { id, name } of partners)
+  for (const { id, name } of partners) {
+    await tx.query({ text: 'UPDATE partners SET approval_asked_at = $2 WHERE id = $1', values: [id, at] });
     await addJob(tx, clock, null, { do: 'approval', partnerId: idFromUuid('prt', id), name });
+  }
 }

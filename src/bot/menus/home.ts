@@ -75,12 +75,17 @@ async function showPartner(visit: PartnerVisit): Promise<void> {
   });
 }
 
+/** As many as a message has room for buttons. */
+const mostShown = 50;
+
 async function choosePartner(visit: Visit): Promise<void> {
   const memberships = await listMemberships(visit.deps.pool, visit.user.userId);
   await show(visit, {
     text: visit.say.partner.choose,
     buttons: [
-      ...memberships.map(({ partner }) => [{ text: partner.name, data: dataOf('h', partner) }]),
+      ...memberships
+        .slice(0, mostShown)
+        .map(({ partner }) => [{ text: partner.name, data: dataOf('h', partner) }]),
       [{ text: visit.say.signUp.button, data: 'new' }],
       [{ text: visit.say.back, data: 'home' }],
     ],

@@ -8,6 +8,9 @@ import { dataOf, type PartnerVisit, send } from '../visit.ts';
 /** Telegram's own photos are far smaller. */
 const mostBytes = 10 * 1024 * 1024;
 
+/** What others wrote into the code must leave room for what it costs. */
+const longestText = 500;
+
 /** Shows what a code is for and what it would cost now; nothing is paid. */
 export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   const { say, deps, partner } = visit;
@@ -24,8 +27,8 @@ export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   await send(visit, {
     text: say.qr.resolved({
       mode,
-      recipient: qr.recipient,
-      purpose: qr.purpose,
+      recipient: qr.recipient.slice(0, longestText),
+      purpose: qr.purpose.slice(0, longestText),
       rub: formatKopecks(qr.amountKopecks),
       usdt: fresh && formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, fresh.rateE4)),
       blocked: await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId]),

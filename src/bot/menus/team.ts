@@ -3,11 +3,14 @@ import { ask, dataOf, type PartnerVisit, send, show } from '../visit.ts';
 import { invitationPrefix } from './home.ts';
 import type { Menu } from './menu.ts';
 
+/** As many as a message and its buttons hold. */
+const mostShown = 40;
+
 const isSelf = ({ user }: PartnerVisit, userId: string) => `${user.userId}` === userId;
 
 async function showTeam(visit: PartnerVisit): Promise<void> {
   const { say, deps, partner, role } = visit;
-  const members = await listMembers(deps.pool, partner.partnerId);
+  const members = (await listMembers(deps.pool, partner.partnerId)).slice(0, mostShown);
   const mayRemove = members.filter(({ userId }) => role === 'owner' || isSelf(visit, `${userId}`));
   const invitations = mayAct(role, 'owner')
     ? memberRoles.map(wanted => [{ text: say.team.invite(wanted), data: dataOf('ti', partner, wanted) }])

@@ -15,6 +15,7 @@ import { settingsActions } from './menus/settings.ts';
 import { team } from './menus/team.ts';
 import { webhook } from './menus/webhook.ts';
 import { createQrReader } from './qr-reader.ts';
+import { clip } from './screen.ts';
 import { handleStaffPress } from './staff.ts';
 import { texts } from './texts.ts';
 import { type Dialogue, meetUser, setBlocked, takeDialogue } from './users.ts';
@@ -44,13 +45,13 @@ export function dispatch(
     const userId = BigInt(from!.id);
     const language = from!.language_code?.startsWith('ru') ? 'ru' : 'en';
     const user = await meetUser(deps.pool, deps.clock, userId, language);
-    const name = [from!.first_name, from!.last_name].filter(Boolean).join(' ').slice(0, longestName);
+    const name = [from!.first_name, from!.last_name].filter(Boolean).join(' ');
     const visit: Visit = {
       deps,
       api: context.api,
       botName: context.me.username,
       user,
-      person: { userId, name },
+      person: { userId, name: clip(name, longestName) },
       say: texts[user.language],
       desk: { pool: deps.pool, clock: deps.clock, actor: `telegram:${userId}` },
       chatId: from!.id,
@@ -107,7 +108,7 @@ export function dispatch(
 
 /** Whatever was pressed is answered, or the button would spin; a press may be too old for it. */
 async function answer(context: Context, text: string | undefined): Promise<void> {
-  await context.answerCallbackQuery(text === undefined ? {} : { text: text.slice(0, 200) }).catch(() => {});
+  await context.answerCallbackQuery(text === undefined ? {} : { text: clip(text, 200) }).catch(() => {});
 }
 
 async function press(visit: Visit, data: string): Promise<void> {

@@ -33,3 +33,6 @@ export const escapeHtml = (text: string) =>
 
 /** Only to the minute and in one time zone: partners are in many. */
 export const formatTime = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** At most so many characters, none of them cut in half: Telegram refuses what is not well formed. */
+export const clip = (text: string, most: number) => [...text].slice(0, most).join('');

@@ -5,7 +5,7 @@ import type { ApiKey, Limits, MemberRole, Partner } from '../partners/index.ts';
 import type { Payment } from '../payments/index.ts';
 import { type Certificate, formatEventId, type listAttempts, type Webhook } from '../webhooks/index.ts';
 import type { NoticeDetails } from './jobs.ts';
-import { escapeHtml as e, formatTime } from './screen.ts';
+import { clip, escapeHtml as e, formatTime } from './screen.ts';
 import type { MutableTopic } from './topics.ts';
 
 export type Attempt = Awaited<ReturnType<typeof listAttempts>>[number];
@@ -252,8 +252,8 @@ export const en = {
   payments: {
     button: '🧾 Payments',
     line: (payment: Payment) =>
-      `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`.slice(
-        0,
+      clip(
+        `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
     recent: (mode: Mode, count: number) =>
@@ -313,7 +313,7 @@ export const en = {
     noInvitation: 'This invitation has been used, has ended or never was. Ask for another.',
     joined: (partner: string) => `Welcome to <b>${e(partner)}</b>.`,
     alreadyMember: (partner: string) => `You are a member of <b>${e(partner)}</b> already.`,
-    remove: (name: string) => `🗑 Remove ${name}`.slice(0, 60),
+    remove: (name: string) => clip(`🗑 Remove ${name}`, 60),
     leave: '🚪 Leave',
     askRemove: (name: string, partner: string) =>
       `Remove ${e(name)} from <b>${e(partner)}</b>? They lose access at once. Keys that they know stay in force: revoke those.`,

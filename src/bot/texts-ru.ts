@@ -4,7 +4,7 @@ import type { MemberRole } from '../partners/index.ts';
 import type { Payment } from '../payments/index.ts';
 import { formatEventId } from '../webhooks/index.ts';
 import type { NoticeDetails } from './jobs.ts';
-import { escapeHtml as e, formatTime } from './screen.ts';
+import { clip, escapeHtml as e, formatTime } from './screen.ts';
 import { type Notices, sampleLink, stateOf, type Texts } from './texts-en.ts';
 
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
@@ -248,8 +248,8 @@ export const ru: Texts = {
   payments: {
     button: '🧾 Платежи',
     line: payment =>
-      `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`.slice(
-        0,
+      clip(
+        `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
     recent: (mode: Mode, count) =>
@@ -311,7 +311,7 @@ export const ru: Texts = {
     noInvitation: 'Приглашение использовано, истекло или не существовало. Попросите новое.',
     joined: partner => `Добро пожаловать в <b>${e(partner)}</b>.`,
     alreadyMember: partner => `Вы уже состоите в <b>${e(partner)}</b>.`,
-    remove: name => `🗑 Удалить: ${name}`.slice(0, 60),
+    remove: name => clip(`🗑 Удалить: ${name}`, 60),
     leave: '🚪 Выйти',
     askRemove: (name, partner) =>
       `Удалить ${e(name)} из <b>${e(partner)}</b>? Доступ прекратится сразу. Известные ему ключи продолжат действовать: отзовите их.`,

@@ -3,6 +3,7 @@ import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import type { PhotoReading } from '../qr-reader.ts';
+import { clip } from '../screen.ts';
 import { dataOf, type PartnerVisit, send } from '../visit.ts';
 
 /** Telegram's own photos are far smaller. */
@@ -27,8 +28,8 @@ export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   await send(visit, {
     text: say.qr.resolved({
       mode,
-      recipient: qr.recipient.slice(0, longestText),
-      purpose: qr.purpose.slice(0, longestText),
+      recipient: clip(qr.recipient, longestText),
+      purpose: clip(qr.purpose, longestText),
       rub: formatKopecks(qr.amountKopecks),
       usdt: fresh && formatMicroUsdt(kopecksToMicroUsdt(qr.amountKopecks, fresh.rateE4)),
       blocked: await isRecipientBlocked(deps.pool, [qr.recipient, qr.recipientId]),

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { approveLive } from '../../src/partners/index.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock(new Date().toISOString());
+const world = await startBotWorld({ pool, clock });
+const { telegram } = world;
+const { address } = await startApi({ pool });
+await setRate(pool);
+
+test.each([
+  ['ru', /[а-яё]/i],
+  ['en', /[a-z]/i],
+] as const)('every button of every menu leads somewhere, in %s', async (language, letters) => {
+  const name = language === 'ru' ? 'Лавка' : 'Shop';
+  const { owner, partnerId } = await ownerOf(world, pool, name, language);
+  const receiver = await startReceiver();
+  await approveLive(deskOf(pool), partnerId);
+  await setWebhook(deskOf(pool), createVault(secretKey), partnerId, receiver.url);
+  const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
+  for (const kopecks of [30_510, 10_001, 10_002]) await api.pay({ qr_url: newLink(kopecks) });
+
+  const pressed = new Set<string>();
+  const buttons = () =>
+    owner.messages
+      .filter(({ isDeleted, from }) => from.is_bot && !isDeleted)
+      .flatMap(message => message.keyboard.flat().map(button => ({ message, button })))
+      .flatMap(({ message, button }) =>
+        'callback_data' in button ? [{ message, data: button.callback_data, caption: button.text }] : [],
+      );
+  /** A confirmation has another nonce each time; what it confirms is on the button. */
+  const kindOf = ({ data, caption }: { data: string; caption: string }) =>
+    data.startsWith('ok:') ? `ok ${caption}` : data;
+  // Screens replace each other, so whatever was shown once is remembered. A confirmation has to be pressed while it
+  // stands: it goes first.
+  const known = new Map<string, ReturnType<typeof buttons>[number]>();
+  for (;;) {
+    await expect.poll(() => telegram.pendingUpdates()).toBe(0);
+    for (const found of buttons()) if (!known.has(kindOf(found))) known.set(kindOf(found), found);
+    const open = [...known].filter(([kind]) => !pressed.has(kind) && !kind.startsWith('lang:'));
+    const [kind, next] = open.find(([name]) => name.startsWith('ok ')) ?? open[0] ?? [];
+    if (!kind || !next) break;
+    pressed.add(kind);
+    clock.advance(1_000);
+    await (await owner.forgeCallback(next.message, next.data)).answer();
+  }
+  expect(pressed.size).toBeGreaterThan(35);
+  const said = owner.messages
+    .filter(({ from }) => from.is_bot)
+    .flatMap(message => [message, ...message.edits]);
+  for (const { text } of said) expect(text).toMatch(letters);
+  expect(world.logged.filter(line => line.includes('could not'))).toEqual([]);
+});

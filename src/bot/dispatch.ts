@@ -114,6 +114,9 @@ async function answer(context: Context, text: string | undefined): Promise<void>
 async function press(visit: Visit, data: string): Promise<void> {
   const [name = '', ...args] = data.split(':');
   if (name === 'ok') return confirm(visit, args[0] ?? '');
+  // Whoever goes elsewhere does not answer any more; what they type next is no answer either.
+  if (visit.user.dialogue && name !== 'hide')
+    await takeDialogue(visit.deps.pool, visit.user.userId, visit.user.dialogue.nonce);
   const action = personal.get(name);
   if (action) return action(visit, ...args);
   const partnerAction = partnerActions.get(name);

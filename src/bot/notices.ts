@@ -10,8 +10,6 @@ const digestMs = 60_000;
 interface Pile {
   partner_id: string | null;
   kind: NoticeKind;
-  details: NoticeDetails;
-  count: number;
   upTo: bigint;
 }
 
@@ -19,9 +17,7 @@ interface Pile {
 const newPiles = `
   WITH just_told AS MATERIALIZED (SELECT DISTINCT partner_id, kind FROM partner_notices WHERE told_at > $1),
        piles AS MATERIALIZED (
-         SELECT partner_id, kind, (array_agg(details ORDER BY id DESC))[1] AS details, count(*)::int AS count,
-                max(id) AS "upTo"
-           FROM partner_notices WHERE told_at IS NULL GROUP BY partner_id, kind)
+         SELECT partner_id, kind, max(id) AS "upTo" FROM partner_notices WHERE told_at IS NULL GROUP BY partner_id, kind)
   SELECT * FROM piles p
    WHERE NOT EXISTS (SELECT FROM just_told t
                       WHERE t.partner_id IS NOT DISTINCT FROM p.partner_id AND t.kind = p.kind)`;
@@ -35,14 +31,18 @@ export async function distributeNotices(pool: Pool, clock: Clock): Promise<void>
   for (const pile of rows) await transaction(pool, tx => distribute(tx, clock, pile));
 }
 
-async function distribute(tx: Queryable, clock: Clock, pile: Pile): Promise<void> {
-  const { partner_id, kind, details, count } = pile;
-  const { rowCount } = await tx.query({
-    text: `UPDATE partner_notices SET told_at = $4
-            WHERE told_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3`,
-    values: [partner_id, kind, pile.upTo, instantOf(clock)],
+async function distribute(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: Pile): Promise<void> {
+  // What is told is what was marked: one with a smaller number may have been committed meanwhile.
+  const { rows: told } = await tx.query<{ count: number; details: NoticeDetails }>({
+    text: `WITH told AS (
+             UPDATE partner_notices SET told_at = $4
+              WHERE told_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3
+             RETURNING id, details)
+           SELECT count(*)::int AS count, (array_agg(details ORDER BY id DESC))[1] AS details FROM told`,
+    values: [partner_id, kind, upTo, instantOf(clock)],
   });
-  if (rowCount === 0) return;
+  const { count, details } = told[0]!;
+  if (count === 0) return;
   // Whoever did it themselves knows.
   const { rows } = await tx.query<{ user_id: bigint; name: string | null }>({
     text: `SELECT DISTINCT m.user_id, CASE WHEN $1::uuid IS NOT NULL THEN p.name END AS name

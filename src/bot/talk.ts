@@ -15,8 +15,13 @@ export interface Talk {
   end(): Promise<void>;
 }
 
+/** Longer than Telegram lets us wait for news. */
+const timeoutSeconds = 40;
+
 export function createTalk(deps: BotDeps, stopping: AbortSignal): Talk {
-  const bot = new Bot(deps.telegramToken, { client: { apiRoot: deps.telegramApiRoot } });
+  const bot = new Bot(deps.telegramToken, {
+    client: { apiRoot: deps.telegramApiRoot, timeoutSeconds },
+  });
   bot.api.config.use(retrying(deps.clock, stopping));
   const underWay = new Set<Promise<void>>();
   const lastOf = new Map<number, Promise<void>>();

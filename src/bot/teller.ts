@@ -82,7 +82,8 @@ async function goOnAfter(deps: BotDeps, job: Job, error: unknown): Promise<boole
     return false;
   }
   const retryAfterSec = refusal?.parameters.retry_after;
-  if (refusal && retryAfterSec === undefined && refusal.error_code < 500) {
+  // Only this says something of the message itself; a token or an address that is wrong says nothing of it.
+  if (refusal?.error_code === 400) {
     // A group that became a supergroup has another number, which is the operator's to set.
     if (job.task.do !== 'delete')
       log.warn({ task: job.task.do, reason: refusal.description }, 'a message of the bot was refused');

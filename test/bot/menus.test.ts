@@ -1,6 +1,7 @@
 import { PNG } from 'pngjs';
 import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
+import { findWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
@@ -50,6 +51,19 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
     keyId,
   ]);
   expect(rows).toEqual([{ actor: `telegram:${owner.account.id}` }]);
+});
+
+test('what is typed after Cancel answers nothing', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Changed their mind');
+  await owner.press('📬 Webhook');
+  await owner.reads(/No webhook is set/);
+  await owner.press('✏️ Set the address');
+  await owner.reads(({ buttons }) => buttons.flat().includes('✖️ Cancel'));
+  await owner.press('✖️ Cancel');
+  await owner.reads(/No webhook is set/);
+  await owner.send('https://receiver.example/hook');
+  await owner.reads(() => true);
+  expect(await findWebhook(pool, partnerId)).toBeUndefined();
 });
 
 test('webhook: a bad address, a good one, its secret, rotation, the check, the log, sending again', async () => {

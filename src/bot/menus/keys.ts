@@ -107,6 +107,10 @@ export const keys: Menu = {
       run: async (visit, keyId = '') => {
         const key = await findKey(visit, keyId);
         if (!key) return showKeys(visit);
+        if (!mayAct(visit.role, roleFor(key.mode))) {
+          visit.toast = visit.say.notAllowed(roleFor(key.mode));
+          return;
+        }
         await ask(visit, {
           step: 'key_revoke',
           partnerId: visit.partner.partnerId,
@@ -134,8 +138,9 @@ export const keys: Menu = {
       role: 'developer',
       confirm: async (visit, [keyId = '']) => {
         const key = await findKey(visit, keyId);
-        if (key) await revokeKey(visit.desk, keyId);
-        visit.toast = visit.say.keys.revoked;
+        const isAllowed = key && mayAct(visit.role, roleFor(key.mode));
+        if (isAllowed) await revokeKey(visit.desk, keyId);
+        visit.toast = isAllowed ? visit.say.keys.revoked : visit.say.outdated;
         await showKeys(visit);
       },
     },

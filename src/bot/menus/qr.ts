@@ -16,6 +16,7 @@ const longestText = 500;
 export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   const { say, deps, partner } = visit;
   const buttons = [[{ text: say.menu, data: dataOf('h', partner) }]];
+  if (partner.suspended) return void (await send(visit, { text: say.partner.suspended, buttons }));
   const mode = partner.liveApproved ? 'live' : 'test';
   const resolution = await resolveQr(deps, mode, link);
   if (resolution.outcome === 'refused') {

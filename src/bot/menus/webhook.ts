@@ -69,21 +69,31 @@ async function revealSecret(visit: PartnerVisit): Promise<void> {
   if (secrets.length > 0) await showSecret(visit, say.webhook.secrets(secrets));
 }
 
+/** Pressed again, a check that goes on is enough. */
+const beingChecked = new Set<string>();
+
 /** It may take as long as the receiver does, five times over. */
 async function check(visit: PartnerVisit): Promise<void> {
   const { deps, partner, say } = visit;
   const webhook = await findWebhook(deps.pool, partner.partnerId);
   if (!webhook) return showWebhook(visit);
   visit.toast = say.webhook.checking;
+  if (beingChecked.has(partner.partnerId)) return;
+  beingChecked.add(partner.partnerId);
   visit.inBackground(async () => {
-    const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
-    const certificate = await certify(deps, { url: webhook.url, secrets });
-    const reEnabled =
-      certificate.canReceive && (await reEnable(visit.desk, partner.partnerId)) === 're_enabled';
-    await send(visit, {
-      text: say.webhook.certificate(certificate, reEnabled),
-      buttons: [[{ text: say.webhook.button, data: dataOf('w', partner) }]],
-    });
+    await checkNow(visit, webhook.url).finally(() => beingChecked.delete(partner.partnerId));
+  });
+}
+
+async function checkNow(visit: PartnerVisit, url: string): Promise<void> {
+  const { deps, partner, say } = visit;
+  const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
+  const certificate = await certify(deps, { url, secrets });
+  const reEnabled =
+    certificate.canReceive && (await reEnable(visit.desk, partner.partnerId)) === 're_enabled';
+  await send(visit, {
+    text: say.webhook.certificate(certificate, reEnabled),
+    buttons: [[{ text: say.webhook.button, data: dataOf('w', partner) }]],
   });
 }
 

@@ -62,9 +62,7 @@ async function runWithItsSurroundings(settings: Settings, closings: Closing[], s
     closings.push(processes.stop);
     address = processes.address;
   }
-  introduce(count, database, bank, address, say);
-  if (settings.roles.includes('bot') && !settings.telegramToken)
-    say('There is no chat bot: set TELEGRAM_BOT_TOKEN for one.');
+  introduce(settings, count, database, bank, address, say);
   if (!address) return;
   const desk = { pool: database.pool, clock, actor: 'first start' };
   const demonstration = bank && !settings.production && (await createDemonstration(desk, secretKey));
@@ -114,6 +112,7 @@ function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token'> | un
 }
 
 function introduce(
+  { roles, telegramToken }: Settings,
   processes: number,
   { description }: Database,
   bank: BankSide | undefined,
@@ -128,6 +127,8 @@ function introduce(
   say(`  docs       ${address}/docs`);
   if (bank) say(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
   say(`  database   ${description}`);
+  if (roles.includes('bot'))
+    say(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
   say(`  processes  ${processes}\n`);
 }
 

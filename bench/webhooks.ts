@@ -14,6 +14,7 @@ import { createPaymentWriter } from '../src/payments/index.ts';
 import { createRateSources, refreshRate } from '../src/rates/index.ts';
 import { createVault, setWebhook } from '../src/webhooks/index.ts';
 import { type Running, start } from './process.ts';
+import { ending, opening } from './service/statements.ts';
 import { machine, table } from './table.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -112,26 +113,15 @@ async function queueEvents(
   });
   const writer = createPaymentWriter(pool, clock);
   const one = async (partnerId: Id<'prt'>) => {
-    const payment = { partnerId, mode: 'test' as const, paymentId: newId('pay', clock) };
-    await writer.open({
-      ...payment,
-      idempotencyKey: randomUUID(),
-      requestHash: Buffer.alloc(32),
-      externalId: null,
-      qrcId: randomUUID(),
-      qrUrl: 'https://qr.nspk.ru/AD1',
-      fingerprint: 'f',
-      recipient: 'Bench',
-      amountKopecks: 1_000n,
-      microUsdt: 108_109n,
-      rateE4: 925_000n,
+    const owner = { partnerId, paymentId: newId('pay', clock) };
+    const names = {
+      key: randomUUID(),
+      code: randomUUID(),
+      link: 'https://qr.nspk.ru/AD1',
       rateId: rate!.rateId,
-      rateStaleAt: new Date(clock.nowMs() + 300_000),
-      metadata: '{}',
-      nextAt: new Date(clock.nowMs() + 600_000),
-      owner: null,
-    });
-    await writer.finish({ ...payment, outcome: 'succeeded' });
+    };
+    await writer.open(opening(owner, names, clock.nowMs()));
+    await writer.finish(ending(owner));
   };
   for (let made = 0; made < queued; made += 1_000)
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => one(partners[index % partners.length]!)));

@@ -3,10 +3,10 @@
 const floors = [
   ['base'],
   ['db'],
-  ['alarms', 'ledger', 'partners', 'controls', 'rates', 'gateway'],
+  ['alarms', 'ledger', 'operators', 'partners', 'controls', 'rates', 'gateway'],
   ['payments'],
   ['webhooks'],
-  ['api', 'bot'],
+  ['api', 'bot', 'console'],
   ['cli'],
 ];
 

@@ -1,0 +1,7 @@
+export {
+  listPermissions,
+  mayOperator,
+  type OperatorRole,
+  operatorRoles,
+  type Permission,
+} from './permissions.ts';

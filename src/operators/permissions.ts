@@ -1,0 +1,47 @@
+/** What operators may do. Each role has what is listed for it; nobody has more by being several things at once. */
+export const operatorRoles = ['viewer', 'support', 'finance', 'admin'] as const;
+export type OperatorRole = (typeof operatorRoles)[number];
+
+const forSupport = [
+  'payments.ask',
+  'payments.resolve',
+  'events.resend',
+  'webhooks.check',
+  'keys.revoke',
+  'keys.addresses',
+  'partners.create',
+  'partners.suspend',
+  'recipients.block',
+  'alarms.clear',
+] as const;
+
+const forFinance = [
+  'payments.resolve',
+  'partners.approve',
+  'partners.limits',
+  'balances.credit',
+  'ledger.verify',
+  'rates.change',
+  'reconciliation.run',
+  'alarms.clear',
+] as const;
+
+const forAdmin = ['settings.maintenance', 'settings.thresholds', 'operators.manage'] as const;
+
+export type Permission =
+  | 'see'
+  | (typeof forSupport)[number]
+  | (typeof forFinance)[number]
+  | (typeof forAdmin)[number];
+
+const permissionsOf: Record<OperatorRole, ReadonlySet<Permission>> = {
+  viewer: new Set(['see']),
+  support: new Set(['see', ...forSupport]),
+  finance: new Set(['see', ...forFinance]),
+  admin: new Set(['see', ...forSupport, ...forFinance, ...forAdmin]),
+};
+
+export const mayOperator = (role: OperatorRole, permission: Permission) =>
+  permissionsOf[role].has(permission);
+
+export const listPermissions = (role: OperatorRole): Permission[] => [...permissionsOf[role]];

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+
+const installed = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** Where `.ci/run` puts one on machines that have none. */
+const cache = resolve(import.meta.dirname, '../../node_modules/.cache/chromium/package.json');
+
+async function findExecutable(): Promise<string | undefined> {
+  const { CHROMIUM } = process.env;
+  const found = CHROMIUM ?? installed.find(path => existsSync(path));
+  if (found || !existsSync(cache)) return found;
+  const entry = pathToFileURL(createRequire(cache).resolve('@sparticuz/chromium'));
+  const { default: packed } = await import(entry.href);
+  return packed.executablePath();
+}
+
+/** A real browser, or undefined and a loud notice: tests that need it are skipped then. */
+export async function openBrowser(): Promise<Browser | undefined> {
+  const executablePath = await findExecutable();
+  if (!executablePath) return skip('there is no Chromium on this machine');
+  try {
+    // Root may not use the sandbox; the pages are our own, on loopback.
+    return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  } catch (error) {
+    return skip(`${executablePath} does not start (${String(error).split('\n', 1)[0]})`);
+  }
+}
+
+function skip(why: string): undefined {
+  const line = '!'.repeat(78);
+  console.warn(
+    `${line}\n!!  THE BROWSER TESTS ARE SKIPPED: ${why}.\n!!  Set CHROMIUM to one, or run .ci/run, which installs it.\n${line}`,
+  );
+  return undefined;
+}

@@ -5,6 +5,7 @@ import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { Settings } from './base/settings.ts';
 import { startBot } from './bot/index.ts';
+import { createConsole } from './console/index.ts';
 import type { Database } from './db/database.ts';
 import { failingFast } from './db/pool.ts';
 import { announcePresence } from './db/presence.ts';
@@ -29,7 +30,7 @@ const mostBeforeDebit = 300;
 
 export type Closing = () => Promise<void>;
 
-/** Wires the service together in this process; returns where it is listening, if it serves the API. */
+/** Wires the service together in this process; returns where it is listening, if it serves partners or operators. */
 export async function startService(
   settings: Settings,
   { pool }: Database,
@@ -73,9 +74,13 @@ export async function startService(
   };
   if (settings.roles.includes('worker')) startWork(settings, deps, neighbours, secretKey, closings);
   const bot = settings.roles.includes('bot') ? startTalking(settings, deps, secretKey, closings) : undefined;
-  if (!settings.roles.includes('api')) return undefined;
+  const servesPartners = settings.roles.includes('api');
+  const console = settings.roles.includes('console')
+    ? openConsole(settings, deps, secretKey, closings)
+    : undefined;
+  if (!servesPartners && !console) return undefined;
 
-  const server = await createServer({ ...deps, updateDoor: bot?.door });
+  const server = await createServer({ ...deps, updateDoor: bot?.door, servesPartners, console });
   closings.push(() => {
     deps.waiting.stop();
     return server.close();
@@ -127,6 +132,12 @@ function startTalking(settings: Settings, deps: Deps, secretKey: string, closing
   const bot = startBot({ ...settings, ...deps, secretKey, publicUrl, telegramToken, sender, vault });
   closings.push(sender.close, bot.stop);
   return bot;
+}
+
+function openConsole(settings: Settings, deps: Deps, secretKey: string, closings: Closing[]) {
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  closings.push(sender.close);
+  return createConsole({ ...settings, ...deps, secretKey, sender, vault: createVault(secretKey) });
 }
 
 const gatewayUnreachable = {

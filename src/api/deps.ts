@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Pool } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
@@ -19,6 +20,10 @@ export interface ApiDeps extends CreateDeps {
   trustProxy: string[];
   /** Where the chat brings its news, if it shall. */
   updateDoor?: UpdateDoor | undefined;
+  /** Whether partners are served here, or only what stands beside them. */
+  servesPartners?: boolean;
+  /** The door of the operators, if it is on this port. */
+  console?: ((server: FastifyInstance) => Promise<void>) | undefined;
 }
 
 declare module 'fastify' {

@@ -26,7 +26,7 @@ const bodyLimitBytes = 64 * 1024;
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 
-/** The HTTP door: the partner API, its description, and how the process is doing. */
+/** The HTTP door: the partner API, its description, how the process is doing, and the console if there is one. */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = Fastify({
     bodyLimit: bodyLimitBytes,
@@ -84,7 +84,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     return toPlain(lossless);
   });
 
-  await documentApi(server);
+  const { servesPartners = true } = deps;
+  if (servesPartners) await documentApi(server);
   measure(server, deps);
   server.get('/healthz', { schema: { hide: true } }, () => ({ ok: true }));
   server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
@@ -96,11 +97,13 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     );
   });
   if (deps.updateDoor) await updateRoute(server, deps.updateDoor);
-  await server.register(async scope => {
-    scope.addHook('onRequest', authorize(deps));
-    partnerRoutes(scope, deps);
-    eventRoutes(scope, deps);
-  });
+  if (deps.console) await deps.console(server);
+  if (servesPartners)
+    await server.register(async scope => {
+      scope.addHook('onRequest', authorize(deps));
+      partnerRoutes(scope, deps);
+      eventRoutes(scope, deps);
+    });
   return server;
 }
 

@@ -5,3 +5,11 @@ export {
   operatorRoles,
   type Permission,
 } from './permissions.ts';
+export {
+  endSession,
+  findSession,
+  idleEndOf,
+  listSessions,
+  openSession,
+  type SignedIn,
+} from './sessions.ts';

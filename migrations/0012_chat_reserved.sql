@@ -1,0 +1,1 @@
+-- Kept free for the chat bot: what it needs has not landed yet.

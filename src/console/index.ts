@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import { isDatabaseFailing } from '../db/pool.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { guard } from './guard.ts';
+import { refuse } from './replies.ts';
+import { sessionRoutes } from './session-routes.ts';
+
+export type { ConsoleDeps } from './deps.ts';
+
+export type Console = (server: FastifyInstance) => Promise<void>;
+
+/** Every page's routes, one file each. */
+const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [sessionRoutes];
+
+/** The operators' door: its pages under `/console`, and what they ask under `/console/api`. */
+export function createConsole(deps: ConsoleDeps): Console {
+  return async server => {
+    await server.register(
+      async scope => {
+        guard(scope, deps);
+        scope.addHook('onSend', async (_request, reply) => {
+          reply.header('Cache-Control', 'no-store').header('X-Content-Type-Options', 'nosniff');
+        });
+        scope.setErrorHandler((error, request, reply) => {
+          if (!isDatabaseFailing(error)) throw error;
+          deps.log.error({ err: error, request_id: request.id }, 'a request of the console failed');
+          return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again.');
+        });
+        for (const register of routes) register(scope, deps);
+        scope.all('/*', { config: { needs: 'nothing' } }, (request, reply) =>
+          refuse(request, reply, 404, 'not_found', 'There is nothing at this address.'),
+        );
+      },
+      { prefix: '/console/api' },
+    );
+  };
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { endSession, idleEndOf, listPermissions, type SignedIn } from '../operators/index.ts';
+import { readSessionToken, takeSessionToken } from './cookie.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { csrfTokenOf } from './guard.ts';
+import { deskOf, done } from './replies.ts';
+import type { Session } from './shapes.ts';
+
+export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
+  const { operatorId, name, role, endsAt } = signedIn;
+  return {
+    operator: { operator_id: operatorId, name, role },
+    permissions: listPermissions(role),
+    csrf_token: csrfTokenOf(deps.secretKey, token),
+    idle_ends_at: idleEndOf(signedIn).toISOString(),
+    ends_at: endsAt.toISOString(),
+  };
+}
+
+/** Who has signed in, and signing out. */
+export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  scope.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
+    Promise.resolve(sessionObject(deps, readSessionToken(deps, request)!, request.operator)),
+  );
+
+  scope.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
+    await endSession(deskOf(deps, request), request.operator.sessionId, { action: 'session.sign_out' });
+    takeSessionToken(deps, reply);
+    return done;
+  });
+}

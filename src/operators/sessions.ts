@@ -1,0 +1,170 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import type { OperatorRole } from './permissions.ts';
+
+const idleMs = 30 * 60_000;
+const longestMs = 12 * 3_600_000;
+/** Signs of life are written no oftener than this: a page asks every few seconds. */
+const seenEveryMs = 60_000;
+
+const tokenBytes = 32;
+const tokenPattern = /^[\w-]{43}$/;
+const mostUserAgent = 200;
+
+export const newToken = () => randomBytes(tokenBytes).toString('base64url');
+export const isToken = (text: string) => tokenPattern.test(text);
+export const hashOfToken = (token: string) => createHash('sha256').update(token).digest();
+
+/** Who asks, as their session says. */
+export interface SignedIn {
+  sessionId: Id<'ses'>;
+  operatorId: Id<'opr'>;
+  name: string;
+  role: OperatorRole;
+  lastSeenAt: Date;
+  endsAt: Date;
+}
+
+export const idleEndOf = ({ lastSeenAt, endsAt }: Pick<SignedIn, 'lastSeenAt' | 'endsAt'>) =>
+  new Date(Math.min(lastSeenAt.getTime() + idleMs, endsAt.getTime()));
+
+export interface Visitor {
+  address: string;
+  userAgent: string;
+}
+
+/** The token is in the answer and nowhere else. */
+export async function openSession(
+  tx: Queryable,
+  clock: Clock,
+  operatorId: Id<'opr'>,
+  { address, userAgent }: Visitor,
+): Promise<{ sessionId: Id<'ses'>; token: string }> {
+  const token = newToken();
+  const sessionId = newId('ses', clock);
+  await tx.query({
+    text: `INSERT INTO operator_sessions (id, operator_id, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
+    values: [
+      uuidFromId(sessionId),
+      uuidFromId(operatorId),
+      hashOfToken(token),
+      address,
+      userAgent.slice(0, mostUserAgent),
+      instantOf(clock),
+      new Date(clock.nowMs() + longestMs),
+    ],
+  });
+  return { sessionId, token };
+}
+
+const isOpen = `s.ended_at IS NULL AND s.ends_at > $1 AND s.last_seen_at > $2 AND o.disabled_at IS NULL`;
+const openSince = (clock: Clock) => [instantOf(clock), new Date(clock.nowMs() - idleMs)];
+
+interface SessionFields {
+  id: string;
+  operator_id: string;
+  name: string;
+  role: OperatorRole;
+  address: string;
+  user_agent: string;
+  created_at: Date;
+  last_seen_at: Date;
+  ends_at: Date;
+}
+
+const selectSessions = `SELECT s.id, s.operator_id, o.name, o.role, s.address, s.user_agent, s.created_at, s.last_seen_at, s.ends_at
+                          FROM operator_sessions s JOIN operators o ON o.id = s.operator_id`;
+
+/**
+ * Asked of the database each time, so that a role that was changed or a session that was ended counts at once. What a
+ * page asks by itself is no sign of life of the person before it.
+ */
+export async function findSession(
+  db: Queryable,
+  clock: Clock,
+  token: string,
+  { isSignOfLife }: { isSignOfLife: boolean },
+): Promise<SignedIn | undefined> {
+  if (!isToken(token)) return undefined;
+  const { rows } = await db.query<SessionFields>({
+    name: 'find an operator session',
+    text: `${selectSessions} WHERE s.token_hash = $3 AND ${isOpen}`,
+    values: [...openSince(clock), hashOfToken(token)],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  if (isSignOfLife && clock.nowMs() - row.last_seen_at.getTime() >= seenEveryMs) {
+    row.last_seen_at = instantOf(clock);
+    await db.query({
+      text: 'UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) WHERE id = $1',
+      values: [row.id, row.last_seen_at],
+    });
+  }
+  return {
+    sessionId: idFromUuid('ses', row.id),
+    operatorId: idFromUuid('opr', row.operator_id),
+    name: row.name,
+    role: row.role,
+    lastSeenAt: row.last_seen_at,
+    endsAt: row.ends_at,
+  };
+}
+
+export interface OpenSession extends SignedIn, Visitor {
+  createdAt: Date;
+}
+
+/** The newest first; of one operator, or of all. */
+export async function listSessions(
+  db: Queryable,
+  clock: Clock,
+  operatorId: Id<'opr'> | undefined,
+): Promise<OpenSession[]> {
+  const { rows } = await db.query<SessionFields>({
+    text: `${selectSessions} WHERE ${isOpen} AND ($3::uuid IS NULL OR s.operator_id = $3) ORDER BY s.id DESC LIMIT 500`,
+    values: [...openSince(clock), operatorId ? uuidFromId(operatorId) : null],
+  });
+  return rows.map(row => ({
+    sessionId: idFromUuid('ses', row.id),
+    operatorId: idFromUuid('opr', row.operator_id),
+    name: row.name,
+    role: row.role,
+    address: row.address,
+    userAgent: row.user_agent,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+    endsAt: row.ends_at,
+  }));
+}
+
+/** Signing out, or somebody else ending it; of another operator's sessions only who may say so ends one. */
+export function endSession(
+  desk: Desk,
+  sessionId: Id<'ses'>,
+  { action, ofOperator }: { action: 'session.sign_out' | 'session.revoke'; ofOperator?: Id<'opr'> },
+): Promise<'ended' | 'no_session'> {
+  return transaction(desk.pool, async tx => {
+    const { rows } = await tx.query<{ name: string }>({
+      text: `UPDATE operator_sessions s SET ended_at = $2 FROM operators o
+              WHERE s.id = $1 AND s.ended_at IS NULL AND o.id = s.operator_id AND ($3::uuid IS NULL OR o.id = $3)
+              RETURNING o.name`,
+      values: [uuidFromId(sessionId), instantOf(desk.clock), ofOperator ? uuidFromId(ofOperator) : null],
+    });
+    if (!rows[0]) return 'no_session';
+    await recordChange(tx, desk, { action, subject: rows[0].name, after: { session_id: sessionId } });
+    return 'ended';
+  });
+}
+
+/** Whoever it is, they are out; within the transaction of what is the reason for it. */
+export async function endAllSessions(tx: Queryable, clock: Clock, operatorId: Id<'opr'>): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: 'UPDATE operator_sessions SET ended_at = $2 WHERE operator_id = $1 AND ended_at IS NULL',
+    values: [uuidFromId(operatorId), instantOf(clock)],
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { startConsole } from '../helpers/console.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const { signIn, visit, address } = await startConsole({ pool });
+
+test('nobody passes who has not signed in', async () => {
+  expect(await visit().get('/session')).toMatchObject({
+    status: 401,
+    json: { error: { code: 'signed_out' } },
+  });
+});
+
+test('a session is told who it is', async () => {
+  const support = await signIn('support');
+  expect(await support.get('/session')).toMatchObject({
+    status: 200,
+    json: {
+      operator: { name: support.name, role: 'support' },
+      permissions: expect.arrayContaining(['payments.ask']),
+    },
+  });
+});
+
+test('a change needs the token of the page and a page of ours', async () => {
+  const viewer = await signIn('viewer');
+  for (const headers of [
+    { 'x-csrf-token': 'x' },
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'cross-site' },
+  ])
+    expect(await viewer.post('/logout', undefined, headers)).toMatchObject({
+      status: 403,
+      json: { error: { code: 'csrf' } },
+    });
+  expect(await viewer.post('/logout')).toMatchObject({ status: 200, json: { outcome: 'done' } });
+  expect((await viewer.get('/session')).status).toBe(401);
+});
+
+test('what is not there is not found, and the reference of partners does not tell of the console', async () => {
+  expect((await visit().get('/elsewhere')).status).toBe(404);
+  const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: object };
+  expect(Object.keys(paths).filter(path => path.includes('console'))).toEqual([]);
+});

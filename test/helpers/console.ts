@@ -1,0 +1,147 @@
+import { afterAll } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
+import { createAdmission, createServer } from '../../src/api/index.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { announcePresence } from '../../src/db/presence.ts';
+import { createHttpGateway } from '../../src/gateway/index.ts';
+import { alone } from '../../src/neighbours.ts';
+import { type OperatorRole, openSession } from '../../src/operators/index.ts';
+import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
+import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
+import { createSender, createVault } from '../../src/webhooks/index.ts';
+import { secretKey } from './customers.ts';
+
+export interface ConsoleOptions extends Partial<ConsoleDeps> {
+  pool: Pool;
+  clock?: Clock;
+  /** Address of the bank side; without one, nobody is there. */
+  gatewayUrl?: string;
+  trustProxy?: string[];
+}
+
+/** The console, and the partner API beside it, on a real port of this process, so that a test can turn its clock. */
+export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
+  const { gatewayUrl = 'http://127.0.0.1:1', trustProxy = [], ...others } = options;
+  const gateway = createHttpGateway({ url: gatewayUrl, token: undefined });
+  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const presence = await announcePresence(pool);
+  const handOver = createHandOver(pool, clock, presence.instance);
+  const sender = createSender({ allowPrivate: true });
+  const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
+  const shared = {
+    pool,
+    db: pool,
+    clock,
+    gateway,
+    presence,
+    handOver,
+    log,
+    alarms: createAlarms({ db: pool, clock, log }),
+    waiting: createWaiting(pool, clock),
+    writer: createPaymentWriter(pool, clock),
+    qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    rateMaxAgeSec: 300,
+  };
+  const deps: ConsoleDeps = {
+    ...shared,
+    secretKey,
+    sender,
+    vault: createVault(secretKey),
+    production: false,
+    publicUrl: undefined,
+    rateRefreshSec: 60,
+    rateSources: [{ kind: 'fixed', name: 'fixed', rateE4: 925_000n }],
+    rateSpreadBps: 100,
+    webhookAllowPrivate: true,
+    webhookPausesSec: [0, 10, 30],
+    ...others,
+  };
+  const server = await createServer({
+    ...shared,
+    authenticator,
+    trustProxy,
+    rateLimiter: createRateLimiter(pool, clock),
+    admission: createAdmission(500),
+    answerWithinMs: 5_000,
+    shareMetrics: alone.shareMetrics,
+    console: createConsole(deps),
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  afterAll(async () => {
+    await server.close();
+    await handOver.stop();
+    await authenticator.close();
+    await presence.close();
+    await gateway.close();
+    await sender.close();
+  });
+  return {
+    address,
+    deps,
+    server,
+    /** Somebody new with this role, signed in, as their browser would call. */
+    signIn: async (role: OperatorRole, name = `${role}-${Math.random().toString(36).slice(2, 8)}`) => {
+      const operatorId = newId('opr', clock);
+      await pool.query(
+        'INSERT INTO operators (id, name, role, created_at, password_hash, totp_secret) VALUES ($1, $2, $3, $4, $5, $6)',
+        [uuidFromId(operatorId), name, role, new Date(clock.nowMs()), 'none', Buffer.alloc(1)],
+      );
+      const visitor = { address: '127.0.0.1', userAgent: 'test' };
+      const { sessionId, token } = await openSession(pool, clock, operatorId, visitor);
+      const client = browserAt(address);
+      client.cookie = `kopeck=${token}`;
+      await client.get('/session');
+      return Object.assign(client, { name, role, operatorId, sessionId, token });
+    },
+    /** Nobody yet. */
+    visit: () => browserAt(address),
+  };
+}
+
+export interface ConsoleAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  json: any;
+}
+
+/** Calls `/console/api` as the pages do: keeps the cookie and the CSRF token that it is given. */
+export function browserAt(address: string) {
+  const browser = {
+    cookie: undefined as string | undefined,
+    csrfToken: undefined as string | undefined,
+    async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+      const response = await fetch(`${address}/console/api${path}`, {
+        method,
+        headers: {
+          ...(browser.cookie ? { cookie: browser.cookie } : {}),
+          ...(method === 'GET' ? {} : { origin: address }),
+          ...(method !== 'GET' && browser.csrfToken ? { 'x-csrf-token': browser.csrfToken } : {}),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const cookie = response.headers.get('set-cookie')?.split(';')[0];
+      if (cookie) browser.cookie = cookie;
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json');
+      const answer: ConsoleAnswer = {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isJson ? JSON.parse(text) : undefined,
+      };
+      if (answer.json?.csrf_token) browser.csrfToken = answer.json.csrf_token;
+      return answer;
+    },
+    get: (path: string, headers?: Record<string, string>) => browser.call('GET', path, undefined, headers),
+    post: (path: string, body?: unknown, headers?: Record<string, string>) =>
+      browser.call('POST', path, body, headers),
+  };
+  return browser;
+}

@@ -46,6 +46,25 @@ export default {
       to: { path: '^(test|bench)/' },
     },
     {
+      name: 'pages-know-only-the-shapes',
+      comment: 'What the pages share with the house is what they are told, and of that the types.',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^(src|simulator|test|bench)/', pathNot: '^src/console/shapes\\.ts$' },
+    },
+    {
+      name: 'pages-take-types-only',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^src/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'house-does-not-import-pages',
+      severity: 'error',
+      from: { path: '^(src|simulator)/' },
+      to: { path: '^web/' },
+    },
+    {
       name: 'simulator-stands-alone',
       comment: 'The bank side is another system: it shares nothing with the house but the wire.',
       severity: 'error',

@@ -1,5 +1,8 @@
 import type { OperatorRole, Permission } from '../operators/index.ts';
 
+/** The pages take them from here. */
+export type { OperatorRole, Permission };
+
 /**
  * What the console's pages are told, one interface per answer of `/console/api`. The pages import these types and
  * nothing else of the house. Money is text with its unit in the name, times are ISO 8601 in UTC, as in the partner API.

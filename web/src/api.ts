@@ -1,0 +1,118 @@
+import type { Refusal, Session } from '../../src/console/shapes.ts';
+
+/** The server has said no, or could not be heard. `code` is what texts are chosen by. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly requestId: string | null;
+
+  constructor(code: string, status: number, message: string, requestId: string | null = null) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
+export const base = '/console/api';
+
+type Listener = () => void;
+
+/** A value that lives outside of the pages, for `useSyncExternalStore`. */
+export function outside<T>(value: T) {
+  const listeners = new Set<Listener>();
+  return {
+    get: () => value,
+    set(next: T) {
+      if (next === value) return;
+      value = next;
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener: Listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/** False while nothing comes back from the server. */
+export const connected = outside(true);
+/** undefined until it is known, null when nobody is signed in. */
+export const session = outside<Session | null | undefined>(undefined);
+
+interface Options {
+  signal?: AbortSignal;
+  /** Asked by the page and not by a person: it does not keep an idle session alive. */
+  live?: boolean;
+}
+
+/** Reads. `path` begins after `/console/api`. */
+export const ask = <T>(path: string, options: Options = {}): Promise<T> =>
+  call<T>(path, {
+    method: 'GET',
+    headers: options.live ? { 'X-Live': '1' } : {},
+    signal: options.signal ?? null,
+  });
+
+/** Changes something. */
+export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =>
+  call<T>(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': session.get()?.csrf_token ?? '' },
+    body: JSON.stringify(body),
+  });
+
+/** `?a=1&b=2` of what is not empty. */
+export function query(values: Record<string, string | number | boolean | null | undefined>): string {
+  const given = Object.entries(values).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  );
+  return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : '';
+}
+
+async function call<T>(path: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(base + path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    text = await response.text();
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    connected.set(false);
+    // Of a change nobody knows now whether it was made.
+    throw new Refused(init.method === 'GET' ? 'no_connection' : 'no_answer', 0, 'no connection');
+  }
+  // A proxy in front of a service that is away answers in its stead.
+  const answer = parse(text);
+  if (answer === undefined && response.status >= 500) {
+    connected.set(false);
+    throw new Refused(
+      init.method === 'GET' ? 'no_connection' : 'no_answer',
+      response.status,
+      'no connection',
+    );
+  }
+  connected.set(true);
+  if (response.ok) return answer as T;
+  const refusal = (answer as Partial<Refusal> | undefined)?.error;
+  const code = refusal?.code ?? (response.status === 422 ? 'invalid_request' : 'internal_error');
+  if (response.status === 401 && code === 'signed_out') session.set(null);
+  throw new Refused(code, response.status, refusal?.message ?? detailOf(answer), refusal?.request_id ?? null);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The house's 422 names what is wrong as `{detail: [{loc, msg}]}`. */
+function detailOf(answer: unknown): string {
+  const detail = (answer as { detail?: { loc?: unknown[]; msg?: string }[] } | undefined)?.detail;
+  if (!Array.isArray(detail)) return '';
+  return detail.map(one => `${one.loc?.slice(1).join('.') ?? ''}: ${one.msg ?? ''}`).join('; ');
+}

@@ -1,0 +1,140 @@
+import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { Link, Route, Router, Switch, useLocation } from 'wouter';
+import type { Session } from '../../src/console/shapes.ts';
+import { ask, connected, Refused, session } from './api.ts';
+import { Broken } from './broken.tsx';
+import { Layout } from './layout.tsx';
+import { PageFrame } from './parts/page.tsx';
+import { Waiting } from './parts/table.tsx';
+import { useShared } from './texts/index.ts';
+import { noVariables, theme } from './theme.ts';
+
+const Audit = lazy(() => import('./pages/audit.tsx'));
+const Ledger = lazy(() => import('./pages/ledger.tsx'));
+const Overview = lazy(() => import('./pages/overview.tsx'));
+const Partners = lazy(() => import('./pages/partners.tsx'));
+const Payment = lazy(() => import('./pages/payment.tsx'));
+const Payments = lazy(() => import('./pages/payments.tsx'));
+const Rates = lazy(() => import('./pages/rates.tsx'));
+const Recipients = lazy(() => import('./pages/recipients.tsx'));
+const Reconciliation = lazy(() => import('./pages/reconciliation.tsx'));
+const Requests = lazy(() => import('./pages/requests.tsx'));
+const Review = lazy(() => import('./pages/review.tsx'));
+const Settings = lazy(() => import('./pages/settings.tsx'));
+const Setup = lazy(() => import('./pages/setup.tsx'));
+const SignIn = lazy(() => import('./pages/sign-in.tsx'));
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What the server has refused it will refuse again; what could not be heard may be heard later.
+      retry: (failures, error) =>
+        !(error instanceof Refused && error.status > 0 && error.status < 500) && failures < 2,
+      networkMode: 'always',
+      staleTime: 2000,
+    },
+  },
+});
+
+const colours = localStorageColorSchemeManager({ key: 'kopeck-colours' });
+
+export function App() {
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={colours}
+      cssVariablesResolver={noVariables}
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      <Notifications position="bottom-right" />
+      <QueryClientProvider client={queries}>
+        <Router base="/console">
+          <Suspense fallback={null}>
+            <Doors />
+          </Suspense>
+        </Router>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+/** Setting up needs no session. Everything else does; the address stays, so one returns to where one was. */
+function Doors() {
+  const [path] = useLocation();
+  const now = useSyncExternalStore(session.subscribe, session.get);
+  const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
+  const operatorId = now?.operator.operator_id;
+
+  useEffect(() => {
+    if (now !== undefined && isConnected) return;
+    const look = () =>
+      ask<Session>('/session').then(
+        found => {
+          session.set(found);
+          void queries.invalidateQueries();
+        },
+        // Signed out, or still no connection: both are known by now.
+        () => undefined,
+      );
+    void look();
+    const timer = setInterval(() => void look(), 3000);
+    return () => clearInterval(timer);
+  }, [now, isConnected]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what one operator has read is not for the next
+  useEffect(() => () => queries.clear(), [operatorId]);
+
+  if (path === '/setup') return <Setup />;
+  if (now === undefined) return isConnected ? null : <Lost />;
+  if (now === null) return <SignIn />;
+  return (
+    <Layout>
+      <Broken key={path}>
+        <Suspense fallback={<Waiting />}>
+          <Pages />
+        </Suspense>
+      </Broken>
+    </Layout>
+  );
+}
+
+const Lost = () => (
+  <div className="banner" role="status">
+    {useShared().connectionLost}
+  </div>
+);
+
+/** A page with further addresses of its own (one partner, one run) takes them with a star. */
+function Pages() {
+  return (
+    <Switch>
+      <Route path="/" component={Overview} />
+      <Route path="/payments" component={Payments} />
+      <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
+      <Route path="/review" component={Review} />
+      <Route path="/requests" component={Requests} />
+      <Route path="/partners/*?" component={Partners} />
+      <Route path="/ledger/*?" component={Ledger} />
+      <Route path="/rates" component={Rates} />
+      <Route path="/recipients" component={Recipients} />
+      <Route path="/reconciliation/*?" component={Reconciliation} />
+      <Route path="/audit" component={Audit} />
+      <Route path="/settings/*?" component={Settings} />
+      <Route component={NoSuchPage} />
+    </Switch>
+  );
+}
+
+function NoSuchPage() {
+  const t = useShared();
+  return (
+    <PageFrame title={t.noSuchPage}>
+      <Link href="/">{t.toOverview}</Link>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,130 @@
+import { TextInput } from '@mantine/core';
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Overview } from '../../src/console/shapes.ts';
+import { connected } from './api.ts';
+import { Keys } from './keys.tsx';
+import { Icon } from './parts/icon.tsx';
+import { useLive } from './parts/live.ts';
+import { places } from './places.ts';
+import { useShared } from './texts/index.ts';
+import { Preferences, Who } from './who.tsx';
+
+/** What stands around every page: the way to the others, the search, who is signed in. */
+export function Layout({ children }: { children: ReactNode }) {
+  const t = useShared();
+  const [path] = useLocation();
+  const [open, setOpen] = useState(false);
+  const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
+  const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 10_000).data;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow window closes when one has gone somewhere
+  useEffect(() => setOpen(false), [path]);
+
+  return (
+    <div className={open ? 'shell shell-open' : 'shell'}>
+      <a className="skip" href="#content">
+        {t.skip}
+      </a>
+      <header className="top">
+        <button
+          type="button"
+          className="icon-button burger"
+          aria-expanded={open}
+          aria-controls="navigation"
+          aria-label={t.menu}
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name="menu" />
+        </button>
+        <Link href="/" className="brand">
+          <img src="/console/icon.svg" alt="" width={24} height={24} />
+          <span>Kopeck</span>
+        </Link>
+        <Search />
+        <Preferences />
+        <Who />
+      </header>
+      <nav className="side" id="navigation" aria-label={t.mainNavigation}>
+        {(['work', 'money', 'control'] as const).map(group => (
+          <div key={group}>
+            <p className="side-group" id={`group-${group}`}>
+              {t.groups[group]}
+            </p>
+            <ul aria-labelledby={`group-${group}`}>
+              {places
+                .filter(place => place.group === group)
+                .map(place => (
+                  <li key={place.name}>
+                    <Link
+                      href={place.path}
+                      aria-current={isAt(path, place.path) ? 'page' : undefined}
+                      className="side-link"
+                    >
+                      <Icon name={place.name} />
+                      <span>{t.nav[place.name]}</span>
+                      <Waits count={waiting(overview, place.name)} />
+                    </Link>
+                  </li>
+                ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {!isConnected && (
+          <div className="banner" role="status">
+            {t.connectionLost}
+          </div>
+        )}
+        {overview?.maintenance && <div className="banner">{t.maintenance}</div>}
+        {children}
+      </main>
+      <Keys />
+    </div>
+  );
+}
+
+const isAt = (path: string, place: string) =>
+  place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`);
+
+function waiting(overview: Overview | undefined, name: string): number {
+  if (name === 'review') return overview?.review.count ?? 0;
+  if (name === 'requests') return overview?.requests_waiting ?? 0;
+  if (name === 'partners') return overview?.partners_to_approve ?? 0;
+  return 0;
+}
+
+const Waits = ({ count }: { count: number }) =>
+  count > 0 ? <span className="side-count number">{count > 999 ? '999+' : count}</span> : null;
+
+/** Everything one can know of a payment leads to it from here. */
+function Search() {
+  const t = useShared();
+  const [path, go] = useLocation();
+  const [params] = useSearchParams();
+  const asked = path === '/payments' ? (params.get('q') ?? '') : '';
+  const [text, setText] = useState(asked);
+  useEffect(() => setText(asked), [asked]);
+  return (
+    <search className="search">
+      <form
+        onSubmit={event => {
+          event.preventDefault();
+          go(`/payments${text.trim() ? `?q=${encodeURIComponent(text.trim())}` : ''}`);
+        }}
+      >
+        <TextInput
+          type="search"
+          size="sm"
+          aria-label={t.searchPayments}
+          placeholder={t.searchHint}
+          leftSection={<Icon name="search" />}
+          value={text}
+          onChange={event => setText(event.currentTarget.value)}
+          data-search
+        />
+      </form>
+    </search>
+  );
+}

@@ -1,0 +1,5 @@
+import './styles.ts';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+
+createRoot(document.getElementById('root')!).render(<App />);

@@ -1,0 +1,12 @@
+import { PageFrame } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { useShared } from '../texts/index.ts';
+
+export default function Requests() {
+  const t = useShared();
+  return (
+    <PageFrame title={t.nav.requests}>
+      <Empty title={t.nothing} />
+    </PageFrame>
+  );
+}

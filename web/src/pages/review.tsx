@@ -1,0 +1,12 @@
+import { PageFrame } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { useShared } from '../texts/index.ts';
+
+export default function Review() {
+  const t = useShared();
+  return (
+    <PageFrame title={t.nav.review}>
+      <Empty title={t.nothing} />
+    </PageFrame>
+  );
+}

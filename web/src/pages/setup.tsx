@@ -1,0 +1,129 @@
+import { Alert, Button, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Enrolment, Session } from '../../../src/console/shapes.ts';
+import { Refused, send, session } from '../api.ts';
+import { Copyable } from '../parts/copy.tsx';
+import { Waiting } from '../parts/table.tsx';
+import { useSentence, useShared, useTexts } from '../texts/index.ts';
+import { texts } from './door.texts.ts';
+import { Door } from './door.tsx';
+
+/** The token stands after the # of the address, which browsers send to nobody. */
+export default function Setup() {
+  const t = useTexts(texts);
+  const sentence = useSentence();
+  const [token] = useState(() => location.hash.slice(1));
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
+  const [refusal, setRefusal] = useState<unknown>(null);
+
+  useEffect(() => {
+    if (token) send<Enrolment>('/setup/look', { token }).then(setEnrolment, setRefusal);
+  }, [token]);
+
+  const wrong = !token
+    ? t.noToken
+    : refusal instanceof Refused && refusal.status > 0 && refusal.status < 500 && refusal.code !== 'throttled'
+      ? t.badToken
+      : refusal !== null && sentence(refusal);
+  return (
+    <Door title={t.setUp}>
+      {wrong && (
+        <Alert color="red" role="alert">
+          {wrong}
+        </Alert>
+      )}
+      {!wrong && !enrolment && <Waiting />}
+      {enrolment && <Form token={token} enrolment={enrolment} />}
+    </Door>
+  );
+}
+
+function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const sentence = useSentence();
+  const [, go] = useLocation();
+  const [password, setPassword] = useState('');
+  const [again, setAgain] = useState('');
+  const [code, setCode] = useState('');
+  const [pending, setPending] = useState(false);
+  const [tried, setTried] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const tooShort = password.length < 12;
+  const differ = password !== again;
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setTried(true);
+    if (tooShort || differ) return;
+    setPending(true);
+    setRefusal(null);
+    try {
+      session.set(await send<Session>('/setup', { token, password, code: code.replaceAll(' ', '') }));
+      go('/', { replace: true });
+    } catch (error) {
+      setRefusal(error);
+      setPending(false);
+    }
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        <p>{t.setUpLead(enrolment.name, shared.roles[enrolment.role])}</p>
+        <p>{t.scan}</p>
+        <img
+          className="setup-qr"
+          src={`data:image/svg+xml,${encodeURIComponent(enrolment.totp_svg)}`}
+          alt={t.qr}
+        />
+        <div>
+          <p className="dim">{t.orType}</p>
+          <Copyable text={enrolment.totp_secret} />
+        </div>
+        <input type="text" hidden readOnly autoComplete="username" value={enrolment.name} />
+        <TextInput
+          label={t.choose}
+          description={t.chooseHint}
+          type="password"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          error={tried && tooShort && t.tooShort}
+          value={password}
+          onChange={event => setPassword(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.again}
+          type="password"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          error={tried && differ && t.notSame}
+          value={again}
+          onChange={event => setAgain(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.code}
+          description={t.codeHint}
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          pattern="[0-9 ]{6,7}"
+          required
+          withAsterisk={false}
+          value={code}
+          onChange={event => setCode(event.currentTarget.value)}
+        />
+        {refusal !== null && (
+          <Alert color="red" role="alert">
+            {sentence(refusal)}
+          </Alert>
+        )}
+        <Button type="submit" loading={pending}>
+          {t.finish}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

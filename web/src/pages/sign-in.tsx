@@ -1,0 +1,83 @@
+import { Alert, Button, Stack, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Session } from '../../../src/console/shapes.ts';
+import { send, session } from '../api.ts';
+import { useSentence, useTexts } from '../texts/index.ts';
+import { texts } from './door.texts.ts';
+import { Door } from './door.tsx';
+
+export default function SignIn() {
+  const t = useTexts(texts);
+  const sentence = useSentence();
+  const [path] = useLocation();
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [pending, setPending] = useState(false);
+  const [refusal, setRefusal] = useState<unknown>(null);
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setPending(true);
+    setRefusal(null);
+    try {
+      session.set(
+        await send<Session>('/login', { name: name.trim(), password, code: code.replaceAll(' ', '') }),
+      );
+    } catch (error) {
+      setRefusal(error);
+      // A code is good for one try.
+      setCode('');
+      setPending(false);
+    }
+  }
+
+  return (
+    <Door title={t.signIn}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          {path !== '/' && refusal === null && <p className="dim">{t.ended}</p>}
+          <TextInput
+            label={t.name}
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+            withAsterisk={false}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t.password}
+            type="password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            value={password}
+            onChange={event => setPassword(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t.code}
+            description={t.codeHint}
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            pattern="[0-9 ]{6,7}"
+            required
+            withAsterisk={false}
+            value={code}
+            onChange={event => setCode(event.currentTarget.value)}
+          />
+          {refusal !== null && (
+            <Alert color="red" role="alert">
+              {sentence(refusal)}
+            </Alert>
+          )}
+          <Button type="submit" loading={pending}>
+            {t.signIn}
+          </Button>
+        </Stack>
+      </form>
+    </Door>
+  );
+}

@@ -1,0 +1,31 @@
+import { Button, type ButtonProps, Tooltip } from '@mantine/core';
+import type { ComponentPropsWithoutRef } from 'react';
+import type { Permission } from '../../../src/console/shapes.ts';
+import { useShared } from '../texts/index.ts';
+import { useMay } from './session.ts';
+
+interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
+  needs: Permission;
+  /** Why it cannot be done now, if it cannot. */
+  why?: string | undefined;
+}
+
+/** A button that says why it cannot be pressed, and can be reached by keyboard all the same. */
+export function Action({ needs, why, onClick, ...props }: ActionProps) {
+  const t = useShared();
+  const may = useMay();
+  const hint = may(needs) ? why : t.needsRole(t.permissions[needs]);
+  if (!hint) return <Button size="xs" variant="default" onClick={onClick} {...props} />;
+  return (
+    <Tooltip label={hint} multiline maw={320}>
+      <Button
+        size="xs"
+        variant="default"
+        {...props}
+        data-disabled
+        aria-disabled="true"
+        aria-description={hint}
+      />
+    </Tooltip>
+  );
+}

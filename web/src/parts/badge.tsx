@@ -1,0 +1,51 @@
+import { useShared, wordIn } from '../texts/index.ts';
+
+type Tone = 'good' | 'bad' | 'open' | 'warn' | 'plain';
+
+const tones: Record<string, Tone> = {
+  succeeded: 'good',
+  failed: 'bad',
+  processing: 'open',
+  manual_review: 'warn',
+  active: 'good',
+  suspended: 'bad',
+  approved: 'good',
+  asked: 'warn',
+  invited: 'open',
+  disabled: 'plain',
+  revoked: 'plain',
+  waiting: 'warn',
+  refused: 'bad',
+  running: 'open',
+  overdue: 'bad',
+  stale: 'bad',
+  fresh: 'good',
+  ok: 'good',
+  differences: 'bad',
+};
+
+// A sign of its own for each tone, so that nobody has to tell them apart by colour.
+const signs: Record<Tone, string> = { good: '✓', bad: '✕', open: '◔', warn: '!', plain: '–' };
+
+export function Badge({ tone, children }: { tone: Tone; children: string }) {
+  return (
+    <span className={`badge badge-${tone}`}>
+      <span aria-hidden="true" className="badge-sign">
+        {signs[tone]}
+      </span>
+      {children}
+    </span>
+  );
+}
+
+/** A state by its name in the API. */
+export function State({ state }: { state: string }) {
+  const t = useShared();
+  return <Badge tone={tones[state] ?? 'plain'}>{wordIn(t.states, state)}</Badge>;
+}
+
+/** Test mode is marked; live is what goes without saying. */
+export function TestMark({ mode }: { mode: 'live' | 'test' }) {
+  const t = useShared();
+  return mode === 'test' ? <span className="test-mark">{t.test}</span> : null;
+}

@@ -1,0 +1,129 @@
+import 'uplot/dist/uPlot.min.css';
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useMemo, useRef } from 'react';
+import uPlot from 'uplot';
+import { useLanguage, useShared } from '../texts/index.ts';
+import { numberIn } from './money.tsx';
+
+interface Series {
+  label: string;
+  values: (number | null)[];
+  /** A variable of styles.css: `--chart-1` … `--chart-4`. */
+  colour: string;
+  dash?: number[];
+  fill?: boolean;
+}
+
+interface ChartProps {
+  title: string;
+  /** ISO times, the oldest first. */
+  at: string[];
+  series: Series[];
+  height?: number;
+  /** Digits after the point. */
+  digits?: number;
+  /** The lower end stands at zero. */
+  fromZero?: boolean;
+}
+
+/** Lines over time (UTC). Those who cannot see them are told the latest, lowest and highest values. */
+export function Chart({ title, at, series, height = 180, digits = 0, fromZero = true }: ChartProps) {
+  const t = useShared();
+  const language = useLanguage();
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
+  const frame = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const data = useMemo<uPlot.AlignedData>(
+    () => [at.map(one => Date.parse(one) / 1000), ...series.map(one => one.values)],
+    [at, series],
+  );
+  const latest = useRef(data);
+  latest.current = data;
+  const shape = JSON.stringify(
+    series.map(({ label, colour, dash, fill }) => ({ label, colour, dash, fill })),
+  );
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a canvas takes its colours once, so it is drawn anew with the scheme
+  useEffect(() => {
+    const div = frame.current;
+    if (!div) return;
+    const style = getComputedStyle(div);
+    const of = (name: string) => style.getPropertyValue(name).trim();
+    const axis: uPlot.Axis = {
+      stroke: of('--dim'),
+      font: '11px system-ui, sans-serif',
+      grid: { stroke: of('--line'), width: 1 },
+      ticks: { show: false },
+    };
+    const lines = JSON.parse(shape) as Omit<Series, 'values'>[];
+    const number = (_: uPlot, value: number | null) =>
+      value === null ? '—' : numberIn(language, value, digits);
+    const drawn = new uPlot(
+      {
+        width: div.clientWidth,
+        height,
+        tzDate: sec => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
+        fmtDate: template =>
+          uPlot.fmtDate(
+            template
+              .replace('{h}', '{HH}')
+              .replace(/:{mm}{aa}/, ':{mm}')
+              .replace('{aa}', ''),
+          ),
+        scales: { y: fromZero ? { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } : {} },
+        cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+        legend: { live: true },
+        axes: [
+          { ...axis, size: 28, space: 60, values: (_, ticks) => ticks.map(tick => clockOf(tick)) },
+          {
+            ...axis,
+            size: 46,
+            values: (_, ticks) => ticks.map(tick => numberIn(language, tick, Math.max(digits, 0))),
+          },
+        ],
+        series: [
+          { label: 'UTC', value: (_, sec) => (sec ? clockOf(sec) : '—') },
+          ...lines.map(line => ({
+            label: line.label,
+            stroke: of(line.colour),
+            width: 1.75,
+            points: { show: false },
+            value: number,
+            ...(line.dash ? { dash: line.dash } : {}),
+            ...(line.fill ? { fill: `color-mix(in srgb, ${of(line.colour)} 14%, transparent)` } : {}),
+          })),
+        ],
+      },
+      latest.current,
+      div,
+    );
+    plot.current = drawn;
+    const watch = new ResizeObserver(() => drawn.setSize({ width: div.clientWidth, height }));
+    watch.observe(div);
+    return () => {
+      watch.disconnect();
+      drawn.destroy();
+      plot.current = null;
+    };
+  }, [scheme, language, height, digits, fromZero, shape]);
+
+  useEffect(() => plot.current?.setData(data), [data]);
+
+  return (
+    <figure className="chart">
+      <div ref={frame} aria-hidden="true" />
+      <figcaption className="unseen">
+        {title}. {series.map(one => describe(one)).join(' ')}
+      </figcaption>
+    </figure>
+  );
+
+  function describe({ label, values }: Series): string {
+    const known = values.filter(value => value !== null);
+    if (known.length === 0) return `${label}: ${t.noData}.`;
+    const say = (value: number) => numberIn(language, value, digits);
+    return `${label}: ${t.latest} ${say(known.at(-1)!)}, ${t.lowest} ${say(Math.min(...known))}, ${t.highest} ${say(Math.max(...known))}.`;
+  }
+}
+
+const clockOf = (sec: number) => new Date(sec * 1000).toISOString().slice(11, 16);

@@ -1,0 +1,31 @@
+// Drawn here on a grid of 16: a package of icons would weigh more than the pages that use them.
+const paths = {
+  overview: 'M2 9h4v5H2zM6 2h4v12H6zM10 6h4v8h-4z',
+  payments: 'M2 4h9M8 1l3 3-3 3M14 12H5M8 9l-3 3 3 3',
+  review: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v3.5l2 1.5',
+  requests:
+    'M6 7a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 14c0-3 2-4.5 4.5-4.5S10.5 11 10.5 14M11 8l1.5 1.5L15 6.5',
+  partners: 'M2 14V6l6-4 6 4v8zM6 14v-4h4v4',
+  ledger: 'M3 2h8.5L13 3.5V14H3zM6 5.5h4M6 8h4M6 10.5h2.5',
+  rates: 'M1.5 12 6 7l3 3 5.5-6.5M11 3.5h3.5V7',
+  recipients: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM4 4l8 8',
+  reconciliation: 'M2 5h11l-3-3M14 11H3l3 3',
+  audit: 'M3 2h10v12H3zM5.5 6l1 1 2-2M10 6h1M5.5 10.5l1 1 2-2M10 10.5h1',
+  settings: 'M2 4.5h6M12 4.5h2M8 2.5v4h4v-4zM2 11.5h2M8 11.5h6M4 9.5v4h4v-4z',
+  search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.5 10.5 14 14',
+  menu: 'M2 4h12M2 8h12M2 12h12',
+  copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  sun: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M13 3l-1 1M4 12l-1 1',
+  moon: 'M13.5 9.5A6 6 0 0 1 6.5 2.5a6 6 0 1 0 7 7z',
+  person: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14.5c0-3 2.5-4.5 5.5-4.5s5.5 1.5 5.5 4.5',
+  alarm: 'M8 1.5 15 14H1zM8 6v4M8 11.5v.5',
+};
+
+export function Icon({ name }: { name: keyof typeof paths }) {
+  return (
+    <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,15 @@
+import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
+import { ask } from '../api.ts';
+
+/** Reads `path` and again every so often; not while the page is hidden. */
+export const useLive = <T>(key: QueryKey, path: string, everyMs: number | false) =>
+  useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => ask<T>(path, { signal, live: true }),
+    refetchInterval: everyMs,
+    placeholderData: keepPreviousData,
+  });
+
+/** Reads `path` once, and again after something was done. */
+export const useOnce = <T>(key: QueryKey, path: string) =>
+  useQuery({ queryKey: key, queryFn: ({ signal }) => ask<T>(path, { signal }) });

@@ -1,0 +1,55 @@
+import { useLanguage } from '../texts/index.ts';
+
+/** Amounts stay text from the database to the screen: a number would lose digits. */
+function amountIn(language: string, amount: string): string {
+  const digits = amount.split('.')[1]?.length ?? 0;
+  const formatter = new Intl.NumberFormat(language, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return formatter.format(amount as Intl.StringNumericLiteral);
+}
+
+export const numberIn = (language: string, value: number, digits = 0): string =>
+  new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+
+interface MoneyProps {
+  amount: string | null | undefined;
+  /** Leave out the unit where the head of the column has it. */
+  bare?: boolean;
+}
+
+export function Rub({ amount, bare = false }: MoneyProps) {
+  const language = useLanguage();
+  if (amount === null || amount === undefined) return <span className="dim">—</span>;
+  return (
+    <span className="number">
+      {amountIn(language, amount)}
+      {!bare && <span className="unit"> ₽</span>}
+    </span>
+  );
+}
+
+export function Usdt({ amount, bare = false }: MoneyProps) {
+  const language = useLanguage();
+  if (amount === null || amount === undefined) return <span className="dim">—</span>;
+  return (
+    <span className="number">
+      {amountIn(language, amount)}
+      {!bare && <span className="unit"> USDT</span>}
+    </span>
+  );
+}
+
+export function Count({ value, digits = 0 }: { value: number | null; digits?: number }) {
+  const language = useLanguage();
+  return <span className="number">{value === null ? '—' : numberIn(language, value, digits)}</span>;
+}
+
+export function Percent({ share }: { share: number | null }) {
+  const language = useLanguage();
+  if (share === null) return <span className="number">—</span>;
+  const formatter = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
+  // 99.96 % must not be shown as all of them.
+  return <span className="number">{formatter.format(share < 1 ? Math.min(share, 0.999) : share)}</span>;
+}

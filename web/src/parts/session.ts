@@ -1,0 +1,15 @@
+import { useSyncExternalStore } from 'react';
+import type { Permission, Session } from '../../../src/console/shapes.ts';
+import { session } from '../api.ts';
+
+/** Of whoever is signed in; pages are shown to nobody else. */
+export function useSession(): Session {
+  const now = useSyncExternalStore(session.subscribe, session.get);
+  if (!now) throw new Error('nobody is signed in');
+  return now;
+}
+
+export function useMay(): (permission: Permission) => boolean {
+  const { permissions } = useSession();
+  return permission => permissions.includes(permission);
+}

@@ -1,0 +1,31 @@
+import { Alert, Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useSentence, useShared } from '../texts/index.ts';
+
+/** A list without rows says what would stand there, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children && <p className="dim">{children}</p>}
+    </div>
+  );
+}
+
+/** Something could not be read. */
+export function Failure({ error, again }: { error: unknown; again?: () => void }) {
+  const t = useShared();
+  const sentence = useSentence();
+  return (
+    <Alert color="red" role="alert" mb="md">
+      <div className="between">
+        <span>{sentence(error)}</span>
+        {again && (
+          <Button size="xs" variant="default" onClick={again}>
+            {t.tryAgain}
+          </Button>
+        )}
+      </div>
+    </Alert>
+  );
+}

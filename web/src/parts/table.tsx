@@ -1,0 +1,127 @@
+import { Button, Skeleton } from '@mantine/core';
+import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Page } from '../../../src/console/shapes.ts';
+import { ask } from '../api.ts';
+import { useShared } from '../texts/index.ts';
+import { Empty, Failure } from './states.tsx';
+
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row) => ReactNode;
+  /** Numbers stand on the right. */
+  right?: boolean;
+  /** Left out where the window is narrow. */
+  wideOnly?: boolean;
+}
+
+interface RowsProps<Row> {
+  /** What is listed, for those who cannot see it. */
+  label: string;
+  columns: Column<Row>[];
+  rows: Row[];
+  keyOf: (row: Row) => string;
+  /** Where a row leads to; its first cell becomes the link, which covers the row. */
+  hrefOf?: ((row: Row) => string) | undefined;
+  empty?: ReactNode;
+}
+
+/** A table. In a narrow window its rows become cards. */
+export function Rows<Row>({ label, columns, rows, keyOf, hrefOf, empty }: RowsProps<Row>) {
+  const t = useShared();
+  if (rows.length === 0) return empty ?? <Empty title={t.nothing} />;
+  return (
+    <div className="table-frame">
+      <table className="table" aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map(column => (
+              <th key={column.head} scope="col" className={classOf(column)}>
+                {column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr key={keyOf(row)} className={hrefOf ? 'row-link' : undefined}>
+              {columns.map((column, index) => (
+                <td key={column.head} className={classOf(column)} data-label={column.head}>
+                  {hrefOf && index === 0 ? (
+                    <Link href={hrefOf(row)} data-row>
+                      {column.cell(row)}
+                    </Link>
+                  ) : (
+                    column.cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const classOf = <Row,>(column: Column<Row>) =>
+  [column.right && 'right', column.wideOnly && 'wide-only'].filter(Boolean).join(' ') || undefined;
+
+interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
+  queryKey: QueryKey;
+  /** With its filters, without `after`. */
+  path: string;
+  everyMs?: number;
+}
+
+/** A list of the server, page after page. It follows by itself as long as only the first page is shown. */
+export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetProps<Row>) {
+  const t = useShared();
+  const list = useInfiniteQuery({
+    queryKey: [...queryKey, path],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) => {
+      const after = pageParam
+        ? `${path.includes('?') ? '&' : '?'}after=${encodeURIComponent(pageParam)}`
+        : '';
+      return ask<Page<Row>>(path + after, { signal, live: true });
+    },
+    getNextPageParam: last => last.next_cursor,
+    refetchInterval: query => (everyMs && (query.state.data?.pages.length ?? 0) <= 1 ? everyMs : false),
+    placeholderData: keepPreviousData,
+  });
+  if (list.isPending) return <Waiting />;
+  if (!list.data) return <Failure error={list.error} again={() => void list.refetch()} />;
+  const rows = list.data.pages.flatMap(page => page.data);
+  return (
+    <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? 'fading' : undefined}>
+      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      <Rows rows={rows} {...table} />
+      {list.hasNextPage && (
+        <div className="more">
+          <Button
+            variant="default"
+            size="xs"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {t.more}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Something is on its way. */
+export function Waiting({ rows = 6 }: { rows?: number }) {
+  const t = useShared();
+  return (
+    <div role="status" aria-label={t.loading} className="waiting">
+      {Array.from({ length: rows }, (_, index) => `line-${index}`).map(key => (
+        <Skeleton key={key} height={28} radius="sm" />
+      ))}
+    </div>
+  );
+}

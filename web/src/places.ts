@@ -1,0 +1,14 @@
+/** The pages, in the order of the menu, with the letter that leads there after `g`. */
+export const places = [
+  { name: 'overview', path: '/', key: 'o', group: 'work' },
+  { name: 'payments', path: '/payments', key: 'p', group: 'work' },
+  { name: 'review', path: '/review', key: 'v', group: 'work' },
+  { name: 'requests', path: '/requests', key: 'q', group: 'work' },
+  { name: 'partners', path: '/partners', key: 'a', group: 'money' },
+  { name: 'ledger', path: '/ledger', key: 'l', group: 'money' },
+  { name: 'rates', path: '/rates', key: 'r', group: 'money' },
+  { name: 'reconciliation', path: '/reconciliation', key: 'c', group: 'money' },
+  { name: 'recipients', path: '/recipients', key: 'b', group: 'control' },
+  { name: 'audit', path: '/audit', key: 'u', group: 'control' },
+  { name: 'settings', path: '/settings', key: 's', group: 'control' },
+] as const;

@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react';
+import { outside, Refused } from '../api.ts';
+import { en } from './en.ts';
+import { ru } from './ru.ts';
+
+export type Language = 'en' | 'ru';
+
+const key = 'kopeck-language';
+
+export const language = outside<Language>(remembered());
+document.documentElement.lang = language.get();
+
+function remembered(): Language {
+  const kept = localStorage.getItem(key);
+  if (kept === 'en' || kept === 'ru') return kept;
+  return navigator.language.startsWith('ru') ? 'ru' : 'en';
+}
+
+export function chooseLanguage(chosen: Language): void {
+  localStorage.setItem(key, chosen);
+  document.documentElement.lang = chosen;
+  language.set(chosen);
+}
+
+export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
+
+/** Texts of one page in both languages, with the same keys, so that they are loaded with the page. */
+export const inBoth = <T extends object>(texts: { en: T; ru: NoInfer<T> }): { en: T; ru: T } => texts;
+
+export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
+
+const shared = { en, ru };
+
+/** The texts that all pages share. */
+export const useShared = () => useTexts(shared);
+
+/** A refusal of the server, or anything else that went wrong, as a sentence. */
+export function useSentence(): (error: unknown) => string {
+  const t = useShared();
+  return error => {
+    if (!(error instanceof Refused)) return t.errors.internal_error;
+    const known = (t.errors as Record<string, string>)[error.code];
+    const sentence = known ?? `${t.refused} ${error.message || error.code}`;
+    const more = error.code === 'invalid_request' && error.message ? ` ${error.message}` : '';
+    return error.status >= 500 && error.requestId ? `${sentence} (${error.requestId})` : sentence + more;
+  };
+}
+
+/** A word of the server (a state, a kind) in the reader's language; one we do not know is shown as it came. */
+export const wordIn = (words: Record<string, string>, word: string): string => words[word] ?? word;

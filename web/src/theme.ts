@@ -1,0 +1,17 @@
+import { type CSSVariablesResolver, createTheme, Modal, Tooltip } from '@mantine/core';
+
+/**
+ * The values stand in theme.css: the content security policy allows no style elements, so Mantine's variables come
+ * from files. For the same reason pages use no style properties that change with the width (`w={{ base, sm }}`), no
+ * AppShell, no SimpleGrid: classes of styles.css do that.
+ */
+export const theme = createTheme({
+  primaryShade: { light: 8, dark: 8 },
+  cursorType: 'pointer',
+  components: {
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, padding: 'lg' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { events: { hover: true, focus: true, touch: true } } }),
+  },
+});
+
+export const noVariables: CSSVariablesResolver = () => ({ variables: {}, light: {}, dark: {} });

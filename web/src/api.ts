@@ -42,19 +42,22 @@ export const connected = outside(true);
 /** undefined until it is known, null when nobody is signed in. */
 export const session = outside<Session | null | undefined>(undefined);
 
-interface Options {
-  signal?: AbortSignal;
-  /** Asked by the page and not by a person: it does not keep an idle session alive. */
-  live?: boolean;
+/** When a person was last at work here. Pages ask by themselves, and that alone keeps no session alive. */
+let touchedAtMs = Date.now();
+for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
+  document.addEventListener(
+    kind,
+    () => {
+      touchedAtMs = Date.now();
+    },
+    { passive: true, capture: true },
+  );
 }
+const isAlone = () => Date.now() - touchedAtMs > 60_000;
 
 /** Reads. `path` begins after `/console/api`. */
-export const ask = <T>(path: string, options: Options = {}): Promise<T> =>
-  call<T>(path, {
-    method: 'GET',
-    headers: options.live ? { 'X-Live': '1' } : {},
-    signal: options.signal ?? null,
-  });
+export const ask = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  call<T>(path, { method: 'GET', headers: isAlone() ? { 'X-Background': '1' } : {}, signal: signal ?? null });
 
 /** Changes something. */
 export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =>

@@ -28,7 +28,6 @@ import '@mantine/core/styles/Anchor.css';
 import '@mantine/core/styles/Kbd.css';
 import '@mantine/core/styles/Menu.css';
 import '@mantine/core/styles/Tooltip.css';
-import '@mantine/core/styles/SegmentedControl.css';
 import '@mantine/core/styles/Skeleton.css';
 import '@mantine/core/styles/Notification.css';
 import '@mantine/notifications/styles.css';

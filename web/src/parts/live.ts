@@ -5,11 +5,11 @@ import { ask } from '../api.ts';
 export const useLive = <T>(key: QueryKey, path: string, everyMs: number | false) =>
   useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => ask<T>(path, { signal, live: true }),
+    queryFn: ({ signal }) => ask<T>(path, signal),
     refetchInterval: everyMs,
     placeholderData: keepPreviousData,
   });
 
 /** Reads `path` once, and again after something was done. */
 export const useOnce = <T>(key: QueryKey, path: string) =>
-  useQuery({ queryKey: key, queryFn: ({ signal }) => ask<T>(path, { signal }) });
+  useQuery({ queryKey: key, queryFn: ({ signal }) => ask<T>(path, signal) });

@@ -85,7 +85,7 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetPr
       const after = pageParam
         ? `${path.includes('?') ? '&' : '?'}after=${encodeURIComponent(pageParam)}`
         : '';
-      return ask<Page<Row>>(path + after, { signal, live: true });
+      return ask<Page<Row>>(path + after, signal);
     },
     getNextPageParam: last => last.next_cursor,
     refetchInterval: query => (everyMs && (query.state.data?.pages.length ?? 0) <= 1 ? everyMs : false),

@@ -1,0 +1,116 @@
+import { Button, Tooltip } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { RequestRow } from '../../../src/console/shapes.ts';
+import { send } from '../api.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
+import { State } from './badge.tsx';
+import { Confirm } from './confirm.tsx';
+import { Rub, Usdt } from './money.tsx';
+import { Facts } from './page.tsx';
+import { texts } from './request.texts.ts';
+import { Ago, Time } from './time.tsx';
+
+type Decision = 'approve' | 'refuse' | 'withdraw';
+
+/** Something that waits, or has waited, for a second person. */
+export function RequestCard({
+  request,
+  withSubject = false,
+}: {
+  request: RequestRow;
+  withSubject?: boolean;
+}) {
+  const t = useTexts(texts);
+  return (
+    <section className={request.state === 'waiting' ? 'card card-waiting' : 'card'}>
+      <div className="between card-head">
+        <div className="inline">
+          <h2>{t.kinds[request.kind]}</h2>
+          <State state={request.state} />
+          {withSubject && <Subject request={request} />}
+        </div>
+        {request.state === 'waiting' && <Decide request={request} />}
+      </div>
+      <Facts
+        facts={[
+          ...amountOf(request),
+          ...changeOf(t, request),
+          [
+            t.askedBy,
+            <span key="by">
+              {request.asked_by} · <Ago at={request.asked_at} />
+            </span>,
+          ],
+          ...(request.decided_by
+            ? ([
+                [
+                  t.decidedBy,
+                  <span key="by">
+                    {request.decided_by} · <Time at={request.decided_at} as="short" />
+                  </span>,
+                ],
+              ] as [string, React.ReactNode][])
+            : []),
+        ]}
+      />
+      {request.reason && <p className="quote">{request.reason}</p>}
+    </section>
+  );
+}
+
+function amountOf({ amount_rub, amount_usdt, kind }: RequestRow): [string, React.ReactNode][] {
+  if (amount_rub) return [['₽', <Rub key="rub" amount={amount_rub} />]];
+  return amount_usdt && kind !== 'credit' ? [['USDT', <Usdt key="usdt" amount={amount_usdt} />]] : [];
+}
+
+const changeOf = (t: (typeof texts)['en'], { change, reason }: RequestRow): [string, React.ReactNode][] =>
+  Object.entries(change)
+    .filter(([, value]) => value !== reason)
+    .map(([name, value]) => [wordIn(t.names, name), wordIn(t.words, value)]);
+
+function Subject({ request: { kind, subject } }: { request: RequestRow }) {
+  if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;
+  return kind === 'credit' ? <Link href={`/partners/${subject}`}>{subject}</Link> : null;
+}
+
+function Decide({ request }: { request: RequestRow }) {
+  const t = useTexts(texts);
+  const [deciding, setDeciding] = useState<Decision | null>(null);
+  const why = request.may_decide ? undefined : request.is_own ? t.own : t.mayNot;
+  const says = { approve: t.approveSays, refuse: t.refuseSays, withdraw: t.withdrawSays };
+  const refused = {
+    'data-disabled': true,
+    'aria-disabled': true,
+    'aria-description': why,
+    onClick: undefined,
+  };
+  return (
+    <div className="actions">
+      <Tooltip label={why} disabled={!why} multiline maw={320}>
+        <Button size="xs" onClick={() => setDeciding('approve')} {...(why ? refused : {})}>
+          {t.approve}
+        </Button>
+      </Tooltip>
+      {!why && (
+        <Button size="xs" variant="default" onClick={() => setDeciding('refuse')}>
+          {t.refuse}
+        </Button>
+      )}
+      {request.is_own && (
+        <Button size="xs" variant="default" onClick={() => setDeciding('withdraw')}>
+          {t.withdraw}
+        </Button>
+      )}
+      {deciding && (
+        <Confirm
+          title={`${t[deciding]}: ${t.kinds[request.kind].toLowerCase()}`}
+          says={says[deciding]}
+          verb={t[deciding]}
+          run={() => send(`/requests/${request.request_id}/${deciding}`)}
+          onClose={() => setDeciding(null)}
+        />
+      )}
+    </div>
+  );
+}

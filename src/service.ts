@@ -9,8 +9,9 @@ import { createConsole } from './console/index.ts';
 import type { Database } from './db/database.ts';
 import { failingFast } from './db/pool.ts';
 import { announcePresence } from './db/presence.ts';
+import { startPruning } from './db/prune.ts';
 import { openSecretKey } from './db/secret-key.ts';
-import { createHttpGateway } from './gateway/index.ts';
+import { createCallLog, createHttpGateway, pruneCalls } from './gateway/index.ts';
 import type { Neighbours } from './neighbours.ts';
 import { createAuthenticator, createRateLimiter } from './partners/index.ts';
 import {
@@ -23,7 +24,7 @@ import {
   startRecovery,
 } from './payments/index.ts';
 import { createRateSources, startRateRefresher } from './rates/index.ts';
-import { createSender, createVault, startDelivery, startPruning } from './webhooks/index.ts';
+import { createSender, createVault, pruneLog, startDelivery } from './webhooks/index.ts';
 
 /** What a process can see through in well under a second; more would only wait. */
 const mostBeforeDebit = 300;
@@ -40,20 +41,22 @@ export async function startService(
   const log = pino({ level: settings.logLevel });
   const secretKey = await openSecretKey(settings, pool);
   const alarms = createAlarms({ db: pool, clock, log });
+  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const presence = await announcePresence(pool);
+  const db = failingFast(pool, presence.isDatabaseAnswering);
+  const calls = createCallLog({ db, clock, log });
   let reported = Promise.resolve();
   const gateway = createHttpGateway({
     url: settings.gatewayUrl!,
     token: settings.gatewayToken,
+    onExchange: calls.record,
     onReachable: isReachable => {
       // One after the other, so that what is said last is what stands.
       reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));
     },
   });
-  const authenticator = createAuthenticator(pool, clock, secretKey);
-  const presence = await announcePresence(pool);
-  const db = failingFast(pool, presence.isDatabaseAnswering);
   const handOver = createHandOver(db, clock, presence.instance);
-  closings.push(gateway.close, authenticator.close, presence.close, handOver.stop);
+  closings.push(authenticator.close, presence.close, calls.stop, gateway.close, handOver.stop);
   const deps = {
     ...settings,
     pool,
@@ -120,7 +123,7 @@ function startWork(
   };
   neighbours.onNudge(delivery.nudge);
   closings.push(refresher.stop, startRecovery(deps), startReconciler(deps), sender.close, delivery.stop);
-  closings.push(startPruning(deps));
+  closings.push(startPruning(deps, [pruneLog, pruneCalls]));
 }
 
 /** The chat bot, if there is a token for one. */

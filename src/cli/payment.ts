@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
-import { findAnywhere, paymentObject, resolvePayment } from '../payments/index.ts';
+import { askAgain, findAnywhere, paymentObject, resolvePayment } from '../payments/index.ts';
 import { label } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
@@ -13,6 +13,31 @@ export function paymentCommands(): Command {
     .addCommand(
       command('show <payment>', 'show a payment, whoever made it').action((payment, { json }) =>
         atWork(json, workplace => show(workplace, payment)),
+      ),
+    )
+    .addCommand(
+      command('ask <payment>', 'ask the bank side about an unfinished payment now').action(
+        (payment, { json }) =>
+          atWork(json, async workplace => {
+            const paymentId = parseId('pay', payment);
+            if (!paymentId) throw noSuchPayment(payment);
+            const { outcome } = await askAgain(workplace.desk, paymentId);
+            switch (outcome) {
+              case 'asked':
+                return {
+                  json: { payment_id: paymentId, outcome },
+                  text: `A worker asks about ${payment} now: see kopeck payment show.`,
+                };
+              case 'no_payment':
+                throw noSuchPayment(payment);
+              case 'test_mode':
+                throw new RefusedError(outcome, `${payment} is in test mode: there is no bank side to ask.`);
+              case 'under_way':
+                throw underWay(payment);
+              case 'already_ended':
+                throw new RefusedError(outcome, `${payment} has ended already: there is nothing to ask.`);
+            }
+          }),
       ),
     )
     .addCommand(
@@ -34,10 +59,7 @@ export function paymentCommands(): Command {
               case 'no_payment':
                 throw noSuchPayment(payment);
               case 'under_way':
-                throw new RefusedError(
-                  'under_way',
-                  `The bank side is being asked about ${payment} at this moment: try again in a minute.`,
-                );
+                throw underWay(payment);
               case 'already_ended':
                 throw new RefusedError(
                   'already_ended',
@@ -51,6 +73,12 @@ export function paymentCommands(): Command {
 
 const noSuchPayment = (payment: string) =>
   new RefusedError('no_payment', `There is no payment ${payment}: check the id, it looks like pay_01h….`);
+
+const underWay = (payment: string) =>
+  new RefusedError(
+    'under_way',
+    `The bank side is being asked about ${payment} at this moment: try again in a minute.`,
+  );
 
 async function show({ desk }: Workplace, id: string): Promise<Output> {
   const paymentId = parseId('pay', id);

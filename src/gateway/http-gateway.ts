@@ -2,17 +2,10 @@ import { Agent, request } from 'undici';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { type Answer, readObject, readOrder, readPage, readRefusal, readResolving } from './answers.ts';
 import { createBreaker } from './breaker.ts';
-import type {
-  DeclineCode,
-  Gateway,
-  ListedOrder,
-  Order,
-  OrderAnswer,
-  OrderPage,
-  Resolution,
-  Unknown,
-} from './gateway.ts';
+import { type Exchange, storable } from './exchange.ts';
+import type { Gateway, KnownOrder, Order, Resolution, Unknown } from './gateway.ts';
 
 export interface HttpGatewayOptions {
   url: string;
@@ -24,12 +17,11 @@ export interface HttpGatewayOptions {
   clock?: Clock;
   /** Hears when the bank side no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
+  /** Hears of every conversation about a code or an order when it is over; nobody waits for it. */
+  onExchange?: (exchange: Exchange) => void;
 }
 
-interface Answer {
-  status: number;
-  body: Record<string, unknown> | undefined;
-}
+type Subject = Pick<Exchange, 'call' | 'paymentId' | 'qrUrl'> & { body: object | undefined };
 
 const maxAnswerBytes = 64 * 1024;
 const maxListBytes = 1024 * 1024;
@@ -39,7 +31,8 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   const { resolveTimeoutMs = 10_000, payTimeoutMs = 50_000, pollTimeoutMs = 10_000 } = options;
   const base = options.url.replace(/\/+$/, '');
   const agent = new Agent({ connections: 256, connect: { timeout: 5_000 } });
-  const breaker = createBreaker(options.clock ?? systemClock, isOpen => options.onReachable?.(!isOpen));
+  const { clock = systemClock, onExchange } = options;
+  const breaker = createBreaker(clock, isOpen => options.onReachable?.(!isOpen));
 
   async function call(...request: Parameters<typeof exchange>): Promise<Answer> {
     try {
@@ -75,62 +68,94 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
       text += chunk;
       if (text.length > maxBytes) throw new Error('the answer is too long');
     }
-    return { status: response.statusCode, body: readObject(text) };
+    return { status: response.statusCode, body: readObject(text), text };
+  }
+
+  /** Makes a call whose conversation goes on record, and reads its answer or what broke it. */
+  async function converse<Result extends { outcome: string }>(
+    subject: Subject,
+    attempt: () => Promise<Answer>,
+    read: (answer: Answer) => Result,
+    readError: (error: unknown) => Result,
+  ): Promise<Result> {
+    const startedAtMs = clock.nowMs();
+    const started = performance.now();
+    let answer: Answer | undefined;
+    let error: string | null = null;
+    let result: Result;
+    try {
+      answer = await attempt();
+      result = read(answer);
+    } catch (thrown) {
+      error = describeError(thrown);
+      result = readError(thrown);
+    }
+    if (onExchange) {
+      const { body, ...about } = subject;
+      onExchange({
+        ...about,
+        startedAtMs,
+        durationMs: Math.round(performance.now() - started),
+        status: answer?.status ?? null,
+        outcome: result.outcome,
+        request: body ? storable(JSON.stringify(body), options.token) : null,
+        response: answer ? storable(answer.text, options.token) : null,
+        error,
+      });
+    }
+    return result;
   }
 
   async function resolve(qrUrl: string): Promise<Resolution> {
     if (!breaker.letsPass()) return { outcome: 'gateway_unavailable' };
-    let answer: Answer;
-    try {
-      answer = await call('POST', '/qr/resolve', { qr_url: qrUrl }, resolveTimeoutMs);
-    } catch (error) {
-      return { outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' };
-    }
-    const { status, body } = answer;
-    if (status === 200) return readResolution(body);
-    if (
-      (status === 404 && body?.code === 'QR_CODE_NOT_FOUND') ||
-      (status === 410 && body?.code === 'QR_EXPIRED')
-    ) {
-      return { outcome: 'invalid_qr' };
-    }
-    return { outcome: status === 503 ? 'gateway_unavailable' : 'qr_unresolvable' };
+    const body = { qr_url: qrUrl };
+    return converse<Resolution>(
+      { call: 'resolve', paymentId: undefined, qrUrl, body },
+      () => call('POST', '/qr/resolve', body, resolveTimeoutMs),
+      readResolving,
+      error => ({ outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' }),
+    );
   }
 
   /** Runs a call on an order; a call that breaks in any way leaves the outcome unknown. */
-  async function ask<Result>(
+  const ask = <Result extends { outcome: string }>(
+    subject: Subject,
     attempt: () => Promise<Answer>,
     read: (answer: Answer) => Result,
-  ): Promise<Result | Unknown> {
-    try {
-      return read(await attempt());
-    } catch (error) {
-      return { outcome: 'unknown', why: describeError(error) };
-    }
-  }
+  ): Promise<Result | Unknown> =>
+    converse<Result | Unknown>(subject, attempt, read, error => ({
+      outcome: 'unknown',
+      why: describeError(error),
+    }));
+
+  const about = (name: Exchange['call'], { paymentId }: KnownOrder): Subject => ({
+    call: name,
+    paymentId,
+    qrUrl: undefined,
+    body: undefined,
+  });
 
   const orderPath = (paymentId: Id<'pay'>) => `/orders/${paymentId}`;
 
   return {
     resolve,
-    pay: (order: Order) =>
-      ask(
-        () =>
-          call(
-            'PUT',
-            orderPath(order.paymentId),
-            {
-              qr_url: order.qrUrl,
-              qrc_id: order.qrcId,
-              amount_kopecks: Number(order.amountKopecks),
-              fingerprint: order.fingerprint,
-            },
-            payTimeoutMs,
-          ),
+    pay: (order: Order) => {
+      const { qrUrl } = order;
+      const body = {
+        qr_url: qrUrl,
+        qrc_id: order.qrcId,
+        amount_kopecks: Number(order.amountKopecks),
+        fingerprint: order.fingerprint,
+      };
+      return ask(
+        { ...about('pay', order), qrUrl, body },
+        () => call('PUT', orderPath(order.paymentId), body, payTimeoutMs),
         answer => readRefusal(answer) ?? readOrder(answer, order.amountKopecks),
-      ),
+      );
+    },
     poll: order =>
       ask(
+        about('poll', order),
         () => call('GET', orderPath(order.paymentId), undefined, pollTimeoutMs),
         answer =>
           answer.status === 404 && answer.body?.code === 'ORDER_UNKNOWN'
@@ -139,6 +164,7 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
       ),
     void: order =>
       ask(
+        about('void', order),
         () => call('POST', `${orderPath(order.paymentId)}/void`, undefined, pollTimeoutMs),
         answer =>
           answer.status === 200 && answer.body?.state === 'voided'
@@ -168,118 +194,10 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   };
 }
 
-function readObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** PostgreSQL stores no NUL: what carries one could not be put on record. */
-const isStorableText = (value: unknown): value is string =>
-  typeof value === 'string' && !value.includes('\0');
-
-function readResolution(body: Record<string, unknown> | undefined): Resolution {
-  const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
-  const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
-  const amountIsFine =
-    amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
-  if (!texts.every(isStorableText) || !amountIsFine) return { outcome: 'qr_unresolvable' };
-  const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
-  return {
-    outcome: 'resolved',
-    qr: {
-      qrcId: qrcId!,
-      scenario: scenarioName!,
-      recipient: recipientName!,
-      recipientId: recipientId!,
-      amountKopecks: amount_kopecks === null ? null : BigInt(amount_kopecks as number),
-      purpose: purposeText!,
-      fingerprint: print!,
-    },
-  };
-}
-
-const refusals = {
-  '409 QR_CHANGED': 'qr_changed',
-  '409 VOIDED': 'voided',
-  '429 BUSY': 'gateway_busy',
-  '503 UNAVAILABLE': 'gateway_unavailable',
-} as const;
-
-function readRefusal({ status, body }: Answer) {
-  const code = refusals[`${status} ${body?.code}` as keyof typeof refusals];
-  return code ? ({ outcome: 'refused', code } as const) : undefined;
-}
-
-/** The bank side's reasons, in the words of the contract; all others are plain refusals. */
-const declineCodes = new Map<unknown, DeclineCode>(
-  Object.entries({
-    QR_EXPIRED: 'qr_expired',
-    QR_CODE_NOT_FOUND: 'qr_expired',
-    QR_ALREADY_PAID: 'qr_already_paid',
-    ACCOUNT_BLOCKED: 'recipient_unavailable',
-    ACCOUNT_CLOSED: 'recipient_unavailable',
-    LIMIT_EXCEEDED: 'limit_exceeded',
-    SUSPECTED_FRAUD: 'suspected_fraud',
-  }),
-);
-
-/** "Declined" for one of these says only that the bank side does not know either. */
-const reasonsThatProveNothing = new Set([
-  'PAYER_BANK_TIMEOUT',
-  'GATEWAY_TIMEOUT',
-  'UNEXPECTED_GATEWAY_RESPONSE',
-  'OPERATION_IN_PROGRESS',
-  'UNKNOWN_ERROR',
-]);
-
-function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnswer | Unknown {
-  const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
-  if (status !== 200 || !body) return unknown(`status ${status}${body ? '' : ', no readable body'}`);
-  const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
-  if (!isStorableText(orderId) || orderId === '') return unknown('an order without an id');
-  if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
-    return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
-  }
-  if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
-  if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
-  if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
-  return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
-}
-
 const noList = (why: string) =>
   new OperatorError(
     `The list of orders cannot be had from the bank side (${why}): check GATEWAY_URL and that it answers.`,
   );
-
-function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
-  const { orders, next_cursor: nextCursor } = body ?? {};
-  if (!Array.isArray(orders) || !(nextCursor === null || typeof nextCursor === 'string')) return undefined;
-  const read = orders.map(readListed);
-  return read.every(order => order !== undefined) ? { orders: read, nextCursor } : undefined;
-}
-
-function readListed(order: unknown): ListedOrder | undefined {
-  const { payment_id, order_id, state, amount_kopecks, created_at } = (order ?? {}) as Record<
-    string,
-    unknown
-  >;
-  const texts = [payment_id, order_id, state, created_at];
-  const createdAt = new Date(String(created_at));
-  const amountIsFine = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
-  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !amountIsFine) return undefined;
-  const [paymentId, orderId, stateName] = texts as string[];
-  return {
-    paymentId: paymentId!,
-    orderId: orderId!,
-    state: stateName!,
-    amountKopecks: BigInt(amount_kopecks as number),
-    createdAt,
-  };
-}
 
 const isTimeout = (error: unknown) =>
   error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);

@@ -19,3 +19,15 @@ export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: nu
   });
   return rows;
 }
+
+/** What was credited by this name; null when nothing was. */
+export async function findCredited(
+  db: Queryable,
+  { partnerId, mode, reference }: { partnerId: Id<'prt'>; mode: Mode; reference: string },
+): Promise<bigint | null> {
+  const { rows } = await db.query<{ micro_usdt: bigint }>({
+    text: `SELECT micro_usdt FROM entries WHERE reference = $3 AND partner_id = $1 AND mode = $2`,
+    values: [uuidFromId(partnerId), mode, reference],
+  });
+  return rows[0]?.micro_usdt ?? null;
+}

@@ -1,6 +1,13 @@
 export { type Caller, type CreateDeps, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
-export { findAnywhere, resolvePayment } from './operate.ts';
+export {
+  askAgain,
+  findAnywhere,
+  type OperatorsWord,
+  resolvePayment,
+  resolvePaymentIn,
+  type WatchedPayment,
+} from './operate.ts';
 export type { Creation } from './pay.ts';
 export {
   formatInstant,

@@ -1,4 +1,5 @@
 import { endAlarms } from '../alarms/index.ts';
+import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
@@ -13,20 +14,30 @@ export interface WatchedPayment extends Payment {
   isUnderWay: boolean;
 }
 
-/** Whoever's it is. The key leads with the partner, so it is asked for once per partner rather than by a scan of all. */
-export async function findAnywhere(db: Queryable, paymentId: Id<'pay'>): Promise<WatchedPayment | undefined> {
-  const { rows } = await db.query<
-    PaymentRow & { next_at: Date | null; support_since: Date | null; owner: number | null }
-  >({
+type WatchedRow = PaymentRow & { next_at: Date | null; support_since: Date | null; owner: number | null };
+
+const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
+  db.query<WatchedRow>({
     text: `SELECT p.*, o.next_at, o.support_since, o.owner
-             FROM partners r
-            CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
-            CROSS JOIN LATERAL (SELECT * FROM payments p
-                                 WHERE p.partner_id = r.id AND p.mode = m.mode AND p.id = $1 OFFSET 0) AS p
+             FROM ${from}
              LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,
     values: [uuidFromId(paymentId)],
   });
-  const [row] = rows;
+
+const payments = `unnest(enum_range(NULL::mode)) AS m (mode)
+  CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.mode = m.mode AND p.id = $1 AND NOT p.rejected OFFSET 0) AS p`;
+
+/** Attempts that were rejected are seldom asked for and have no index of their own: once per partner, by its key. */
+const attempts = `partners r CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
+  CROSS JOIN LATERAL (SELECT * FROM payments p
+                       WHERE p.partner_id = r.id AND p.mode = m.mode AND p.id = $1 OFFSET 0) AS p`;
+
+/** Whoever's it is. */
+export async function findAnywhere(db: Queryable, paymentId: Id<'pay'>): Promise<WatchedPayment | undefined> {
+  const {
+    rows: [found],
+  } = await find(db, payments, paymentId);
+  const row = found ?? (await find(db, attempts, paymentId)).rows[0];
   return (
     row && {
       ...toPayment(row),
@@ -42,28 +53,61 @@ export type ResolvedByOperator =
   | { outcome: 'no_payment' | 'under_way' }
   | { outcome: 'already_ended'; status: Payment['status'] };
 
+export interface OperatorsWord {
+  outcome: 'succeeded' | 'failed';
+  reason: string;
+  /** Who wanted it, when somebody else says it. */
+  askedBy?: string;
+}
+
 /** An operator's word ends a payment that the gateway gives no final answer about; money moves as if it had. */
-export function resolvePayment(
+export const resolvePayment = (
   desk: Desk,
   paymentId: Id<'pay'>,
-  { outcome, reason }: { outcome: 'succeeded' | 'failed'; reason: string },
+  word: OperatorsWord,
+): Promise<ResolvedByOperator> => transaction(desk.pool, tx => resolvePaymentIn(tx, desk, paymentId, word));
+
+/** The same, as part of something larger. */
+export async function resolvePaymentIn(
+  tx: Queryable,
+  desk: Desk,
+  paymentId: Id<'pay'>,
+  { outcome, reason, askedBy }: OperatorsWord,
 ): Promise<ResolvedByOperator> {
+  const payment = await findAnywhere(tx, paymentId);
+  if (!payment) return { outcome: 'no_payment' };
+  const { partnerId, mode, status, statusDetail } = payment;
+  // Its order may be on its way to the bank side just now, which would pay what was returned here.
+  if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
+  const ending = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
+  const [result] = await finishAll(tx, desk.clock, [{ partnerId, mode, paymentId, ...ending }]);
+  if (!result!.changed) return { outcome: 'already_ended', status: result!.standing };
+  await endAlarms(tx, desk, paymentId);
+  await recordChange(tx, desk, {
+    action: 'payment.resolve',
+    subject: paymentId,
+    before: { status, statusDetail },
+    after: { status: outcome, reason, ...(askedBy === undefined ? {} : { asked_by: askedBy }) },
+  });
+  return { outcome: 'resolved' };
+}
+
+export type Asked = { outcome: 'asked' | 'no_payment' | 'under_way' | 'already_ended' | 'test_mode' };
+
+/** The time of an unfinished payment has come: whichever worker is free asks the gateway about it. */
+export function askAgain(desk: Desk, paymentId: Id<'pay'>): Promise<Asked> {
   return transaction(desk.pool, async tx => {
     const payment = await findAnywhere(tx, paymentId);
-    if (!payment) return { outcome: 'no_payment' };
-    const { partnerId, mode, status, statusDetail } = payment;
-    // Its order may be on its way to the bank side just now, which would pay what was returned here.
-    if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
-    const ending = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
-    const [result] = await finishAll(tx, desk.clock, [{ partnerId, mode, paymentId, ...ending }]);
-    if (!result!.changed) return { outcome: 'already_ended', status: result!.standing };
-    await endAlarms(tx, desk, paymentId);
-    await recordChange(tx, desk, {
-      action: 'payment.resolve',
-      subject: paymentId,
-      before: { status, statusDetail },
-      after: { status: outcome, reason },
+    if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
+    if (payment.mode === 'test') return { outcome: 'test_mode' };
+    if (payment.status !== 'processing') return { outcome: 'already_ended' };
+    const { rowCount } = await tx.query({
+      text: `UPDATE open_payments SET next_at = $3
+              WHERE partner_id = $1 AND mode = 'live' AND payment_id = $2 AND owner IS NULL`,
+      values: [uuidFromId(payment.partnerId), uuidFromId(paymentId), instantOf(desk.clock)],
     });
-    return { outcome: 'resolved' };
+    if (rowCount === 0) return { outcome: 'under_way' };
+    await recordChange(tx, desk, { action: 'payment.ask', subject: paymentId });
+    return { outcome: 'asked' };
   });
 }

@@ -3,7 +3,7 @@ export { type Certificate, certify } from './check.ts';
 export { startDelivery } from './deliver.ts';
 export { envelope, formatEventId, parseEventId } from './envelope.ts';
 export { listEvents } from './feed.ts';
-export { listAttempts, pruneLog, resendEvent, resendFailed, startPruning } from './log.ts';
+export { listAttempts, pruneLog, resendEvent, resendFailed } from './log.ts';
 export { createNameLookup, leadsInside } from './resolve.ts';
 export { createVault } from './secret.ts';
 export { createSender } from './send.ts';

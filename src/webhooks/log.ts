@@ -2,6 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { pruneOlder } from '../db/prune.ts';
 
 export interface Attempt {
   eventId: bigint;
@@ -102,47 +103,11 @@ export async function resendFailed(
 }
 
 const keptDays = 30;
-const pruneAtOnce = 10_000;
 
 /** Forgets attempts, given-up deliveries and notices that are older than thirty days. Returns how many rows that were. */
 export async function pruneLog(db: Queryable, clock: Clock): Promise<number> {
   const before = new Date(clock.nowMs() - keptDays * 86_400_000);
-  let pruned = 0;
-  for (const [table, column] of [
-    ['webhook_attempts', 'at'],
-    ['deliveries', 'failed_at'],
-    ['partner_notices', 'at'],
-  ]) {
-    for (let count = 1; count > 0; ) {
-      const { rowCount } = await db.query({
-        text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${pruneAtOnce}))`,
-        values: [before],
-      });
-      count = rowCount ?? 0;
-      pruned += count;
-    }
-  }
-  return pruned;
-}
-
-const pruneEveryMs = 3_600_000;
-
-/** Keeps the log short for as long as this process runs; that several do so does no harm. */
-export function startPruning(deps: {
-  db: Queryable;
-  clock: Clock;
-  log: { error(details: object, message: string): void };
-}): () => Promise<void> {
-  const { db, clock, log } = deps;
-  const stop = new AbortController();
-  const finished = (async () => {
-    while (!stop.signal.aborted) {
-      await pruneLog(db, clock).catch(err => log.error({ err }, 'the log of webhooks could not be pruned'));
-      await clock.sleep(pruneEveryMs, stop.signal);
-    }
-  })();
-  return () => {
-    stop.abort();
-    return finished;
-  };
+  const attempts = await pruneOlder(db, 'webhook_attempts', 'at', before);
+  const givenUp = await pruneOlder(db, 'deliveries', 'failed_at', before);
+  return attempts + givenUp + (await pruneOlder(db, 'partner_notices', 'at', before));
 }

@@ -1,0 +1,127 @@
+import type { DeclineCode, ListedOrder, OrderAnswer, OrderPage, Resolution, Unknown } from './gateway.ts';
+
+/** What came back, before anybody knows what it means. */
+export interface Answer {
+  status: number;
+  body: Record<string, unknown> | undefined;
+  text: string;
+}
+
+export function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** PostgreSQL stores no NUL: what carries one could not be put on record. */
+const isStorableText = (value: unknown): value is string =>
+  typeof value === 'string' && !value.includes('\0');
+
+export function readResolving({ status, body }: Answer): Resolution {
+  if (status === 200) return readResolution(body);
+  if (
+    (status === 404 && body?.code === 'QR_CODE_NOT_FOUND') ||
+    (status === 410 && body?.code === 'QR_EXPIRED')
+  ) {
+    return { outcome: 'invalid_qr' };
+  }
+  return { outcome: status === 503 ? 'gateway_unavailable' : 'qr_unresolvable' };
+}
+
+function readResolution(body: Record<string, unknown> | undefined): Resolution {
+  const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
+  const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
+  const amountIsFine =
+    amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
+  if (!texts.every(isStorableText) || !amountIsFine) return { outcome: 'qr_unresolvable' };
+  const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
+  return {
+    outcome: 'resolved',
+    qr: {
+      qrcId: qrcId!,
+      scenario: scenarioName!,
+      recipient: recipientName!,
+      recipientId: recipientId!,
+      amountKopecks: amount_kopecks === null ? null : BigInt(amount_kopecks as number),
+      purpose: purposeText!,
+      fingerprint: print!,
+    },
+  };
+}
+
+const refusals = {
+  '409 QR_CHANGED': 'qr_changed',
+  '409 VOIDED': 'voided',
+  '429 BUSY': 'gateway_busy',
+  '503 UNAVAILABLE': 'gateway_unavailable',
+} as const;
+
+export function readRefusal({ status, body }: Answer) {
+  const code = refusals[`${status} ${body?.code}` as keyof typeof refusals];
+  return code ? ({ outcome: 'refused', code } as const) : undefined;
+}
+
+/** The bank side's reasons, in the words of the contract; all others are plain refusals. */
+const declineCodes = new Map<unknown, DeclineCode>(
+  Object.entries({
+    QR_EXPIRED: 'qr_expired',
+    QR_CODE_NOT_FOUND: 'qr_expired',
+    QR_ALREADY_PAID: 'qr_already_paid',
+    ACCOUNT_BLOCKED: 'recipient_unavailable',
+    ACCOUNT_CLOSED: 'recipient_unavailable',
+    LIMIT_EXCEEDED: 'limit_exceeded',
+    SUSPECTED_FRAUD: 'suspected_fraud',
+  }),
+);
+
+/** "Declined" for one of these says only that the bank side does not know either. */
+const reasonsThatProveNothing = new Set([
+  'PAYER_BANK_TIMEOUT',
+  'GATEWAY_TIMEOUT',
+  'UNEXPECTED_GATEWAY_RESPONSE',
+  'OPERATION_IN_PROGRESS',
+  'UNKNOWN_ERROR',
+]);
+
+export function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnswer | Unknown {
+  const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
+  if (status !== 200 || !body) return unknown(`status ${status}${body ? '' : ', no readable body'}`);
+  const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
+  if (!isStorableText(orderId) || orderId === '') return unknown('an order without an id');
+  if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
+    return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
+  }
+  if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
+  if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
+  if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
+  return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
+}
+
+export function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
+  const { orders, next_cursor: nextCursor } = body ?? {};
+  if (!Array.isArray(orders) || !(nextCursor === null || typeof nextCursor === 'string')) return undefined;
+  const read = orders.map(readListed);
+  return read.every(order => order !== undefined) ? { orders: read, nextCursor } : undefined;
+}
+
+function readListed(order: unknown): ListedOrder | undefined {
+  const { payment_id, order_id, state, amount_kopecks, created_at } = (order ?? {}) as Record<
+    string,
+    unknown
+  >;
+  const texts = [payment_id, order_id, state, created_at];
+  const createdAt = new Date(String(created_at));
+  const amountIsFine = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
+  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !amountIsFine) return undefined;
+  const [paymentId, orderId, stateName] = texts as string[];
+  return {
+    paymentId: paymentId!,
+    orderId: orderId!,
+    state: stateName!,
+    amountKopecks: BigInt(amount_kopecks as number),
+    createdAt,
+  };
+}

@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Queryable } from '../../src/db/pool.ts';
+import { createCallLog, createHttpGateway, listCalls, pruneCalls } from '../../src/gateway/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, newPaymentId } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const token = 'a-token-that-nobody-may-see';
+
+/** A bank side that says what it is told to; `authorization` is what it heard last. */
+const bank = { status: 200, body: '{}', heard: '' };
+const server = createServer((request, response) => {
+  bank.heard = request.headers.authorization ?? '';
+  request.resume().on('end', () => response.writeHead(bank.status).end(bank.body));
+});
+await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(() => void server.close());
+
+const warnings: string[] = [];
+const log = { warn: (_details: object, message: string) => void warnings.push(message) };
+
+function start(db: Queryable = pool, mostWaiting?: number) {
+  const calls = createCallLog({ db, clock: systemClock, log, ...(mostWaiting ? { mostWaiting } : {}) });
+  const gateway = createHttpGateway({ url, token, onExchange: calls.record });
+  afterAll(() => gateway.close());
+  return { calls, gateway };
+}
+
+const orderOf = (paymentId = newPaymentId()) => ({
+  paymentId,
+  qrUrl: `https://qr.nspk.ru/${paymentId}`,
+  qrcId: 'AD1',
+  amountKopecks: 15_000n,
+  fingerprint: 'f',
+});
+
+describe('calls to the gateway', () => {
+  test('are on record with what was said and what it was taken for', async () => {
+    const { calls, gateway } = start();
+    const order = orderOf();
+    Object.assign(bank, { status: 200, body: '{"qrc_id":"AD1","scenario":"C2B"}' });
+    await gateway.resolve(order.qrUrl);
+    Object.assign(bank, { status: 200, body: '{"order_id":"o1","state":"accepted"}' });
+    await gateway.pay(order);
+    Object.assign(bank, { status: 404, body: '{"code":"ORDER_UNKNOWN"}' });
+    await gateway.poll(order);
+    Object.assign(bank, { status: 200, body: '{"state":"voided"}' });
+    await gateway.void(order);
+    await calls.stop();
+
+    const said = await listCalls(pool, order.paymentId);
+    expect(said.map(({ call, status, outcome }) => [call, status, outcome])).toEqual([
+      ['resolve', 200, 'qr_unresolvable'],
+      ['pay', 200, 'accepted'],
+      ['poll', 404, 'order_unknown'],
+      ['void', 200, 'voided'],
+    ]);
+    expect(JSON.parse(said[1]!.request!)).toMatchObject({ amount_kopecks: 15_000, fingerprint: 'f' });
+    expect(said[1]!.response).toBe('{"order_id":"o1","state":"accepted"}');
+    expect(said[2]!.request).toBeNull();
+    expect(calls.lost()).toBe(0);
+  });
+
+  test('a call that breaks is there too, with what broke it', async () => {
+    const calls = createCallLog({ db: pool, clock: systemClock, log });
+    const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, onExchange: calls.record });
+    const order = orderOf();
+    expect(await nobody.pay(order)).toMatchObject({ outcome: 'unknown' });
+    await calls.stop();
+    await nobody.close();
+    const [said] = await listCalls(pool, order.paymentId);
+    expect(said).toMatchObject({ call: 'pay', status: null, outcome: 'unknown', error: 'ECONNREFUSED' });
+  });
+
+  test('the token is never stored, even if the bank side repeats it, and what is long is cut', async () => {
+    const { calls, gateway } = start();
+    const order = orderOf();
+    const echo = `${'ж'.repeat(2_040)} Bearer ${token}\0 ${'ы'.repeat(5_000)}`;
+    Object.assign(bank, { status: 500, body: echo });
+    await gateway.pay(order);
+    await calls.stop();
+    expect(bank.heard).toContain(token);
+    const [said] = await listCalls(pool, order.paymentId);
+    expect(Buffer.byteLength(said!.response!)).toBeLessThanOrEqual(4_096 + 3);
+    expect(said!.response).not.toContain('\uFFFD');
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS count FROM gateway_calls c WHERE strpos(c::text, $1) > 0 OR strpos(c::text, $2) > 0',
+      [token.slice(0, 8), 'Authorization'],
+    );
+    expect(rows[0].count).toBe(0);
+  });
+
+  test('a database that is away costs the record and nothing else', async () => {
+    const { calls, gateway } = start({ query: () => Promise.reject(new Error('no database')) });
+    Object.assign(bank, { status: 200, body: '{"order_id":"o1","state":"succeeded"}' });
+    const startedMs = performance.now();
+    for (let nth = 0; nth < 5; nth++)
+      expect(await gateway.pay(orderOf())).toMatchObject({ outcome: 'succeeded' });
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    await calls.stop();
+    expect(calls.lost()).toBe(5);
+    expect(warnings.at(-1)).toContain('the database did not take them');
+  });
+
+  test('a database that hangs holds nobody up, and a flood is dropped and counted', async () => {
+    let release = () => {};
+    const hung = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    const slow: Queryable = { query: async statement => hung.then(() => pool.query(statement)) };
+    const { calls } = start(slow, 100);
+    const paymentId = newPaymentId();
+    const exchange = {
+      call: 'poll',
+      paymentId,
+      qrUrl: undefined,
+      startedAtMs: Date.now(),
+      durationMs: 1,
+      status: 200,
+      outcome: 'accepted',
+      request: null,
+      response: '{}',
+      error: null,
+    } as const;
+    calls.record(exchange);
+    // The first is on its way to the database; after it, so many may wait.
+    await new Promise(resolve => setTimeout(resolve, 400));
+    for (let nth = 0; nth < 1_000; nth++) calls.record(exchange);
+    await expect.poll(() => calls.lost()).toBe(900);
+    release();
+    await calls.stop();
+    expect(await listCalls(pool, paymentId)).toHaveLength(101);
+  });
+
+  test('are forgotten after ninety days', async () => {
+    const clock = manualClock();
+    const paymentId = newPaymentId();
+    const { rows } = await pool.query(
+      `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, outcome)
+       SELECT gen_random_uuid(), $1::timestamptz - make_interval(days => d), 'poll', 1, 'accepted'
+         FROM unnest(ARRAY[89, 91, 120]) AS d RETURNING payment_id`,
+      [new Date(clock.nowMs())],
+    );
+    expect(rows).toHaveLength(3);
+    expect(await pruneCalls(pool, clock)).toBe(2);
+    expect(await pruneCalls(pool, clock)).toBe(0);
+    expect(await listCalls(pool, paymentId)).toEqual([]);
+  });
+});

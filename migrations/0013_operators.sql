@@ -9,8 +9,9 @@ CREATE TABLE operators (
   disabled_at timestamptz,
   -- Null until they have used their link; and again after a reset.
   password_hash text,
-  -- Sealed. The step of the last code that was taken: none is taken twice.
+  -- Sealed; made with the link.
   totp_secret bytea,
+  -- Of the last code that was taken: none is taken twice. Null: they have never been here.
   totp_last_step bigint,
   -- The open link to set both, of which only a hash is kept.
   setup_hash bytea UNIQUE,
@@ -40,4 +41,6 @@ CREATE TABLE login_attempts (
   name_hash bytea NOT NULL,
   address text NOT NULL
 );
+CREATE INDEX login_attempts_by_name ON login_attempts (name_hash, address, at);
+CREATE INDEX login_attempts_by_address ON login_attempts (address, at);
 CREATE INDEX login_attempts_by_time ON login_attempts (at);

@@ -23,7 +23,7 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     if (isChange && !isFromOurPage(deps, request)) return refuseForeign(request, reply);
     if (needs === 'nothing') return undefined;
 
-    const token = readSessionToken(deps, request);
+    const token = readSessionToken(request);
     const isSignOfLife = request.headers['x-background'] === undefined;
     const operator = token && (await findSession(deps.db, deps.clock, token, { isSignOfLife }));
     if (!token || !operator) return refuse(request, reply, 401, 'signed_out', 'Sign in to go on.');

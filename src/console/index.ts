@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { isDatabaseFailing } from '../db/pool.ts';
+import { accessRoutes } from './access-routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
+import { operatorRoutes } from './operator-routes.ts';
 import { refuse } from './replies.ts';
 import { sessionRoutes } from './session-routes.ts';
 
@@ -10,7 +12,11 @@ export type { ConsoleDeps } from './deps.ts';
 export type Console = (server: FastifyInstance) => Promise<void>;
 
 /** Every page's routes, one file each. */
-const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [sessionRoutes];
+const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
+  accessRoutes,
+  operatorRoutes,
+  sessionRoutes,
+];
 
 /** The operators' door: its pages under `/console`, and what they ask under `/console/api`. */
 export function createConsole(deps: ConsoleDeps): Console {

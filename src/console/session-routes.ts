@@ -20,12 +20,12 @@ export function sessionObject(deps: ConsoleDeps, token: string, signedIn: Signed
 /** Who has signed in, and signing out. */
 export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   scope.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
-    Promise.resolve(sessionObject(deps, readSessionToken(deps, request)!, request.operator)),
+    Promise.resolve(sessionObject(deps, readSessionToken(request)!, request.operator)),
   );
 
   scope.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
     await endSession(deskOf(deps, request), request.operator.sessionId, { action: 'session.sign_out' });
-    takeSessionToken(deps, reply);
+    takeSessionToken(reply);
     return done;
   });
 }

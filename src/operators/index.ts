@@ -1,3 +1,19 @@
+export { enrol, findEnrolment } from './enrol.ts';
+export { setupUrl } from './link.ts';
+export {
+  type Changed,
+  createOperator,
+  disableOperator,
+  enableOperator,
+  findOperator,
+  inviteFirstAdmin,
+  listOperators,
+  type Operator,
+  readOperatorName,
+  resetOperator,
+  setOperatorRole,
+  signOutOperator,
+} from './operators.ts';
 export {
   listPermissions,
   mayOperator,
@@ -13,3 +29,5 @@ export {
   openSession,
   type SignedIn,
 } from './sessions.ts';
+export { signIn } from './sign-in.ts';
+export { toBase32, totpUrl } from './totp.ts';

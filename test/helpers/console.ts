@@ -92,7 +92,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
       const visitor = { address: '127.0.0.1', userAgent: 'test' };
       const { sessionId, token } = await openSession(pool, clock, operatorId, visitor);
       const client = browserAt(address);
-      client.cookie = `kopeck=${token}`;
+      client.cookie = `__Host-kopeck=${token}`;
       await client.get('/session');
       return Object.assign(client, { name, role, operatorId, sessionId, token });
     },

@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { renderSVG } from 'uqr';
+import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../operators/index.ts';
+import { giveSessionToken } from './cookie.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { Body, refuse, typed } from './replies.ts';
+import { sessionObject } from './session-routes.ts';
+import type { Enrolment } from './shapes.ts';
+
+const Password = Type.String({ maxLength: 200 });
+const Code = Type.String({ maxLength: 20 });
+const Token = Type.String({ maxLength: 100 });
+const needs = 'nothing';
+
+/** As authenticators show it: in two halves. */
+const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
+
+const visitorOf = ({ ip, headers }: FastifyRequest) => ({
+  address: ip,
+  userAgent: headers['user-agent'] ?? '',
+});
+
+/** Coming in: by name, password and code, or the first time by a link. */
+export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+
+  routes.post(
+    '/login',
+    {
+      config: { needs },
+      schema: { body: Body({ name: Type.String({ maxLength: 100 }), password: Password, code: Code }) },
+    },
+    async (request, reply) => {
+      const { name, password, code } = request.body;
+      const credentials = { name, password, code: withoutSpaces(code) };
+      const result = await signIn(deps, credentials, visitorOf(request));
+      switch (result.outcome) {
+        case 'signed_in':
+          giveSessionToken(reply, result.token);
+          return sessionObject(deps, result.token, result.signedIn);
+        case 'refused':
+          return refuse(request, reply, 401, 'wrong_credentials', 'Name, password or code is wrong.');
+        case 'throttled':
+          reply.header('Retry-After', result.retryAfterSec);
+          return refuse(request, reply, 429, 'throttled', 'Too many attempts: try again later.');
+      }
+    },
+  );
+
+  const refuseLink = (request: FastifyRequest, reply: Parameters<typeof refuse>[1]) =>
+    refuse(request, reply, 404, 'no_link', 'The link was used, replaced or has expired: ask for a new one.');
+
+  routes.post(
+    '/setup/look',
+    { config: { needs }, schema: { body: Body({ token: Token }) } },
+    async (request, reply) => {
+      const found = await findEnrolment(deps, request.body.token);
+      if (!found) return refuseLink(request, reply);
+      const { name, role, totpSecret, expiresAt } = found;
+      const url = totpUrl(totpSecret, name);
+      const enrolment: Enrolment = {
+        name,
+        role,
+        totp_secret: toBase32(totpSecret),
+        totp_url: url,
+        totp_svg: renderSVG(url),
+        expires_at: expiresAt.toISOString(),
+      };
+      return enrolment;
+    },
+  );
+
+  routes.post(
+    '/setup',
+    { config: { needs }, schema: { body: Body({ token: Token, password: Password, code: Code }) } },
+    async (request, reply) => {
+      const { token, password, code } = request.body;
+      const wanted = { token, password, code: withoutSpaces(code) };
+      const result = await enrol(deps, wanted, visitorOf(request));
+      switch (result.outcome) {
+        case 'signed_in':
+          giveSessionToken(reply, result.token);
+          return sessionObject(deps, result.token, result.signedIn);
+        case 'no_link':
+          return refuseLink(request, reply);
+        case 'weak_password':
+          return refuse(request, reply, 400, 'weak_password', result.objection);
+        case 'wrong_code':
+          return refuse(request, reply, 400, 'wrong_code', 'The code is wrong: type the one shown now.');
+      }
+    },
+  );
+}

@@ -1,12 +1,202 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { Group } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { PaymentDetail } from '../../../src/console/shapes.ts';
+import { send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { State, TestMark } from '../parts/badge.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Copyable } from '../parts/copy.tsx';
+import { useLive } from '../parts/live.ts';
+import { Rub, Usdt } from '../parts/money.tsx';
+import { Card, Facts, PageFrame } from '../parts/page.tsx';
+import { RequestCard } from '../parts/request.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Waiting } from '../parts/table.tsx';
+import { Duration, Time } from '../parts/time.tsx';
+import { useSentence, useTexts, wordIn } from '../texts/index.ts';
+import { texts } from './payment.texts.ts';
+import { stateOf } from './payments.tsx';
+import { Timeline } from './timeline.tsx';
 
 export default function Payment({ paymentId }: { paymentId: string }) {
-  const t = useShared();
+  const t = useTexts(texts);
+  const [hasEnded, setEnded] = useState(false);
+  const path = `/payments/${encodeURIComponent(paymentId)}`;
+  const found = useLive<PaymentDetail>(['payment', paymentId], path, hasEnded ? 15_000 : 2500);
+  const isOver = found.data !== undefined && found.data.payment.status !== 'processing';
+  if (isOver !== hasEnded) setEnded(isOver);
+
+  if (!found.data) {
+    return (
+      <PageFrame title={t.payment} lead={<code>{paymentId}</code>}>
+        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+      </PageFrame>
+    );
+  }
+  const { payment, timeline, request } = found.data;
   return (
-    <PageFrame title={paymentId}>
-      <Empty title={t.nothing} />
+    <PageFrame
+      title={t.payment}
+      badge={
+        <>
+          <State state={stateOf(payment)} />
+          <TestMark mode={payment.mode} />
+        </>
+      }
+      lead={<Copyable text={payment.payment_id} />}
+      actions={payment.status === 'processing' && <Actions detail={found.data} path={path} />}
+    >
+      <div className="stack">
+        {found.isError && <Failure error={found.error} />}
+        {request && <RequestCard request={request} />}
+        <div className="two-to-three">
+          <PaymentFacts payment={payment} />
+          <Card title={t.timeline}>
+            <Timeline items={timeline} />
+          </Card>
+        </div>
+      </div>
     </PageFrame>
   );
+}
+
+function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
+  const t = useTexts(texts);
+  const tookMs = payment.settled_at ? Date.parse(payment.settled_at) - Date.parse(payment.created_at) : null;
+  return (
+    <Card title={t.facts}>
+      <p className="amount">
+        <Rub amount={payment.amount_rub} />
+      </p>
+      <Facts
+        facts={[
+          [t.debited, <Usdt key="usdt" amount={payment.amount_usdt} />],
+          [
+            t.rate,
+            <span key="rate" className="number">
+              {payment.rate}
+            </span>,
+          ],
+          [
+            t.partner,
+            <Link key="partner" href={`/partners/${payment.partner_id}`}>
+              {payment.partner}
+            </Link>,
+          ],
+          [t.recipient, payment.recipient],
+          [t.created, <Time key="created" at={payment.created_at} />],
+          [t.settled, <Time key="settled" at={payment.settled_at} />],
+          ...(tookMs === null ? [] : [fact(t.took, <Duration key="took" ms={tookMs} />)]),
+          ...(payment.error_code ? [fact(t.why, wordIn(t.errors, payment.error_code))] : []),
+          ...(payment.support_since
+            ? [fact(t.support, <Time key="support" at={payment.support_since} />)]
+            : []),
+          ...(payment.status === 'processing'
+            ? [
+                fact(
+                  t.nextLook,
+                  payment.is_under_way ? t.now : <Time key="next" at={payment.next_look_at} as="clock" />,
+                ),
+              ]
+            : []),
+          ...(payment.external_id
+            ? [fact(t.externalId, <Copyable key="ext" text={payment.external_id} />)]
+            : []),
+          [
+            t.order,
+            payment.gateway_order_id ? <Copyable key="order" text={payment.gateway_order_id} /> : '—',
+          ],
+          [t.qr, <Copyable key="qr" text={payment.qr_url} />],
+          [t.idempotencyKey, <Copyable key="key" text={payment.idempotency_key} />],
+          ...(payment.metadata && payment.metadata !== '{}'
+            ? [fact(t.metadata, <code key="meta">{payment.metadata}</code>)]
+            : []),
+        ]}
+      />
+    </Card>
+  );
+}
+
+const fact = (name: string, value: React.ReactNode): [string, React.ReactNode] => [name, value];
+
+function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
+  const { payment, request, needs_second_person } = detail;
+  const t = useTexts(texts);
+  const [resolving, setResolving] = useState<'succeeded' | 'failed' | null>(null);
+  const { ask, asking } = useAsk(path);
+  const why =
+    payment.status_detail !== 'manual_review'
+      ? t.notInReview
+      : request
+        ? t.alreadyAsked
+        : payment.is_under_way
+          ? t.underWay
+          : undefined;
+  return (
+    <Group gap="xs">
+      <Action
+        needs="payments.ask"
+        why={payment.is_under_way ? t.underWay : undefined}
+        loading={asking}
+        onClick={() => void ask()}
+      >
+        {t.ask}
+      </Action>
+      <Action needs="payments.resolve" why={why} onClick={() => setResolving('succeeded')}>
+        {t.succeed}
+      </Action>
+      <Action needs="payments.resolve" why={why} onClick={() => setResolving('failed')}>
+        {t.fail}
+      </Action>
+      {resolving && (
+        <Confirm
+          title={resolving === 'succeeded' ? t.succeed : t.fail}
+          says={
+            <>
+              <p className="amount">
+                <Rub amount={payment.amount_rub} /> <span className="dim">→ {payment.recipient}</span>
+              </p>
+              <p>{resolving === 'succeeded' ? t.succeedSays : t.failSays}</p>
+              {needs_second_person && <p className="note">{t.secondPerson}</p>}
+            </>
+          }
+          verb={resolving === 'succeeded' ? t.succeed : t.fail}
+          danger={resolving === 'failed'}
+          withReason
+          run={reason =>
+            send(`${path}/resolve`, {
+              outcome: resolving,
+              reason,
+              expected_status_detail: payment.status_detail,
+            })
+          }
+          onClose={() => setResolving(null)}
+        />
+      )}
+    </Group>
+  );
+}
+
+/** Asking harms nothing, so nobody is asked whether they are sure. */
+export function useAsk(path: string) {
+  const t = useTexts(texts);
+  const sentence = useSentence();
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  async function ask() {
+    setAsking(true);
+    try {
+      await send(`${path}/ask`);
+      notifications.show({ message: t.asked, color: 'teal' });
+    } catch (error) {
+      notifications.show({ message: sentence(error), color: 'red' });
+    } finally {
+      setAsking(false);
+      void queries.invalidateQueries();
+    }
+  }
+  return { ask, asking };
 }

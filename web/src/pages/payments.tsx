@@ -1,12 +1,173 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { PaymentRow } from '../../../src/console/shapes.ts';
+import { query } from '../api.ts';
+import { State, TestMark } from '../parts/badge.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Rub, Usdt } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { Cut, ShortId, shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { type Column, KeysetTable } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { useShared, useTexts } from '../texts/index.ts';
+import { texts } from './payments.texts.ts';
 
+const names = [
+  'q',
+  'state',
+  'mode',
+  'amount_rub',
+  'created_after',
+  'created_before',
+  'partner_id',
+  'payment_id',
+  'external_id',
+  'qr',
+  'recipient',
+] as const;
+type Filters = Record<(typeof names)[number], string>;
+
+/** The address bar has the filters, so that a search can be sent to somebody else. */
 export default function Payments() {
-  const t = useShared();
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [params, setParams] = useSearchParams();
+  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
+  const isFiltered = names.some(name => filters[name]);
+
+  const apply = (change: Partial<Filters>) =>
+    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
+
   return (
-    <PageFrame title={t.nav.payments}>
-      <Empty title={t.nothing} />
+    <PageFrame title={shared.nav.payments}>
+      <FilterForm key={JSON.stringify(filters)} filters={filters} apply={apply} />
+      {(isFiltered || filters.partner_id) && (
+        <div className="inline chosen">
+          {filters.partner_id && <span className="dim">{t.onlyPartner(shortId(filters.partner_id))}</span>}
+          <Button size="compact-xs" variant="subtle" onClick={() => setParams({})}>
+            {t.clear}
+          </Button>
+        </div>
+      )}
+      <KeysetTable<PaymentRow>
+        label={t.list}
+        queryKey={['payments']}
+        path={`/payments${query(asked(filters))}`}
+        everyMs={4000}
+        columns={usePaymentColumns()}
+        keyOf={row => row.payment_id}
+        hrefOf={row => `/payments/${row.payment_id}`}
+        empty={
+          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
+        }
+      />
     </PageFrame>
+  );
+}
+
+/** As the server names them. Times of the form have no zone: they are UTC. */
+function asked({ state, created_after, created_before, ...rest }: Filters): Record<string, string> {
+  const at = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
+  return {
+    ...rest,
+    status: state === 'manual_review' ? 'processing' : state,
+    status_detail: state === 'manual_review' ? state : '',
+    created_after: at(created_after),
+    created_before: at(created_before),
+  };
+}
+
+export function usePaymentColumns(): Column<PaymentRow>[] {
+  const t = useTexts(texts);
+  return [
+    { head: t.payment, cell: row => <ShortId id={row.payment_id} /> },
+    { head: t.created, cell: row => <Time at={row.created_at} as="short" /> },
+    {
+      head: t.partner,
+      cell: row => (
+        <span className="inline">
+          <Cut text={row.partner} />
+          <TestMark mode={row.mode} />
+        </span>
+      ),
+    },
+    { head: t.externalId, cell: row => <Cut text={row.external_id} />, wideOnly: true },
+    { head: t.recipient, cell: row => <Cut text={row.recipient} /> },
+    { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
+    { head: t.usdt, cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+    { head: t.status, cell: row => <State state={stateOf(row)} /> },
+  ];
+}
+
+export const stateOf = ({ status, status_detail }: Pick<PaymentRow, 'status' | 'status_detail'>): string =>
+  status === 'processing' && status_detail === 'manual_review' ? 'manual_review' : status;
+
+function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Partial<Filters>) => void }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [draft, setDraft] = useState(filters);
+  const set = (change: Partial<Filters>) => setDraft({ ...draft, ...change });
+  const setNow = (change: Partial<Filters>) => apply({ ...draft, ...change });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    apply({ ...draft, q: draft.q.trim(), amount_rub: draft.amount_rub.trim().replace(',', '.') });
+  };
+  return (
+    <form onSubmit={submit} className="filters">
+      <TextInput
+        className="filter-wide"
+        type="search"
+        label={t.search}
+        placeholder={t.searchHint}
+        leftSection={<Icon name="search" />}
+        value={draft.q}
+        onChange={event => set({ q: event.currentTarget.value })}
+        data-search
+      />
+      <NativeSelect
+        label={t.status}
+        value={draft.state}
+        onChange={event => setNow({ state: event.currentTarget.value })}
+        data={[
+          { value: '', label: t.any },
+          ...(['processing', 'manual_review', 'succeeded', 'failed'] as const).map(value => ({
+            value,
+            label: shared.states[value],
+          })),
+        ]}
+      />
+      <NativeSelect
+        label={t.mode}
+        value={draft.mode}
+        onChange={event => setNow({ mode: event.currentTarget.value })}
+        data={[
+          { value: '', label: t.any },
+          { value: 'live', label: t.live },
+          { value: 'test', label: t.test },
+        ]}
+      />
+      <TextInput
+        className="filter-short"
+        label={t.amount}
+        inputMode="decimal"
+        value={draft.amount_rub}
+        onChange={event => set({ amount_rub: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.from}
+        type="datetime-local"
+        value={draft.created_after}
+        onChange={event => set({ created_after: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.until}
+        type="datetime-local"
+        value={draft.created_before}
+        onChange={event => set({ created_before: event.currentTarget.value })}
+      />
+      <Button type="submit">{t.find}</Button>
+    </form>
   );
 }

@@ -1,0 +1,73 @@
+import type { TimelineItem } from '../../../src/console/shapes.ts';
+import { Duration, Time } from '../parts/time.tsx';
+import { useTexts, wordIn } from '../texts/index.ts';
+import { texts } from './payment.texts.ts';
+
+const signs = { good: '✓', bad: '✕', open: '◔' };
+
+/** Everything that has happened to a payment, the oldest first. */
+export function Timeline({ items }: { items: TimelineItem[] }) {
+  return (
+    <ol className="timeline">
+      {items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: what has happened is only ever added to, and two may share a time
+        <li key={index} className={`timeline-${item.outcome ?? 'plain'}`}>
+          <span className="timeline-sign" aria-hidden="true">
+            {item.outcome ? signs[item.outcome] : '•'}
+          </span>
+          <Item item={item} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Item({ item }: { item: TimelineItem }) {
+  const t = useTexts(texts);
+  return (
+    <div className="timeline-body">
+      <div className="timeline-line">
+        <span className="timeline-what">
+          <span className="timeline-kind">{t.kinds[item.kind]}</span>
+          <strong>{wordIn(t.what, item.what)}</strong>
+          {item.actor && <span className="dim">{t.by(item.actor)}</span>}
+        </span>
+        <span className="timeline-when dim">
+          {item.duration_ms !== null && (
+            <>
+              <Duration ms={item.duration_ms} /> ·{' '}
+            </>
+          )}
+          <Time at={item.at} as="clock" />
+        </span>
+      </div>
+      {item.detail && <p className="dim wrap-anywhere">{item.detail}</p>}
+      {item.exchange && (
+        <details className="exchange">
+          <summary>{t.show}</summary>
+          <h3>{t.request}</h3>
+          <pre>{pretty(item.exchange.request)}</pre>
+          <h3>{t.response}</h3>
+          {item.exchange.response === null ? (
+            <p className="dim">{t.noResponse}</p>
+          ) : (
+            <pre>{pretty(item.exchange.response)}</pre>
+          )}
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** JSON is laid out; anything else is shown as it is. Numbers beyond what this can hold are left alone. */
+function pretty(text: string): string {
+  const start = text.indexOf('{');
+  if (start < 0) return text;
+  try {
+    const laidOut = JSON.stringify(JSON.parse(text.slice(start)), null, 2);
+    const isSame = laidOut.replace(/\s/g, '') === text.slice(start).replace(/\s/g, '');
+    return isSame ? text.slice(0, start) + laidOut : text;
+  } catch {
+    return text;
+  }
+}

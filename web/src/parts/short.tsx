@@ -1,0 +1,15 @@
+/** Ids begin with their time and end with what tells them apart. */
+export const shortId = (id: string): string =>
+  id.length > 18 ? `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-8)}` : id;
+
+export const ShortId = ({ id }: { id: string }) => <code title={id}>{shortId(id)}</code>;
+
+/** A long text in a cell: cut where the room ends, whole in the title. */
+export const Cut = ({ text }: { text: string | null }) =>
+  text ? (
+    <span className="cut" title={text}>
+      {text}
+    </span>
+  ) : (
+    <span className="dim">—</span>
+  );

@@ -1,0 +1,35 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { createOperator, enrol, findEnrolment, type OperatorRole } from '../../src/operators/index.ts';
+import { codeOf, stepAt } from '../../src/operators/totp.ts';
+import { deskOf, secretKey } from './customers.ts';
+
+export const goodPassword = 'violet cargo 81';
+
+export interface EnrolledOperator {
+  operatorId: Id<'opr'>;
+  name: string;
+  password: string;
+  totpSecret: Buffer;
+  /** As their application shows it now, or so many steps later. */
+  code(later?: number): string;
+}
+
+/** Somebody who was invited and has used the link, on the way that people take. */
+export async function enrolOperator(
+  pool: Pool,
+  clock: Clock,
+  name: string,
+  role: OperatorRole,
+): Promise<EnrolledOperator> {
+  const door = { pool, clock, secretKey };
+  const creation = await createOperator(deskOf(pool, clock), secretKey, { name, role });
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  const { totpSecret } = (await findEnrolment(door, creation.token))!;
+  const code = (later = 0) => codeOf(totpSecret, stepAt(clock.nowMs()) + later);
+  const wanted = { token: creation.token, password: goodPassword, code: code() };
+  const result = await enrol(door, wanted, { address: '192.0.2.1', userAgent: 'test' });
+  if (result.outcome !== 'signed_in') throw new Error(result.outcome);
+  return { operatorId: creation.operator.operatorId, name, password: goodPassword, totpSecret, code };
+}

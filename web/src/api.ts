@@ -5,6 +5,8 @@ export class Refused extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | null;
+  /** When it makes sense to come again. */
+  retryAfterSec = 0;
 
   constructor(code: string, status: number, message: string, requestId: string | null = null) {
     super(message);
@@ -102,7 +104,14 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
   const refusal = (answer as Partial<Refusal> | undefined)?.error;
   const code = refusal?.code ?? (response.status === 422 ? 'invalid_request' : 'internal_error');
   if (response.status === 401 && code === 'signed_out') session.set(null);
-  throw new Refused(code, response.status, refusal?.message ?? detailOf(answer), refusal?.request_id ?? null);
+  const refused = new Refused(
+    code,
+    response.status,
+    refusal?.message ?? detailOf(answer),
+    refusal?.request_id ?? null,
+  );
+  refused.retryAfterSec = Number(response.headers.get('Retry-After') ?? 0);
+  throw refused;
 }
 
 function parse(text: string): unknown {

@@ -1,12 +1,223 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import type { Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
+import { Badge, State } from '../parts/badge.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { useLive } from '../parts/live.ts';
+import { Count, numberIn, Percent, Usdt } from '../parts/money.tsx';
+import { Card, PageFrame } from '../parts/page.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Rows, Waiting } from '../parts/table.tsx';
+import { Ago, durationIn, Time } from '../parts/time.tsx';
+import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { Alarms } from './alarms.tsx';
+import { texts } from './overview.texts.ts';
+
+const Chart = lazy(() => import('../parts/chart.tsx').then(part => ({ default: part.Chart })));
+
+const spans = ['60', '360', '1440'] as const;
 
 export default function Overview() {
-  const t = useShared();
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [params, setParams] = useSearchParams();
+  const minutes = spans.find(one => one === params.get('minutes')) ?? '60';
+  const live = useLive<OverviewNow>(['overview', Number(minutes)], `/overview?minutes=${minutes}`, 5000);
   return (
-    <PageFrame title={t.nav.overview}>
-      <Empty title={t.nothing} />
+    <PageFrame
+      title={shared.nav.overview}
+      actions={
+        <Choice
+          label={t.span}
+          value={minutes}
+          options={spans.map(one => [one, t.spans[one]])}
+          onChange={chosen => setParams(chosen === '60' ? {} : { minutes: chosen })}
+        />
+      }
+    >
+      {live.isPending && <Waiting />}
+      {live.isError && <Failure error={live.error} again={() => void live.refetch()} />}
+      {live.data && (
+        <div className="stack">
+          <Figures now={live.data} minutes={Number(minutes)} />
+          <div className="grid">
+            <PerMinute now={live.data} />
+            <RateHistory />
+          </div>
+          <div className="grid">
+            <Card title={t.alarms} side={<Count value={live.data.alarms.length} />}>
+              <Alarms alarms={live.data.alarms} />
+            </Card>
+            <Sources rate={live.data.rate} />
+          </div>
+        </div>
+      )}
     </PageFrame>
+  );
+}
+
+interface FigureProps {
+  name: string;
+  href?: string;
+  value: ReactNode;
+  children?: ReactNode;
+}
+
+function Figure({ name, href, value, children }: FigureProps) {
+  return (
+    <div className="figure">
+      <p className="figure-name">{href ? <Link href={href}>{name}</Link> : name}</p>
+      <p className="figure-value">{value}</p>
+      <p className="figure-more dim">{children}</p>
+    </div>
+  );
+}
+
+function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const number = (value: number, digits = 0) => numberIn(language, value, digits);
+  const { review, balances, rate, deliveries } = now;
+  return (
+    <div className="figures">
+      <Figure name={t.payments} href="/payments?mode=live" value={<Count value={now.created} />}>
+        {t.perMinute(number(now.created / minutes, 1))}
+        {now.processing > 0 && ` · ${t.processing.toLowerCase()}: ${number(now.processing)}`}
+      </Figure>
+      <Figure name={t.success} value={<Percent share={now.success_share} />}>
+        {t.ended(number(now.succeeded), number(now.succeeded + now.failed))}
+      </Figure>
+      <Figure
+        name={t.settle}
+        value={now.settle_p50_ms === null ? '—' : durationIn(language, now.settle_p50_ms)}
+      >
+        {now.settle_p99_ms !== null && t.settleHint(durationIn(language, now.settle_p99_ms))}
+      </Figure>
+      <Figure name={t.review} href="/review" value={<Count value={review.count} />}>
+        {review.count === 0 ? (
+          t.reviewNone
+        ) : (
+          <>
+            {t.oldest} <Ago at={review.oldest_at} />
+          </>
+        )}{' '}
+        {review.overdue > 0 && <Badge tone="bad">{t.overdue(review.overdue)}</Badge>}
+      </Figure>
+      <Figure name={t.rate} href="/rates" value={<span className="number">{rate?.rate ?? '—'}</span>}>
+        {rate ? t.rateAge(durationIn(language, Math.max(1, rate.age_sec) * 1000)) : t.noRate}{' '}
+        {rate?.stale && <State state="stale" />}
+      </Figure>
+      <Figure name={t.available} href="/ledger" value={<Usdt amount={balances.available_usdt} bare />}>
+        {t.held} <Usdt amount={balances.held_usdt} bare /> · {t.partners(balances.partners)}
+      </Figure>
+      <Figure
+        name={`${t.deliveries}: ${t.failing}`}
+        href="/partners"
+        value={<Count value={deliveries.failing} />}
+      >
+        {[
+          deliveries.waiting > 0 && t.waitingNow(deliveries.waiting),
+          deliveries.given_up > 0 && t.givenUp(deliveries.given_up),
+          deliveries.suspended_partners > 0 && t.suspended(deliveries.suspended_partners),
+        ]
+          .filter(Boolean)
+          .join(' · ') || t.allWell}
+      </Figure>
+      <Figure
+        name={t.tasks}
+        href="/requests"
+        value={<Count value={now.requests_waiting + now.partners_to_approve} />}
+      >
+        <Link href="/requests">{t.requests}</Link>: {now.requests_waiting} ·{' '}
+        <Link href="/partners">{t.toApprove}</Link>: {now.partners_to_approve}
+      </Figure>
+    </div>
+  );
+}
+
+function PerMinute({ now }: { now: OverviewNow }) {
+  const t = useTexts(texts);
+  const { at, series } = useMemo(
+    () => ({
+      at: now.per_minute.map(one => one.at),
+      series: [
+        { label: t.created, values: now.per_minute.map(one => one.created), colour: '--chart-1', fill: true },
+        { label: t.succeeded, values: now.per_minute.map(one => one.succeeded), colour: '--chart-2' },
+        { label: t.failed, values: now.per_minute.map(one => one.failed), colour: '--chart-3', dash: [4, 3] },
+      ],
+    }),
+    [now.per_minute, t],
+  );
+  return (
+    <Card title={t.chart}>
+      <Suspense fallback={<div className="chart-room" />}>
+        <Chart title={t.chart} at={at} series={series} />
+      </Suspense>
+    </Card>
+  );
+}
+
+function RateHistory() {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const rates = useLive<RatesPage>(['rates', 24], '/rates?hours=24', 30_000);
+  const history = rates.data?.history;
+  const series = useMemo(
+    () => [
+      { label: t.withSpread, values: (history ?? []).map(one => Number(one.rate)), colour: '--chart-1' },
+      {
+        label: t.mid,
+        values: (history ?? []).map(one => Number(one.mid)),
+        colour: '--chart-4',
+        dash: [4, 3],
+      },
+    ],
+    [history, t],
+  );
+  const at = useMemo(() => (history ?? []).map(one => one.at), [history]);
+  return (
+    <Card title={t.rateChart}>
+      {history?.length === 0 && <Empty title={shared.noData} />}
+      {rates.isError && !history && <Failure error={rates.error} />}
+      {at.length > 0 && (
+        <Suspense fallback={<div className="chart-room" />}>
+          <Chart title={t.rateChart} at={at} series={series} digits={4} fromZero={false} />
+        </Suspense>
+      )}
+    </Card>
+  );
+}
+
+function Sources({ rate }: { rate: RateNow | null }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return (
+    <Card title={t.sources} side={<Link href="/rates">{shared.nav.rates}</Link>}>
+      <Rows
+        label={t.sources}
+        rows={rate?.sources ?? []}
+        keyOf={source => source.source}
+        empty={<Empty title={shared.noData} />}
+        columns={[
+          { head: t.source, cell: source => source.source },
+          {
+            head: t.midHead,
+            cell: source => <span className="number">{source.mid ?? '—'}</span>,
+            right: true,
+          },
+          {
+            head: t.outcome,
+            cell: source => (
+              <span title={source.reason ?? undefined}>
+                <Badge tone={source.outcome === 'used' ? 'good' : 'warn'}>
+                  {wordIn(t.outcomes, source.outcome)}
+                </Badge>
+              </span>
+            ),
+          },
+          { head: t.asOf, cell: source => <Time at={source.as_of} as="short" />, wideOnly: true },
+        ]}
+      />
+    </Card>
   );
 }

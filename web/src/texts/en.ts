@@ -6,7 +6,10 @@ const errors = {
     'The connection broke before the answer came. It may have been done: look at the present state before you try again.',
   signed_out: 'Your session has ended. Sign in again.',
   wrong_credentials: 'Name, password or code is wrong.',
-  throttled: 'Too many attempts. Wait a few minutes and try again.',
+  wrong_code: 'The code is wrong. Type the one your authenticator shows now.',
+  weak_password: 'This password is too easy to guess. Take a longer one, without your name or rows of keys.',
+  no_link: 'The link was used, replaced or has expired. Ask for a new one.',
+  throttled: 'Too many attempts.',
   forbidden: 'Your role does not allow this.',
   csrf: 'This page is out of date. Reload it and try again.',
   not_found: 'There is no such thing (any more).',
@@ -16,6 +19,7 @@ const errors = {
   already_decided: 'Somebody else was first: this request has already been decided. Nothing was done.',
   already_waiting: 'There is already a request waiting for a second person.',
   own_request: 'Whoever asked cannot approve. It needs another person.',
+  unavailable: 'The database does not answer at the moment.',
   internal_error: 'Something went wrong on our side.',
 };
 
@@ -54,6 +58,7 @@ export const en = {
   roles,
   permissions,
   refused: 'Refused:',
+  waitMinutes: (minutes: number) => `Try again in ${minutes} min.`,
   console: 'Operator console',
   nav: {
     overview: 'Overview',

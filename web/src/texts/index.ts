@@ -39,10 +39,13 @@ export function useSentence(): (error: unknown) => string {
   const t = useShared();
   return error => {
     if (!(error instanceof Refused)) return t.errors.internal_error;
-    const known = (t.errors as Record<string, string>)[error.code];
-    const sentence = known ?? `${t.refused} ${error.message || error.code}`;
-    const more = error.code === 'invalid_request' && error.message ? ` ${error.message}` : '';
-    return error.status >= 500 && error.requestId ? `${sentence} (${error.requestId})` : sentence + more;
+    const known =
+      (t.errors as Record<string, string>)[error.code] ?? `${t.refused} ${error.message || error.code}`;
+    const parts = [known];
+    if (error.code === 'invalid_request') parts.push(error.message);
+    if (error.retryAfterSec > 0) parts.push(t.waitMinutes(Math.ceil(error.retryAfterSec / 60)));
+    if (error.status >= 500 && error.requestId) parts.push(`(${error.requestId})`);
+    return parts.filter(Boolean).join(' ');
   };
 }
 

@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { AlarmRow } from '../../../src/console/shapes.ts';
+import { send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { shortId } from '../parts/short.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Ago } from '../parts/time.tsx';
+import { useTexts, wordIn } from '../texts/index.ts';
+import { texts } from './overview.texts.ts';
+
+/** What people must look at, with the way to it. */
+export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
+  const t = useTexts(texts);
+  const [clearing, setClearing] = useState<AlarmRow | null>(null);
+  if (alarms.length === 0) return <Empty title={t.noAlarms}>{t.noAlarmsHint}</Empty>;
+  return (
+    <>
+      <ul className="alarms">
+        {alarms.map(alarm => (
+          <li key={alarm.alarm_id}>
+            <Icon name="alarm" />
+            <div className="alarm-body">
+              <p>
+                <strong>{wordIn(t.kinds, alarm.kind)}</strong> <Subject subject={alarm.subject} />
+              </p>
+              <p className="wrap-anywhere">{alarm.detail}</p>
+              <p className="dim">
+                <Ago at={alarm.last_at} />
+                {alarm.times > 1 && ` · ${t.times(alarm.times)}`}
+              </p>
+            </div>
+            <Action needs="alarms.clear" size="compact-xs" onClick={() => setClearing(alarm)}>
+              {t.clear}
+            </Action>
+          </li>
+        ))}
+      </ul>
+      {clearing && (
+        <Confirm
+          title={t.clearTitle}
+          says={
+            <>
+              <p>
+                <strong>{wordIn(t.kinds, clearing.kind)}</strong>
+              </p>
+              <p>{t.clearSays}</p>
+            </>
+          }
+          verb={t.clear}
+          run={() => send(`/alarms/${clearing.alarm_id}/clear`)}
+          onClose={() => setClearing(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Subject({ subject }: { subject: string }) {
+  if (subject.startsWith('pay_')) return <Link href={`/payments/${subject}`}>{shortId(subject)}</Link>;
+  if (subject.startsWith('prt_')) return <Link href={`/partners/${subject}`}>{shortId(subject)}</Link>;
+  return <span className="dim">{subject}</span>;
+}

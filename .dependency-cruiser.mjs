@@ -5,7 +5,7 @@ const floors = [
   ['db'],
   ['alarms', 'ledger', 'operators', 'partners', 'controls', 'rates', 'gateway'],
   ['payments'],
-  ['webhooks'],
+  ['webhooks', 'approvals'],
   ['api', 'bot', 'console'],
   ['cli'],
 ];

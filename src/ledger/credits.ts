@@ -20,14 +20,16 @@ export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: nu
   return rows;
 }
 
-/** What was credited by this name; null when nothing was. */
+/** What was credited by this name; null when nothing was, undefined when there is no such account. */
 export async function findCredited(
   db: Queryable,
   { partnerId, mode, reference }: { partnerId: Id<'prt'>; mode: Mode; reference: string },
-): Promise<bigint | null> {
-  const { rows } = await db.query<{ micro_usdt: bigint }>({
-    text: `SELECT micro_usdt FROM entries WHERE reference = $3 AND partner_id = $1 AND mode = $2`,
+): Promise<bigint | null | undefined> {
+  const { rows } = await db.query<{ micro_usdt: bigint | null }>({
+    text: `SELECT (SELECT e.micro_usdt FROM entries e
+                    WHERE e.reference = $3 AND e.partner_id = a.partner_id AND e.mode = a.mode) AS micro_usdt
+             FROM accounts a WHERE a.partner_id = $1 AND a.mode = $2`,
     values: [uuidFromId(partnerId), mode, reference],
   });
-  return rows[0]?.micro_usdt ?? null;
+  return rows[0]?.micro_usdt;
 }

@@ -1,3 +1,4 @@
+export { mayStill } from './active.ts';
 export { enrol, findEnrolment } from './enrol.ts';
 export { setupUrl } from './link.ts';
 export {

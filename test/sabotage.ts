@@ -19,26 +19,35 @@ interface Sabotage {
 }
 
 const ledger = { file: 'migrations/0003_ledger.sql', test: 'test/ledger/guards.test.ts' };
+/** Where the function that moves money stands as it is now. */
+const posting = { ...ledger, file: 'migrations/0015_console_books.sql' };
 const payments = { file: 'migrations/0007_recovery.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
 const simulation = { test: 'test/simulation/simulation.test.ts', noticedBy: 'whatever goes wrong' };
 
 const sabotages: Sabotage[] = [
-  { guard: 'the row lock', ...ledger, piece: / FOR UPDATE/, noticedBy: 'row lock:' },
-  { guard: 'the sort order of the locks', ...ledger, piece: / ORDER BY 1, 2/, noticedBy: 'sort order:' },
+  { guard: 'the row lock', ...posting, piece: / FOR UPDATE/, noticedBy: 'row lock:' },
+  { guard: 'the sort order of the locks', ...posting, piece: / ORDER BY 1, 2/, noticedBy: 'sort order:' },
   {
     guard: 'the look at what is held already',
-    ...ledger,
+    ...posting,
     piece: /ELSIF held IS NOT NULL THEN/,
     instead: 'ELSIF false THEN',
     noticedBy: 'idempotency:',
   },
   {
     guard: 'the look at what is available',
-    ...ledger,
+    ...posting,
     piece: /book\.available < amount/,
     instead: 'false',
     noticedBy: 'two hundred holds',
+  },
+  {
+    guard: 'the time of the entry before',
+    ...posting,
+    piece: /greatest\(at, book\.last_entry_at\)/,
+    instead: 'at',
+    noticedBy: 'times never go back',
   },
   {
     guard: 'the non-negative check',

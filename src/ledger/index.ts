@@ -1,7 +1,9 @@
 export { type Balances, openAccounts, readBalances } from './accounts.ts';
 export { batchLedger } from './batched.ts';
+export { accountNames, listAccounts, listEntries, readTrialBalance } from './books.ts';
 export { findCredited, listCredits, type PastCredit } from './credits.ts';
 export { credit, hold, release, settle } from './operations.ts';
 export type { Mode } from './post.ts';
+export { openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';
 export { verifyLedger } from './verify.ts';

@@ -45,6 +45,12 @@ const invariants: Record<string, string> = {
      GROUP BY partner_id, mode, a.entry_count
     HAVING count(e.entry_no) <> coalesce(a.entry_count, 0) OR coalesce(max(e.entry_no), 0) <> coalesce(a.entry_count, 0)`,
 
+  'times never go back': `
+    SELECT partner_id, mode, format('entry %s is of %s, the one before it of %s', entry_no, created_at, before) AS detail
+      FROM (SELECT *, lag(created_at) OVER (PARTITION BY partner_id, mode ORDER BY entry_no) AS before FROM entries) AS e
+      LEFT JOIN accounts a USING (partner_id, mode)
+     WHERE created_at < before AND entry_no > coalesce(a.unordered_entries, 0)`,
+
   'each entry carries the balance after it': `
     WITH legs AS (
       SELECT partner_id, mode, entry_no, from_account AS account, -micro_usdt AS change, from_after AS after FROM entries

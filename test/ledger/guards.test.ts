@@ -44,6 +44,18 @@ test('snapshot after the lock: a repeat that waited finds the hold it repeats', 
   expect(await second).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
 });
 
+test('times never go back: whoever comes late is booked when the one before it was', async () => {
+  const partnerId = await createFundedPartner(pool, 100n);
+  const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 1n });
+  const late = { ...clock, nowMs: () => Date.parse('2020-01-01') };
+  await hold(pool, late, [item(), item()]);
+  const { rows } = await pool.query(
+    `SELECT count(DISTINCT created_at)::int AS times FROM entries WHERE partner_id = $1 AND mode = 'live'`,
+    [uuidFromId(partnerId)],
+  );
+  expect(rows).toEqual([{ times: 1 }]);
+});
+
 test('sort order: accounts are locked from the smallest id up, whatever the order of the items', async () => {
   // With few accounts the planner reads all of them in the order of their key, and would hide a missing sort.
   await pool.query(`

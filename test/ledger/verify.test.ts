@@ -31,7 +31,7 @@ test('finds nothing in books that are in order', async () => {
   expect({ findings, entries, invariants: invariants.length }).toEqual({
     findings: [],
     entries: 5n,
-    invariants: 8,
+    invariants: 9,
   });
 });
 
@@ -83,6 +83,11 @@ test.each([
     'a balance after an entry was changed',
     'UPDATE entries SET to_after = to_after + 1 WHERE entry_no = 3',
     ['each entry carries the balance after it'],
+  ],
+  [
+    'an entry was dated back',
+    `UPDATE entries SET created_at = created_at - interval '1 hour' WHERE mode = 'live' AND entry_no = 3`,
+    ['times never go back'],
   ],
   [
     'a payment was settled twice',

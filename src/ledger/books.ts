@@ -1,0 +1,130 @@
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { Mode } from './post.ts';
+
+export const accountNames = ['topup', 'treasury', 'available', 'held', 'settled'] as const;
+export type AccountName = (typeof accountNames)[number];
+/** Micro-USDT in each of the five accounts of a partner and mode. */
+export type Books = Record<AccountName, bigint>;
+
+export type EntryKind = 'credit' | 'grant' | 'hold' | 'settle' | 'release';
+
+export interface Entry {
+  entryNo: bigint;
+  at: Date;
+  kind: EntryKind;
+  from: AccountName;
+  to: AccountName;
+  microUsdt: bigint;
+  /** The balance of each of the two after it. */
+  fromAfter: bigint;
+  toAfter: bigint;
+  paymentId: Id<'pay'> | null;
+  reference: string | null;
+}
+
+interface EntryRow {
+  entry_no: bigint;
+  from_account: AccountName;
+  to_account: AccountName;
+  micro_usdt: bigint;
+  from_after: bigint;
+  to_after: bigint;
+  payment_id: string | null;
+  reference: string | null;
+  created_at: Date;
+}
+
+function kindOf(from: AccountName, to: AccountName): EntryKind {
+  if (from === 'topup') return 'credit';
+  if (from === 'treasury') return 'grant';
+  if (from === 'available') return 'hold';
+  return to === 'settled' ? 'settle' : 'release';
+}
+
+const toEntry = (row: EntryRow): Entry => ({
+  entryNo: row.entry_no,
+  at: row.created_at,
+  kind: kindOf(row.from_account, row.to_account),
+  from: row.from_account,
+  to: row.to_account,
+  microUsdt: row.micro_usdt,
+  fromAfter: row.from_after,
+  toAfter: row.to_after,
+  paymentId: row.payment_id === null ? null : idFromUuid('pay', row.payment_id),
+  reference: row.reference,
+});
+
+export interface Account {
+  partnerId: Id<'prt'>;
+  mode: Mode;
+}
+
+/** Entries of an account with numbers above the one and up to the other, in this order. */
+export async function listEntries(
+  db: Queryable,
+  { partnerId, mode }: Account,
+  {
+    above = 0n,
+    upTo,
+    limit,
+    newestFirst,
+  }: { above?: bigint; upTo: bigint; limit: number; newestFirst: boolean },
+): Promise<Entry[]> {
+  const { rows } = await db.query<EntryRow>({
+    text: `SELECT * FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
+            ORDER BY entry_no ${newestFirst ? 'DESC' : 'ASC'} LIMIT $5`,
+    values: [uuidFromId(partnerId), mode, above, upTo, limit],
+  });
+  return rows.map(toEntry);
+}
+
+export interface AccountBooks extends Account {
+  partner: string;
+  books: Books;
+  entries: bigint;
+}
+
+/** Accounts of all partners, those of the newest first; `after` is the last one of the page before. */
+export async function listAccounts(
+  db: Queryable,
+  { after, limit }: { after?: Account | undefined; limit: number },
+): Promise<AccountBooks[]> {
+  const { rows } = await db.query<
+    Books & { partner_id: string; mode: Mode; name: string; entry_count: bigint }
+  >({
+    text: `SELECT a.*, p.name FROM accounts a JOIN partners p ON p.id = a.partner_id
+            WHERE $1::uuid IS NULL OR (a.partner_id, a.mode) < ($1, $2::mode)
+            ORDER BY a.partner_id DESC, a.mode DESC LIMIT $3`,
+    values: [after ? uuidFromId(after.partnerId) : null, after?.mode ?? null, limit],
+  });
+  return rows.map(row => ({
+    partnerId: idFromUuid('prt', row.partner_id),
+    mode: row.mode,
+    partner: row.name,
+    books: booksOf(row),
+    entries: row.entry_count,
+  }));
+}
+
+const booksOf = ({ topup, treasury, available, held, settled }: Books): Books => ({
+  topup,
+  treasury,
+  available,
+  held,
+  settled,
+});
+
+/** Each account summed over all partners; together they are nothing, in each mode. */
+export async function readTrialBalance(db: Queryable): Promise<Record<Mode, Books & { partners: number }>> {
+  const sum = (name: AccountName) => `coalesce(sum(${name}), 0)::text AS ${name}`;
+  const { rows } = await db.query<Record<AccountName, string> & { mode: Mode; partners: number }>({
+    text: `SELECT mode, count(*)::int AS partners, ${accountNames.map(sum).join(', ')} FROM accounts GROUP BY mode`,
+  });
+  const of = (mode: Mode) => {
+    const row = rows.find(found => found.mode === mode);
+    const books = Object.fromEntries(accountNames.map(name => [name, BigInt(row?.[name] ?? 0)])) as Books;
+    return { ...books, partners: row?.partners ?? 0 };
+  };
+  return { live: of('live'), test: of('test') };
+}

@@ -1,0 +1,70 @@
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { Account, AccountName, Books } from './books.ts';
+
+/**
+ * The balances right after an entry, from the entries alone. Each entry has those of two accounts; whatever the last
+ * ones are that touched `available` and `held`, they are near, what came from outside has an index, and the five add up
+ * to nothing.
+ */
+export async function balancesAfter(
+  db: Queryable,
+  { partnerId, mode }: Account,
+  entryNo: bigint,
+): Promise<Books> {
+  const last = (account: AccountName, which: string) => `
+    coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
+                FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${which}
+               ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
+  const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
+  const outside = (account: AccountName) => `from_account = '${account}' AND reference IS NOT NULL`;
+  const { rows } = await db.query<Omit<Books, 'settled'>>({
+    text: `SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
+                  ${last('topup', outside('topup'))}, ${last('treasury', outside('treasury'))}`,
+    values: [uuidFromId(partnerId), mode, entryNo],
+  });
+  const { topup, treasury, available, held } = rows[0]!;
+  return { topup, treasury, available, held, settled: -(topup + treasury + available + held) };
+}
+
+export interface OpenHold {
+  entryNo: bigint;
+  at: Date;
+  microUsdt: bigint;
+  paymentId: Id<'pay'>;
+}
+
+const lookedAtOnce = 5_000n;
+
+/**
+ * The holds that were open right after an entry, the oldest first. Their sum is known, and most of them are young: it
+ * goes back from there only until the sum is reached.
+ */
+export async function openHoldsAfter(
+  db: Queryable,
+  { partnerId, mode }: Account,
+  entryNo: bigint,
+  heldMicroUsdt: bigint,
+): Promise<OpenHold[]> {
+  const holds: OpenHold[] = [];
+  let missing = heldMicroUsdt;
+  for (let upTo = entryNo; missing > 0n && upTo > 0n; upTo -= lookedAtOnce) {
+    const { rows } = await db.query<Omit<OpenHold, 'paymentId'> & { payment_id: string }>({
+      text: `SELECT h.entry_no AS "entryNo", h.created_at AS at, h.micro_usdt AS "microUsdt", h.payment_id
+               FROM entries h
+              WHERE h.partner_id = $1 AND h.mode = $2 AND h.entry_no > $3 AND h.entry_no <= $4
+                AND h.from_account = 'available' AND NOT EXISTS (
+                    SELECT FROM entries e WHERE e.payment_id = h.payment_id AND e.from_account = 'held'
+                       AND e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $5)
+              ORDER BY h.entry_no DESC`,
+      values: [uuidFromId(partnerId), mode, upTo - lookedAtOnce, upTo, entryNo],
+    });
+    for (const { payment_id, ...hold } of rows) {
+      holds.push({ ...hold, paymentId: idFromUuid('pay', payment_id) });
+      missing -= hold.microUsdt;
+    }
+  }
+  if (missing !== 0n)
+    throw new Error(`open holds of ${partnerId} are not what is held: ${missing} is missing`);
+  return holds.toReversed();
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { csvLine } from '../base/csv.ts';
+import { uuidFromId } from '../base/ids.ts';
+import { formatMicroUsdt } from '../base/money.ts';
+import type { Queryable } from '../db/pool.ts';
+import { type Account, accountNames, type Books, type Entry, listEntries } from './books.ts';
+import { balancesAfter, type OpenHold, openHoldsAfter } from './past.ts';
+
+/**
+ * The books of a partner and mode for one UTC day: balances at its beginning, every entry, balances at its end, and the
+ * holds that were open then. Once the day is over it is closed, and from then on every statement of it is the same, byte
+ * for byte. The digest is SHA-256 over the lines of the CSV form before the last, which carries it; the JSON form has the
+ * same digest, since all that stands in those lines stands there too.
+ */
+export interface Statement extends Account {
+  day: string;
+  closed: boolean;
+  opening: Books;
+  closing: Books;
+  openHolds: OpenHold[];
+  /** Entries above the one and up to the other are those of the day. */
+  entriesAbove: bigint;
+  entriesUpTo: bigint;
+}
+
+const dayMs = 86_400_000;
+
+/** Undefined for a day that has not begun. */
+export async function openStatement(
+  db: Queryable,
+  clock: Clock,
+  account: Account,
+  day: Date,
+): Promise<Statement | undefined> {
+  const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
+  const nowMs = clock.nowMs();
+  if (startMs > nowMs) return undefined;
+  const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
+  const closed = end.getTime() <= nowMs;
+  if (closed) await closeBooks(db, account, end);
+  const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
+    text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
+    values: [uuidFromId(account.partnerId), account.mode, start, end],
+  });
+  const { above, up_to: upTo } = rows[0]!;
+  const [opening, closing] = [
+    await balancesAfter(db, account, above),
+    await balancesAfter(db, account, upTo),
+  ];
+  return {
+    ...account,
+    day: start.toISOString().slice(0, 10),
+    closed,
+    opening,
+    closing,
+    openHolds: await openHoldsAfter(db, account, upTo, closing.held),
+    entriesAbove: above,
+    entriesUpTo: upTo,
+  };
+}
+
+/** Whoever still waits with a time of that day is booked after it: nothing is ever added to a day of which somebody has a statement. */
+const closeBooks = (db: Queryable, { partnerId, mode }: Account, end: Date) =>
+  db.query({
+    text: 'UPDATE accounts SET last_entry_at = $3 WHERE partner_id = $1 AND mode = $2 AND last_entry_at < $3',
+    values: [uuidFromId(partnerId), mode, end],
+  });
+
+const entriesAtOnce = 2_000;
+
+/** Page by page, so that a day of a million entries needs no more memory than one of ten. */
+async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<Entry[]> {
+  const { entriesUpTo: upTo } = statement;
+  for (let above = statement.entriesAbove; above < upTo; ) {
+    const page = await listEntries(db, statement, { above, upTo, limit: entriesAtOnce, newestFirst: false });
+    if (page.length === 0) throw new Error(`entries above ${above} of ${statement.partnerId} are missing`);
+    yield page;
+    above = page.at(-1)!.entryNo;
+  }
+}
+
+/** Adds an entry to the balances, which must then be those that it carries. */
+function book(books: Books, { entryNo, from, to, microUsdt, fromAfter, toAfter }: Entry): void {
+  books[from] -= microUsdt;
+  books[to] += microUsdt;
+  if (books[from] !== fromAfter || books[to] !== toAfter)
+    throw new Error(`entry ${entryNo} does not lead to the balances that it carries`);
+}
+
+const assertClosing = ({ closing, day }: Statement, books: Books) => {
+  const differing = accountNames.filter(name => books[name] !== closing[name]);
+  if (differing.length > 0)
+    throw new Error(`${day}: opening and entries are not the closing of ${differing}`);
+};
+
+const header = csvLine([
+  'record',
+  'number',
+  'at',
+  'kind',
+  'from',
+  'to',
+  'amount_usdt',
+  ...accountNames.map(name => `${name}_usdt`),
+  'payment_id',
+  'reference',
+]);
+
+const inUsdt = (books: Books) => accountNames.map(name => formatMicroUsdt(books[name]));
+const nothing = (cells: number) => Array<null>(cells).fill(null);
+
+const titleLine = ({ partnerId, mode, day, closed }: Statement) =>
+  csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...nothing(8)]);
+const balancesLine = (record: 'opening' | 'closing', books: Books) =>
+  csvLine([record, ...nothing(6), ...inUsdt(books), ...nothing(2)]);
+const entryLine = (entry: Entry, after: Books) =>
+  csvLine([
+    'entry',
+    entry.entryNo,
+    entry.at.toISOString(),
+    entry.kind,
+    entry.from,
+    entry.to,
+    formatMicroUsdt(entry.microUsdt),
+    ...inUsdt(after),
+    entry.paymentId,
+    entry.reference,
+  ]);
+const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
+  csvLine([
+    'open_hold',
+    entryNo,
+    at.toISOString(),
+    ...nothing(3),
+    formatMicroUsdt(microUsdt),
+    ...nothing(5),
+    paymentId,
+    null,
+  ]);
+
+type Piece = { csv: string; json: string };
+
+/** The statement in both forms at once, piece by piece; the digest comes last. */
+async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Piece> {
+  const { partnerId, mode, day, closed, opening, closing, openHolds } = statement;
+  const hash = createHash('sha256');
+  const piece = (csv: string, json: string): Piece => {
+    hash.update(csv);
+    return { csv, json };
+  };
+  const title = { object: 'statement', partner_id: partnerId, mode, day, closed, currency: 'USDT' };
+  yield piece(
+    header + titleLine(statement) + balancesLine('opening', opening),
+    `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
+  );
+  const books = { ...opening };
+  let comma = '\n';
+  for await (const page of entriesOf(db, statement)) {
+    let [csv, json] = ['', ''];
+    for (const entry of page) {
+      book(books, entry);
+      csv += entryLine(entry, books);
+      json += comma + JSON.stringify(entryObject(entry, books));
+      comma = ',\n';
+    }
+    yield piece(csv, json);
+  }
+  assertClosing(statement, books);
+  const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
+  yield piece(
+    balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
+    `],${JSON.stringify(end).slice(1, -1)}`,
+  );
+  const digest = `sha256:${hash.digest('hex')}`;
+  yield { csv: csvLine(['digest', ...nothing(12), digest]), json: `,"digest":${JSON.stringify(digest)}}\n` };
+}
+
+const balancesObject = (books: Books) =>
+  Object.fromEntries(accountNames.map(name => [`${name}_usdt`, formatMicroUsdt(books[name])]));
+
+const entryObject = (entry: Entry, after: Books) => ({
+  entry_no: `${entry.entryNo}`,
+  at: entry.at.toISOString(),
+  kind: entry.kind,
+  from: entry.from,
+  to: entry.to,
+  amount_usdt: formatMicroUsdt(entry.microUsdt),
+  after: balancesObject(after),
+  payment_id: entry.paymentId,
+  reference: entry.reference,
+});
+
+const holdObject = ({ entryNo, at, microUsdt, paymentId }: OpenHold) => ({
+  entry_no: `${entryNo}`,
+  at: at.toISOString(),
+  amount_usdt: formatMicroUsdt(microUsdt),
+  payment_id: paymentId,
+});
+
+/** Its text in one of the forms. It ends with the digest: what has none was cut off, or does not add up. */
+export async function* writeStatement(
+  db: Queryable,
+  statement: Statement,
+  form: 'csv' | 'json',
+): AsyncGenerator<string> {
+  for await (const piece of piecesOf(db, statement)) yield piece[form];
+}

@@ -177,14 +177,14 @@ BEGIN
 END $$;
 
 -- What came in from outside is rare among the entries of an account, and asked for by itself.
-CREATE INDEX entries_from_outside ON entries (partner_id, mode, from_account, entry_no) WHERE reference IS NOT NULL;
+CREATE INDEX entries_from_outside ON entries (partner_id, mode, from_account, entry_no) WHERE payment_id IS NULL;
 
 -- How the rate is made of what the sources say. The newest row counts; before there is one, the settings do.
 CREATE TABLE rate_rules (
   version int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   spread_bps int NOT NULL CHECK (spread_bps BETWEEN 0 AND 5000),
   band_bps int NOT NULL CHECK (band_bps BETWEEN 1 AND 5000),
-  jump_bps int NOT NULL CHECK (jump_bps BETWEEN 1 AND 10000),
+  jump_bps int NOT NULL CHECK (jump_bps BETWEEN 1 AND 5000),
   set_by text NOT NULL,
   set_at timestamptz NOT NULL,
   reason text NOT NULL

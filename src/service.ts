@@ -7,6 +7,7 @@ import type { Settings } from './base/settings.ts';
 import { startBot } from './bot/index.ts';
 import { createConsole } from './console/index.ts';
 import type { Database } from './db/database.ts';
+import { listen as listenTo } from './db/listen.ts';
 import { failingFast } from './db/pool.ts';
 import { announcePresence } from './db/presence.ts';
 import { startPruning } from './db/prune.ts';
@@ -23,7 +24,7 @@ import {
   startReconciler,
   startRecovery,
 } from './payments/index.ts';
-import { createRateSources, startRateRefresher } from './rates/index.ts';
+import { createRateSources, rulesChanged, startRateRefresher } from './rates/index.ts';
 import { createSender, createVault, pruneLog, startDelivery } from './webhooks/index.ts';
 
 /** What a process can see through in well under a second; more would only wait. */
@@ -111,6 +112,7 @@ function startWork(
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });
+  const rules = listenTo(deps.pool, rulesChanged, refresher.nudge);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const delivery = startDelivery({ ...deps, ...settings, sender, vault: createVault(secretKey) });
   // Whoever waits for the end of a payment is woken when it has come, and then there is an event to send, by whichever
@@ -122,8 +124,8 @@ function startWork(
     neighbours.nudge();
   };
   neighbours.onNudge(delivery.nudge);
-  closings.push(refresher.stop, startRecovery(deps), startReconciler(deps), sender.close, delivery.stop);
-  closings.push(startPruning(deps, [pruneLog, pruneCalls]));
+  closings.push(refresher.stop, rules.close, startRecovery(deps), startReconciler(deps));
+  closings.push(sender.close, delivery.stop, startPruning(deps, [pruneLog, pruneCalls]));
 }
 
 /** The chat bot, if there is a token for one. */

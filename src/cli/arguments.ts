@@ -29,6 +29,17 @@ export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
 }
 
+export function basisPoints(text: string): number {
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  return value <= 5_000 ? value : refuse('a whole number from 0 to 5000');
+}
+
+/** A percentage, in hundredths of one. */
+export function hundredths(text: string): number {
+  const value = Number(parseKopecks(text) ?? 0n);
+  return value >= 1 && value <= 5_000 ? value : refuse('a percentage from 0.01 to 50, such as 5 or 2.5');
+}
+
 export function label(text: string): string {
   const trimmed = text.trim();
   return isLabel(trimmed) ? trimmed : refuse('1 to 128 characters, without line breaks');

@@ -1,6 +1,16 @@
 import { Command } from 'commander';
 import { formatRate } from '../base/money.ts';
-import { explainRate, isStale, type Part, readCurrentRate } from '../rates/index.ts';
+import {
+  changeRateRules,
+  explainRate,
+  isStale,
+  type Part,
+  readCurrentRate,
+  readRateRules,
+  rulesObject,
+  type StandingRules,
+} from '../rates/index.ts';
+import { basisPoints, hundredths, label } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
@@ -12,7 +22,67 @@ export function rateCommands(): Command {
       command('show', 'the current rate, its age, and what each source said').action(({ json }) =>
         atWork(json, showRate),
       ),
+    )
+    .addCommand(
+      command('rules', 'how the rate is made; with options, change that')
+        .option('--spread-bps <count>', 'what the house keeps, in hundredths of a percent', basisPoints)
+        .option('--band-percent <percent>', 'further from the median than this is left out', hundredths)
+        .option('--jump-percent <percent>', 'a leap of more than this needs two sources', hundredths)
+        .option('--reason <reason>', 'why, for the record', label)
+        .action(({ json, ...given }, self: Command) => {
+          const { reason, ...changes } = given;
+          const isChange = Object.keys(changes).length > 0;
+          if (isChange !== (reason !== undefined))
+            self.error('error: a change needs a --reason, and a reason a change');
+          return atWork(json, workplace => (isChange ? changeRules(workplace, given) : showRules(workplace)));
+        }),
     );
+}
+
+interface GivenRules {
+  spreadBps?: number;
+  /** In hundredths of a percent, as they are read. */
+  bandPercent?: number;
+  jumpPercent?: number;
+  reason: string;
+}
+
+async function changeRules({ desk, settings }: Workplace, given: GivenRules): Promise<Output> {
+  const { rateSpreadBps } = settings;
+  const before = await readRateRules(desk.pool, rateSpreadBps);
+  const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
+  const verdict = await changeRateRules(desk, rateSpreadBps, {
+    rules: { spreadBps, bandBps: bandPercent, jumpBps: jumpPercent },
+    reason: given.reason,
+    expectedVersion: before.version,
+  });
+  if (verdict.outcome === 'stale')
+    throw new RefusedError(
+      'stale',
+      'Somebody changed the rules at the same moment: look at them and repeat.',
+    );
+  return describeRules(verdict.rules);
+}
+
+const showRules = async ({ desk, settings }: Workplace) =>
+  describeRules(await readRateRules(desk.pool, settings.rateSpreadBps));
+
+function describeRules(rules: StandingRules): Output {
+  const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
+  return {
+    json,
+    text: details([
+      ['spread', `${json.spread_bps} bps`],
+      ['band', `${json.band_percent}%`],
+      ['jump', `${json.jump_percent}%`],
+      ['version', `${rules.version}`],
+      [
+        'set by',
+        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'nobody: the settings count',
+      ],
+      ['reason', rules.reason ?? '–'],
+    ]),
+  };
 }
 
 async function showRate({ desk, settings }: Workplace): Promise<Output> {

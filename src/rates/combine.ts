@@ -1,4 +1,5 @@
 import { ascending, divideRoundingDown, divideRoundingHalfUp, formatRate } from '../base/money.ts';
+import type { RateRules } from './rules.ts';
 import type { Quote } from './source.ts';
 
 /** What came of asking one source. */
@@ -16,10 +17,9 @@ export interface Alarm {
   detail: string;
 }
 
-export interface Rules {
+export interface Rules extends RateRules {
   nowMs: number;
   maxAgeSec: number;
-  spreadBps: number;
   /** Of the newest stored rate, however old. */
   lastMidE4: bigint | undefined;
 }
@@ -40,8 +40,6 @@ export interface Combination {
 
 /** From this many on, the median tells which one is off. */
 const minToJudge = 3;
-const bandPercent = 5n;
-const jumpPercent = 10n;
 const minToConfirmJump = 2;
 
 type Quoted = Extract<Answer, { quote: Quote }>;
@@ -49,15 +47,15 @@ type Quoted = Extract<Answer, { quote: Quote }>;
 /** One rate from what the sources said: the median of those that are fresh and plausible, less the spread. */
 export function combine(answers: Answer[], rules: Rules): Combination {
   const fresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
-  const used = withoutOutliers(fresh);
+  const used = withoutOutliers(fresh, rules);
   const parts = answers.map(answer => partOf(answer, fresh, used));
-  const alarms = disagreements(fresh, used);
+  const alarms = disagreements(fresh, used, rules);
   if (used.length === 0) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
 
   const midE4 = medianOf(used);
   const rateE4 = partnerRateE4(midE4, rules.spreadBps);
   if (rateE4 === 0n) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
-  const jump = unconfirmedJump(midE4, used, rules.lastMidE4);
+  const jump = unconfirmedJump(midE4, used, rules);
   if (jump) return { rate: undefined, alarms: [...alarms, jump] };
   const asOfMs = Math.min(...used.map(({ quote }) => quote.asOfMs));
   return { rate: { midE4, rateE4, spreadBps: rules.spreadBps, asOfMs, parts }, alarms };
@@ -81,15 +79,16 @@ const isFresh = ({ asOfMs }: Quote, { nowMs, maxAgeSec }: Rules) => nowMs - asOf
 
 const medianOf = (quoted: Quoted[]) => median(quoted.map(({ quote }) => quote.midE4));
 
-const differsByMore = (valueE4: bigint, fromE4: bigint, percent: bigint) =>
-  (valueE4 > fromE4 ? valueE4 - fromE4 : fromE4 - valueE4) * 100n > fromE4 * percent;
+const differsByMore = (valueE4: bigint, fromE4: bigint, bps: number) =>
+  (valueE4 > fromE4 ? valueE4 - fromE4 : fromE4 - valueE4) * 10_000n > fromE4 * BigInt(bps);
 
-const isOutlier = ({ quote }: Quoted, medianE4: bigint) => differsByMore(quote.midE4, medianE4, bandPercent);
+const isOutlier = ({ quote }: Quoted, medianE4: bigint, { bandBps }: RateRules) =>
+  differsByMore(quote.midE4, medianE4, bandBps);
 
-function withoutOutliers(fresh: Quoted[]): Quoted[] {
+function withoutOutliers(fresh: Quoted[], rules: RateRules): Quoted[] {
   if (fresh.length < minToJudge) return fresh;
   const medianE4 = medianOf(fresh);
-  return fresh.filter(quoted => !isOutlier(quoted, medianE4));
+  return fresh.filter(quoted => !isOutlier(quoted, medianE4, rules));
 }
 
 function partOf(answer: Answer, fresh: Quoted[], used: Quoted[]): Part {
@@ -99,12 +98,12 @@ function partOf(answer: Answer, fresh: Quoted[], used: Quoted[]): Part {
   return { source, outcome, ...answer.quote };
 }
 
-function disagreements(fresh: Quoted[], used: Quoted[]): Alarm[] {
+function disagreements(fresh: Quoted[], used: Quoted[], rules: RateRules): Alarm[] {
   if (fresh.length === 0) return [];
   const medianE4 = medianOf(fresh);
   if (fresh.length < minToJudge) {
     // Which one is wrong cannot be told, so both stay; but somebody should look.
-    return fresh.some(quoted => isOutlier(quoted, medianE4))
+    return fresh.some(quoted => isOutlier(quoted, medianE4, rules))
       ? [{ kind: 'rate_sources_disagree', detail: fresh.map(sayQuoted).join('; ') }]
       : [];
   }
@@ -112,16 +111,17 @@ function disagreements(fresh: Quoted[], used: Quoted[]): Alarm[] {
     .filter(quoted => !used.includes(quoted))
     .map(quoted => ({
       kind: 'rate_outlier',
-      detail: `${sayQuoted(quoted)}, more than ${bandPercent}% from the median ${formatRate(medianE4)}`,
+      detail: `${sayQuoted(quoted)}, more than ${rules.bandBps / 100}% from the median ${formatRate(medianE4)}`,
     }));
 }
 
 const sayQuoted = ({ source, quote }: Quoted) => `${source} says ${formatRate(quote.midE4)}`;
 
 /** A leap may be real, or one source gone wrong: it takes two that agree, or the operator. */
-function unconfirmedJump(midE4: bigint, used: Quoted[], lastMidE4: bigint | undefined): Alarm | undefined {
-  if (lastMidE4 === undefined || !differsByMore(midE4, lastMidE4, jumpPercent)) return undefined;
-  const agreeing = used.filter(quoted => !isOutlier(quoted, midE4));
+function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | undefined {
+  const { lastMidE4, jumpBps } = rules;
+  if (lastMidE4 === undefined || !differsByMore(midE4, lastMidE4, jumpBps)) return undefined;
+  const agreeing = used.filter(quoted => !isOutlier(quoted, midE4, rules));
   if (agreeing.length >= minToConfirmJump || agreeing.some(({ isOperatorsWord }) => isOperatorsWord)) {
     return undefined;
   }

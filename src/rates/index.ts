@@ -3,5 +3,23 @@ export type { Alarm, Part } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { refreshRate } from './refresh.ts';
 export { startRateRefresher } from './refresher.ts';
+export {
+  changeRateRules,
+  listRateRules,
+  type RateRules,
+  readRateRules,
+  rulesChanged,
+  rulesObject,
+  type StandingRules,
+} from './rules.ts';
 export type { RateSource } from './source.ts';
-export { type CurrentRate, explainRate, isStale, listRates, readCurrentRate } from './store.ts';
+export {
+  type CurrentRate,
+  chartRates,
+  type ExplainedRate,
+  explainRate,
+  isStale,
+  listRates,
+  readCurrentRate,
+} from './store.ts';
+export { askWhatIf } from './what-if.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Queryable } from '../db/pool.ts';
 import { type Alarm, type Answer, combine } from './combine.ts';
+import { readRateRules } from './rules.ts';
 import type { RateSource } from './source.ts';
 import { type CurrentRate, readCurrentRate, storeRate } from './store.ts';
 
@@ -8,6 +9,7 @@ export interface RefreshDeps {
   db: Queryable;
   clock: Clock;
   sources: RateSource[];
+  /** For as long as nobody has changed the rules. */
   spreadBps: number;
   maxAgeSec: number;
   /** Hears after every refresh all that is wrong now. */
@@ -22,8 +24,9 @@ export async function refreshRate(deps: RefreshDeps, signal = never): Promise<Cu
   const answers = await Promise.all(sources.map(source => ask(source, signal)));
   // Whoever was told to stop has cut its calls off itself: what failed says nothing about the sources.
   signal.throwIfAborted();
-  const last = await readCurrentRate(db);
-  const rules = { nowMs: clock.nowMs(), maxAgeSec, spreadBps, lastMidE4: last?.midE4 };
+  // Read now and not before the sources were asked: whoever changed the rules meanwhile has been told that they count.
+  const [last, standing] = await Promise.all([readCurrentRate(db), readRateRules(db, spreadBps)]);
+  const rules = { ...standing, nowMs: clock.nowMs(), maxAgeSec, lastMidE4: last?.midE4 };
   const { rate, alarms } = combine(answers, rules);
   const stored = rate && (await storeRate(db, clock, rate));
   reportAlarms(alarms);

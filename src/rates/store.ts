@@ -55,6 +55,41 @@ export async function listRates(db: Queryable, since: Date): Promise<Pick<Curren
 /** A day of refreshes every ten seconds: the table has no index by time. */
 const mostRatesListed = 8_640;
 
+/** The middle of the rate before this one. */
+export async function readMidBefore(db: Queryable, rateId: bigint): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ mid_e4: bigint }>({
+    text: 'SELECT mid_e4 FROM rates WHERE id < $1 ORDER BY id DESC LIMIT 1',
+    values: [rateId],
+  });
+  return rows[0]?.mid_e4;
+}
+
+const mostPoints = 400;
+
+export interface PastRate {
+  at: Date;
+  rateE4: bigint;
+  midE4: bigint;
+}
+
+/**
+ * How the rate went between two times, in no more points than a chart can show: at each step, the rate that counted
+ * then. One look by the index per point, however many rates there were.
+ */
+export async function chartRates(db: Queryable, from: Date, until: Date): Promise<PastRate[]> {
+  const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (mostPoints - 1)));
+  const { rows } = await db.query<PastRate>({
+    text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"
+             FROM generate_series($1::timestamptz, $2::timestamptz + $3 * interval '1 ms', $3 * interval '1 ms') AS t
+            CROSS JOIN LATERAL (SELECT * FROM rates
+                                 WHERE created_at <= least(t, $2) AND created_at >= $1
+                                 ORDER BY created_at DESC, id DESC LIMIT 1) AS r
+            ORDER BY r.id`,
+    values: [from, until, stepMs],
+  });
+  return rows;
+}
+
 export async function explainRate(db: Queryable, rateId: bigint): Promise<ExplainedRate | undefined> {
   const { rows } = await db.query<Omit<ExplainedRate, 'parts'> & { parts: StoredPart[] }>({
     text: `SELECT id AS "rateId", rate_e4 AS "rateE4", mid_e4 AS "midE4", as_of AS "asOf",

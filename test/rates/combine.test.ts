@@ -4,7 +4,14 @@ import { parseRate } from '../../src/base/money.ts';
 import { type Answer, combine, median, partnerRateE4, type Rules } from '../../src/rates/combine.ts';
 
 const nowMs = Date.parse('2026-11-15T10:00:00Z');
-const rules: Rules = { nowMs, maxAgeSec: 300, spreadBps: 100, lastMidE4: undefined };
+const rules: Rules = {
+  nowMs,
+  maxAgeSec: 300,
+  spreadBps: 100,
+  bandBps: 500,
+  jumpBps: 1_000,
+  lastMidE4: undefined,
+};
 
 const quoteOf = (source: string, rate: string, ageSec = 0, isOperatorsWord = false): Answer => ({
   source,

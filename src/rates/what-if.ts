@@ -1,0 +1,48 @@
+import { kopecksToMicroUsdt } from '../base/money.ts';
+import type { Queryable } from '../db/pool.ts';
+import { type Alarm, type Answer, combine, type Part } from './combine.ts';
+import type { RateRules } from './rules.ts';
+import { explainRate, readCurrentRate, readMidBefore } from './store.ts';
+
+export interface WhatIf {
+  /** Undefined: with these rules there would be none. */
+  rate: { rateE4: bigint; midE4: bigint; microUsdt: bigint } | undefined;
+  now: { rateE4: bigint; microUsdt: bigint };
+  parts: Part[];
+  alarms: Alarm[];
+}
+
+/**
+ * What the last rate would have been with other rules, from the same quotes at the same time, and what an amount would
+ * have cost. `operatorSources` are those that are a person's word.
+ */
+export async function askWhatIf(
+  db: Queryable,
+  rules: RateRules,
+  asked: { amountKopecks: bigint; maxAgeSec: number; operatorSources: string[] },
+): Promise<WhatIf | undefined> {
+  const current = await readCurrentRate(db);
+  const last = current && (await explainRate(db, current.rateId));
+  if (!last) return undefined;
+  const answers = last.parts.map(part => toAnswer(part, asked.operatorSources));
+  const { rate, alarms } = combine(answers, {
+    ...rules,
+    nowMs: last.createdAt.getTime(),
+    maxAgeSec: asked.maxAgeSec,
+    lastMidE4: await readMidBefore(db, last.rateId),
+  });
+  const costs = (rateE4: bigint) => kopecksToMicroUsdt(asked.amountKopecks, rateE4);
+  return {
+    rate: rate && { rateE4: rate.rateE4, midE4: rate.midE4, microUsdt: costs(rate.rateE4) },
+    now: { rateE4: last.rateE4, microUsdt: costs(last.rateE4) },
+    parts: rate?.parts ?? last.parts,
+    alarms,
+  };
+}
+
+function toAnswer(part: Part, operatorSources: string[]): Answer {
+  const { source } = part;
+  if (part.outcome === 'failed') return { source, reason: part.reason };
+  const { midE4, asOfMs } = part;
+  return { source, isOperatorsWord: operatorSources.includes(source), quote: { midE4, asOfMs } };
+}

@@ -64,6 +64,8 @@ const notices: Notices = {
   live_refused: () => 'Live mode was not approved. Test mode stays as it is; ask support for the reason.',
   maintenance_planned: ({ from, until }) =>
     `🗓 Maintenance is planned from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))}: new payments are not accepted then.`,
+  maintenance_cancelled: ({ from, until }) =>
+    `✅ The maintenance from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))} does not take place.`,
   maintenance_on: () => '🔧 Maintenance: new payments are not accepted for now. Those under way go on.',
   maintenance_off: () => '✅ Maintenance is over: payments are accepted again.',
   rate_stale: () => '📉 The exchange rate is out of date: payments are refused until it is fresh.',

@@ -66,6 +66,8 @@ const notices: Notices = {
   live_refused: () => 'Боевой режим не одобрен. Тестовый остаётся; о причине спросите поддержку.',
   maintenance_planned: ({ from, until }) =>
     `🗓 Запланированы технические работы с ${formatTime(new Date(`${from}`))} до ${formatTime(new Date(`${until}`))}: новые платежи в это время не принимаются.`,
+  maintenance_cancelled: ({ from, until }) =>
+    `✅ Технические работы с ${formatTime(new Date(`${from}`))} до ${formatTime(new Date(`${until}`))} отменены.`,
   maintenance_on: () => '🔧 Технические работы: новые платежи пока не принимаются. Начатые продолжаются.',
   maintenance_off: () => '✅ Технические работы окончены: платежи снова принимаются.',
   rate_stale: () => '📉 Курс устарел: платежи не принимаются, пока он не обновится.',

@@ -27,6 +27,7 @@ export const topicOf: Record<NoticeKind, MutableTopic | 'security'> = {
   live_approved: 'security',
   live_refused: 'security',
   maintenance_planned: 'maintenance',
+  maintenance_cancelled: 'maintenance',
   maintenance_on: 'maintenance',
   maintenance_off: 'maintenance',
   rate_stale: 'rate',

@@ -1,13 +1,15 @@
 import { Command } from 'commander';
 import {
   blockRecipient,
+  cancelMaintenance,
   isUnderMaintenance,
   listBlockedRecipients,
+  listMaintenance,
   planMaintenance,
   setMaintenance,
   unblockRecipient,
 } from '../controls/index.ts';
-import { instant, label } from './arguments.ts';
+import { instant, label, positiveCount } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
@@ -74,15 +76,68 @@ export function maintenanceCommands(): Command {
       ),
     )
     .addCommand(
-      command('plan', 'tell partners in the bot when it will be')
+      command('plan', 'pause by itself from one time until another; partners are told in the bot now')
         .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
         .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
         .action(({ json, from, until }) =>
           atWork(json, async ({ desk }) => {
-            if (until <= from) throw new RefusedError('until_before_from', 'It would end before it begins.');
-            await planMaintenance(desk, { from, until });
-            const text = `Partners are told: from ${formatInstant(from)} until ${formatInstant(until)} UTC.`;
-            return { json: { from: from.toISOString(), until: until.toISOString() }, text };
+            const plan = await planMaintenance(desk, { from, until });
+            switch (plan.outcome) {
+              case 'planned': {
+                const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
+                return {
+                  json: {
+                    window_id: Number(plan.windowId),
+                    from: from.toISOString(),
+                    until: until.toISOString(),
+                  },
+                  text: `Partners are told, and no payments are accepted ${times}: it begins and ends by itself.\nTo call it off: kopeck maintenance cancel ${plan.windowId}`,
+                };
+              }
+              case 'until_before_from':
+                throw new RefusedError(plan.outcome, 'It would end before it begins.');
+              case 'over_already':
+                throw new RefusedError(plan.outcome, 'It would be over already.');
+            }
+          }),
+        ),
+    )
+    .addCommand(
+      command('list', 'what is planned, and what is open').action(({ json }) =>
+        atWork(json, async ({ desk }) => {
+          const windows = await listMaintenance(desk.pool, desk.clock);
+          return {
+            json: {
+              windows: windows.map(({ windowId, from, until, plannedBy }) => ({
+                window_id: Number(windowId),
+                from: from.toISOString(),
+                until: until.toISOString(),
+                planned_by: plannedBy,
+              })),
+            },
+            text: table(
+              ['window', 'from (UTC)', 'until (UTC)', 'planned by'],
+              windows.map(({ windowId, from, until, plannedBy }) => [
+                `${windowId}`,
+                formatInstant(from),
+                formatInstant(until),
+                plannedBy,
+              ]),
+            ),
+          };
+        }),
+      ),
+    )
+    .addCommand(
+      command('cancel', 'call off what is planned, or end what is open; partners are told')
+        .argument('<window>', 'its number in the list', positiveCount)
+        .action((window, { json }) =>
+          atWork(json, async ({ desk }) => {
+            if ((await cancelMaintenance(desk, BigInt(window))) === 'no_window') {
+              const message = `No window ${window} is planned or open: see kopeck maintenance list.`;
+              throw new RefusedError('no_window', message);
+            }
+            return { json: { window_id: window, cancelled: true }, text: `Window ${window} is called off.` };
           }),
         ),
     );
@@ -90,6 +145,6 @@ export function maintenanceCommands(): Command {
 
 async function switchMaintenance({ desk }: Workplace, on: boolean): Promise<Output> {
   await setMaintenance(desk, on);
-  const maintenance = await isUnderMaintenance(desk.pool);
+  const maintenance = await isUnderMaintenance(desk.pool, desk.clock);
   return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
 }

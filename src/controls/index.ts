@@ -1,2 +1,8 @@
-export { isUnderMaintenance, planMaintenance, setMaintenance } from './maintenance.ts';
+export {
+  cancelMaintenance,
+  isUnderMaintenance,
+  listMaintenance,
+  planMaintenance,
+  setMaintenance,
+} from './maintenance.ts';
 export { blockRecipient, isRecipientBlocked, listBlockedRecipients, unblockRecipient } from './recipients.ts';

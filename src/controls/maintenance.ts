@@ -1,42 +1,133 @@
+import { type Clock, instantOf } from '../base/clock.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { leaveNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
-const readMaintenance = sharedRead<void, boolean>(async (db, askers) => {
-  const { rows } = await db.query<{ maintenance: boolean }>({
+export interface MaintenanceWindow {
+  windowId: bigint;
+  from: Date;
+  until: Date;
+  plannedBy: string;
+}
+
+/** Asked with every payment: one statement for all who ask at once, each with its own time. */
+const readMaintenance = sharedRead<number, boolean>(async (db, askedAtMs) => {
+  const { rows } = await db.query<{ maintenance: boolean; from_at: Date | null; until_at: Date | null }>({
     name: 'is under maintenance',
-    text: 'SELECT maintenance FROM service',
+    text: `SELECT s.maintenance, w.from_at, w.until_at
+             FROM service s LEFT JOIN maintenance_windows w
+               ON w.cancelled_at IS NULL AND w.until_at > $1 AND w.from_at <= $2`,
+    values: [new Date(Math.min(...askedAtMs)), new Date(Math.max(...askedAtMs))],
   });
-  return askers.map(() => rows[0]!.maintenance);
+  return askedAtMs.map(
+    atMs =>
+      rows[0]!.maintenance ||
+      rows.some(
+        ({ from_at, until_at }) => from_at && from_at.getTime() <= atMs && until_at!.getTime() > atMs,
+      ),
+  );
 });
 
-export const isUnderMaintenance = (db: Queryable) => readMaintenance(db);
+/** Switched on, or within a planned window, by our clock. */
+export const isUnderMaintenance = (db: Queryable, clock: Clock) => readMaintenance(db, clock.nowMs());
 
-/** While it is on, no new payment is accepted; those under way go on. */
+/**
+ * While it is on, no new payment is accepted; those under way go on. Switching it off also ends a window that is open,
+ * since whoever does so wants payments now.
+ */
 export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> {
   return transaction(desk.pool, async tx => {
     const { rows } = await tx.query<{ maintenance: boolean }>({
       text: 'SELECT maintenance FROM service FOR UPDATE',
     });
     const before = rows[0]!.maintenance;
-    if (before === maintenance) return;
-    await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
-    await recordChange(tx, desk, {
-      action: maintenance ? 'maintenance.on' : 'maintenance.off',
-      subject: 'service',
-      before: { maintenance: before },
-      after: { maintenance },
-    });
+    const ended = maintenance ? 0 : await cancel(tx, desk, 'from_at <= $1', []);
+    if (before === maintenance && ended === 0) return;
+    if (before !== maintenance) {
+      await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
+      await recordChange(tx, desk, {
+        action: maintenance ? 'maintenance.on' : 'maintenance.off',
+        subject: 'service',
+        before: { maintenance: before },
+        after: { maintenance },
+      });
+    }
     await leaveNotice(tx, desk.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
   });
 }
 
-/** Tells partners of it and nothing else: an operator switches it on and off when its time has come. */
-export function planMaintenance(desk: Desk, { from, until }: { from: Date; until: Date }): Promise<void> {
+export type Plan =
+  | { outcome: 'planned'; windowId: bigint }
+  | { outcome: 'until_before_from' | 'over_already' };
+
+/** Partners are told now; from and until then it acts by itself. */
+export function planMaintenance(desk: Desk, { from, until }: { from: Date; until: Date }): Promise<Plan> {
   return transaction(desk.pool, async tx => {
-    const times = { from: from.toISOString(), until: until.toISOString() };
-    await recordChange(tx, desk, { action: 'maintenance.plan', subject: 'service', after: times });
+    if (until <= from) return { outcome: 'until_before_from' };
+    if (until <= instantOf(desk.clock)) return { outcome: 'over_already' };
+    const { rows } = await tx.query<{ id: bigint }>({
+      text: `INSERT INTO maintenance_windows (from_at, until_at, planned_by, planned_at) VALUES ($1, $2, $3, $4)
+             RETURNING id`,
+      values: [from, until, desk.actor, instantOf(desk.clock)],
+    });
+    const windowId = rows[0]!.id;
+    const times = timesOf({ from, until });
+    await recordChange(tx, desk, {
+      action: 'maintenance.plan',
+      subject: 'service',
+      after: { ...times, window_id: windowId },
+    });
     await leaveNotice(tx, desk.clock, null, 'maintenance_planned', times);
+    return { outcome: 'planned', windowId };
   });
+}
+
+/** Partners hear that it does not take place; or, when it was open, that it is over. */
+export function cancelMaintenance(desk: Desk, windowId: bigint): Promise<'cancelled' | 'no_window'> {
+  return transaction(desk.pool, async tx =>
+    (await cancel(tx, desk, 'id = $4', [windowId], { tell: true })) > 0 ? 'cancelled' : 'no_window',
+  );
+}
+
+async function cancel(
+  tx: Queryable,
+  desk: Desk,
+  which: string,
+  values: unknown[],
+  { tell = false } = {},
+): Promise<number> {
+  const now = instantOf(desk.clock);
+  const { rows } = await tx.query<{ id: bigint; from_at: Date; until_at: Date }>({
+    text: `UPDATE maintenance_windows SET cancelled_at = $2, cancelled_by = $3
+            WHERE until_at > $1 AND cancelled_at IS NULL AND ${which} RETURNING id, from_at, until_at`,
+    values: [now, now, desk.actor, ...values],
+  });
+  for (const { id, from_at: from, until_at: until } of rows) {
+    const times = timesOf({ from, until });
+    await recordChange(tx, desk, {
+      action: 'maintenance.cancel',
+      subject: 'service',
+      before: { ...times, window_id: id },
+    });
+    if (!tell) continue;
+    if (from <= now) await leaveNotice(tx, desk.clock, null, 'maintenance_off');
+    else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
+  }
+  return rows.length;
+}
+
+const timesOf = ({ from, until }: { from: Date; until: Date }) => ({
+  from: from.toISOString(),
+  until: until.toISOString(),
+});
+
+/** Those that are open or to come, the next one first. */
+export async function listMaintenance(db: Queryable, clock: Clock): Promise<MaintenanceWindow[]> {
+  const { rows } = await db.query<MaintenanceWindow>({
+    text: `SELECT id AS "windowId", from_at AS "from", until_at AS "until", planned_by AS "plannedBy"
+             FROM maintenance_windows WHERE until_at > $1 AND cancelled_at IS NULL ORDER BY from_at, id LIMIT 100`,
+    values: [instantOf(clock)],
+  });
+  return rows;
 }

@@ -18,6 +18,7 @@ export const noticeKinds = [
   'live_approved',
   'live_refused',
   'maintenance_planned',
+  'maintenance_cancelled',
   'maintenance_on',
   'maintenance_off',
   'rate_stale',

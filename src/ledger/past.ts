@@ -17,7 +17,7 @@ export async function balancesAfter(
                 FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${which}
                ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
   const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
-  const outside = (account: AccountName) => `from_account = '${account}' AND reference IS NOT NULL`;
+  const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
   const { rows } = await db.query<Omit<Books, 'settled'>>({
     text: `SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
                   ${last('topup', outside('topup'))}, ${last('treasury', outside('treasury'))}`,

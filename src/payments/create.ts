@@ -49,7 +49,7 @@ export async function createPayment(
   const requestHash = hashRequest(request, deps.qrHosts);
   const [known, maintenance, rate] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
-    isUnderMaintenance(deps.db),
+    isUnderMaintenance(deps.db, deps.clock),
     readCurrentRate(deps.db),
   ]);
   if (known) return replay(deps, caller, known, requestHash);

@@ -264,12 +264,13 @@ describe('the rest', () => {
   test('maintenance', async () => {
     expect(await runJson('maintenance', 'on')).toEqual({ maintenance: true });
     expect((await run('maintenance', 'off')).stdout).toBe('Maintenance is off.\n');
-    const plan = ['maintenance', 'plan', '--from', '2026-11-20T22:00:00Z', '--until'];
-    expect(await runJson(...plan, '2026-11-20T23:00:00Z')).toEqual({
-      from: '2026-11-20T22:00:00.000Z',
-      until: '2026-11-20T23:00:00.000Z',
-    });
-    await expectRefusal(1, /end before it begins/, ...plan, '2026-11-20T21:00:00Z');
+    const plan = ['maintenance', 'plan', '--from', '2126-11-20T22:00:00Z', '--until'];
+    const { window_id, ...times } = await runJson(...plan, '2126-11-20T23:00:00Z');
+    expect(times).toEqual({ from: '2126-11-20T22:00:00.000Z', until: '2126-11-20T23:00:00.000Z' });
+    await expectRefusal(1, /end before it begins/, ...plan, '2126-11-20T21:00:00Z');
+    expect(await runJson('maintenance', 'list')).toMatchObject({ windows: [{ window_id, ...times }] });
+    expect(await runJson('maintenance', 'cancel', `${window_id}`)).toEqual({ window_id, cancelled: true });
+    await expectRefusal(1, /No window/, 'maintenance', 'cancel', `${window_id}`);
   });
 
   test('a partner that signed up in the bot gets live keys when it is approved; another gets its first owner', async () => {

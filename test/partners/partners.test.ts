@@ -130,10 +130,10 @@ describe('a partner', () => {
 });
 
 test('maintenance is switched and stays so, on record', async () => {
-  expect(await isUnderMaintenance(pool)).toBe(false);
+  expect(await isUnderMaintenance(pool, systemClock)).toBe(false);
   await setMaintenance(desk, true);
   await setMaintenance(desk, true);
-  expect(await isUnderMaintenance(pool)).toBe(true);
+  expect(await isUnderMaintenance(pool, systemClock)).toBe(true);
   await setMaintenance(desk, false);
   expect((await auditOf('service')).map(({ action }) => action)).toEqual([
     'maintenance.on',

@@ -1,0 +1,84 @@
+import { beforeEach, expect, test } from 'vitest';
+import {
+  cancelMaintenance,
+  isUnderMaintenance,
+  listMaintenance,
+  planMaintenance,
+  setMaintenance,
+} from '../../src/controls/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const desk = deskOf(pool, clock);
+const isOn = () => isUnderMaintenance(pool, clock);
+const inHours = (from: number, until: number) => ({
+  from: new Date(clock.nowMs() + from * 3_600_000),
+  until: new Date(clock.nowMs() + until * 3_600_000),
+});
+const plan = async (from: number, until: number) => {
+  const planned = await planMaintenance(desk, inHours(from, until));
+  if (planned.outcome !== 'planned') throw new Error(planned.outcome);
+  return planned.windowId;
+};
+const told = async () =>
+  (await pool.query('SELECT kind FROM partner_notices ORDER BY id')).rows.map(({ kind }) => kind);
+const onRecord = async () =>
+  (await pool.query('SELECT action FROM audit ORDER BY id')).rows.map(({ action }) => action);
+
+beforeEach(async () => {
+  await pool.query('DELETE FROM maintenance_windows');
+  await pool.query('DELETE FROM partner_notices');
+});
+
+test('a window opens and ends by itself', async () => {
+  await plan(1, 2);
+  expect(await isOn()).toBe(false);
+  clock.advance(3_600_000 - 1);
+  expect(await isOn()).toBe(false);
+  clock.advance(1);
+  expect(await isOn()).toBe(true);
+  clock.advance(3_600_000 - 1);
+  expect(await isOn()).toBe(true);
+  clock.advance(1);
+  expect(await isOn()).toBe(false);
+  expect(await told()).toEqual(['maintenance_planned']);
+  expect(await listMaintenance(pool, clock)).toEqual([]);
+});
+
+test('those who ask at once are answered by their own clocks', async () => {
+  await plan(1, 2);
+  const later = (hours: number) => ({ ...clock, nowMs: () => clock.nowMs() + hours * 3_600_000 });
+  const answers = await Promise.all([0, 1.5, 2, 1].map(hours => isUnderMaintenance(pool, later(hours))));
+  expect(answers).toEqual([false, true, false, true]);
+});
+
+test('a window that was called off does not open, and partners hear of it', async () => {
+  const windowId = await plan(1, 2);
+  expect(await cancelMaintenance(desk, windowId)).toBe('cancelled');
+  expect(await cancelMaintenance(desk, windowId)).toBe('no_window');
+  clock.advance(5_400_000);
+  expect(await isOn()).toBe(false);
+  expect(await told()).toEqual(['maintenance_planned', 'maintenance_cancelled']);
+  expect((await onRecord()).slice(-2)).toEqual(['maintenance.plan', 'maintenance.cancel']);
+});
+
+test('one that is open ends when it is called off, or when maintenance is switched off', async () => {
+  for (const end of [(id: bigint) => cancelMaintenance(desk, id), () => setMaintenance(desk, false)]) {
+    const windowId = await plan(-1, 1);
+    const toCome = await plan(3, 4);
+    expect(await isOn()).toBe(true);
+    await end(windowId);
+    expect(await isOn()).toBe(false);
+    expect((await told()).at(-1)).toBe('maintenance_off');
+    expect(await listMaintenance(pool, clock)).toMatchObject([{ windowId: toCome, plannedBy: 'test' }]);
+    await cancelMaintenance(desk, toCome);
+  }
+});
+
+test('what cannot be planned is refused, and leaves no trace', async () => {
+  expect(await planMaintenance(desk, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
+  expect(await planMaintenance(desk, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
+  expect(await told()).toEqual([]);
+});

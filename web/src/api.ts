@@ -77,20 +77,36 @@ export function query(values: Record<string, string | number | boolean | null | 
   return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : '';
 }
 
+/** A file that the server makes, under the name that the server gives it. */
+export async function askFile(path: string): Promise<{ name: string; content: Blob }> {
+  const { response, body } = await reach(path, { method: 'GET' });
+  const name = /filename="?([^";]+)"?/.exec(response.headers.get('content-disposition') ?? '')?.[1];
+  return { name: name ?? 'kopeck', content: body };
+}
+
 async function call<T>(path: string, init: RequestInit): Promise<T> {
+  const { body } = await reach(path, init);
+  return parse(await body.text()) as T;
+}
+
+async function reach(path: string, init: RequestInit): Promise<{ response: Response; body: Blob }> {
   let response: Response;
-  let text: string;
+  let body: Blob;
   try {
     response = await fetch(base + path, { ...init, credentials: 'same-origin', cache: 'no-store' });
-    text = await response.text();
+    body = await response.blob();
   } catch (error) {
     if (init.signal?.aborted) throw error;
     connected.set(false);
     // Of a change nobody knows now whether it was made.
     throw new Refused(init.method === 'GET' ? 'no_connection' : 'no_answer', 0, 'no connection');
   }
+  if (response.ok) {
+    connected.set(true);
+    return { response, body };
+  }
   // A proxy in front of a service that is away answers in its stead.
-  const answer = parse(text);
+  const answer = parse(await body.text());
   if (answer === undefined && response.status >= 500) {
     connected.set(false);
     throw new Refused(
@@ -100,7 +116,6 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
     );
   }
   connected.set(true);
-  if (response.ok) return answer as T;
   const refusal = (answer as Partial<Refusal> | undefined)?.error;
   const code = refusal?.code ?? (response.status === 422 ? 'invalid_request' : 'internal_error');
   if (response.status === 401 && code === 'signed_out') session.set(null);

@@ -1,12 +1,14 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { Route, Switch } from 'wouter';
+import { PartnerList } from './partners/list.tsx';
+import { OnePartner } from './partners/one.tsx';
 
 export default function Partners() {
-  const t = useShared();
   return (
-    <PageFrame title={t.nav.partners}>
-      <Empty title={t.nothing} />
-    </PageFrame>
+    <Switch>
+      <Route path="/partners" component={PartnerList} />
+      <Route path="/partners/:id/:part?">
+        {({ id, part }) => <OnePartner key={id} partnerId={id} part={part} />}
+      </Route>
+    </Switch>
   );
 }

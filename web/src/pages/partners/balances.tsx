@@ -1,0 +1,105 @@
+import { Alert, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Mode, PartnerDetail, SettingsPage } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Choice } from '../../parts/choice.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useOnce } from '../../parts/live.ts';
+import { Usdt } from '../../parts/money.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+const modes = ['live', 'test'] as const;
+
+export function Balances({ detail }: { detail: PartnerDetail }) {
+  const t = useTexts(texts);
+  const [crediting, setCrediting] = useState(false);
+  const { partner_id } = detail.partner;
+  return (
+    <Card
+      title={t.balances}
+      side={
+        <Action needs="balances.credit" onClick={() => setCrediting(true)}>
+          {t.credit}
+        </Action>
+      }
+    >
+      {modes.map(mode => (
+        <div key={mode} className="mode-row">
+          <div className="between">
+            <h3>{t.modes[mode]}</h3>
+            <Link href={`/ledger/${partner_id}/${mode}`}>{t.toEntries}</Link>
+          </div>
+          <Facts
+            facts={[
+              [t.available, <Usdt key="available" amount={detail.balances[mode].available_usdt} />],
+              [t.held, <Usdt key="held" amount={detail.balances[mode].held_usdt} />],
+              [t.settled, <Usdt key="settled" amount={detail.balances[mode].settled_usdt} />],
+            ]}
+          />
+        </div>
+      ))}
+      {crediting && <Credit partner={detail.partner} onClose={() => setCrediting(false)} />}
+    </Card>
+  );
+}
+
+const isAmount = (text: string) =>
+  /^\d{1,12}([.,]\d{1,6})?$/.test(text) && Number(text.replace(',', '.')) > 0;
+
+/** Money that has arrived. One reference is credited once, whoever tries again. */
+function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClose: () => void }) {
+  const t = useTexts(texts);
+  const [mode, setMode] = useState<Mode>('live');
+  const [amount, setAmount] = useState('');
+  const [reference, setReference] = useState('');
+  const threshold = useOnce<SettingsPage>(['settings'], '/settings').data?.thresholds.credit_usdt;
+  const usdt = amount
+    .trim()
+    .replaceAll(/[\s\u00a0]/g, '')
+    .replace(',', '.');
+  const needsSecond =
+    mode === 'live' && threshold !== undefined && isAmount(usdt) && Number(usdt) > Number(threshold);
+  return (
+    <Confirm
+      title={`${t.credit}: ${partner.name}`}
+      says={t.creditSays}
+      verb={needsSecond ? t.creditAsk : t.creditVerb}
+      ready={isAmount(usdt) && reference.trim().length > 0}
+      run={() => send(`/partners/${partner.partner_id}/credit`, { mode, usdt, reference: reference.trim() })}
+      onClose={onClose}
+    >
+      <Choice
+        label={t.mode}
+        value={mode}
+        options={modes.map(one => [one, t.modes[one]])}
+        onChange={setMode}
+      />
+      <TextInput
+        label={t.amountUsdt}
+        inputMode="decimal"
+        required
+        value={amount}
+        error={amount !== '' && !isAmount(usdt) && t.notAnAmount}
+        onChange={event => setAmount(event.currentTarget.value)}
+        data-autofocus
+      />
+      <TextInput
+        label={t.reference}
+        description={t.referenceHint}
+        required
+        maxLength={200}
+        value={reference}
+        onChange={event => setReference(event.currentTarget.value)}
+      />
+      {threshold !== undefined && (
+        <Alert color={needsSecond ? 'yellow' : 'blue'} p="sm">
+          {needsSecond ? t.creditSecond : t.creditAlone} <Usdt amount={threshold} />.
+        </Alert>
+      )}
+    </Confirm>
+  );
+}

@@ -1,0 +1,135 @@
+import { Alert, Button, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Limits } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Count, Rub } from '../../parts/money.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+const inRub = ['min_rub', 'max_rub', 'daily_rub'] as const;
+const inNumbers = ['concurrent', 'create_rps', 'create_burst', 'other_rps'] as const;
+const names = [...inRub, ...inNumbers];
+type Name = (typeof names)[number];
+
+export function LimitsCard({ partnerId, limits }: { partnerId: string; limits: Limits }) {
+  const t = useTexts(texts);
+  const [changing, setChanging] = useState(false);
+  return (
+    <Card
+      title={t.limits}
+      side={
+        <Action needs="partners.limits" onClick={() => setChanging(true)}>
+          {t.change}
+        </Action>
+      }
+    >
+      <Facts
+        facts={names.map(name => [t.limitNames[name], <Value key={name} limits={limits} name={name} />])}
+      />
+      {changing && <Change partnerId={partnerId} limits={limits} onClose={() => setChanging(false)} />}
+    </Card>
+  );
+}
+
+function Value({ limits, name }: { limits: Limits; name: Name }) {
+  const t = useTexts(texts);
+  const value = limits[name];
+  if (value === null) return <span>{t.unlimited}</span>;
+  return typeof value === 'string' ? <Rub amount={value} /> : <Count value={value} />;
+}
+
+type Fields = Record<Name, string>;
+const fieldsOf = (limits: Limits) =>
+  Object.fromEntries(names.map(name => [name, `${limits[name] ?? ''}`])) as Fields;
+
+const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
+
+function wrongIn(fields: Fields): Name | undefined {
+  return (
+    inRub.find(
+      name =>
+        !(name === 'daily_rub' && fields[name].trim() === '') &&
+        !/^\d{1,12}(\.\d{1,2})?$/.test(clean(fields[name])),
+    ) ?? inNumbers.find(name => !/^[1-9]\d{0,5}$/.test(clean(fields[name])))
+  );
+}
+
+function toLimits(fields: Fields): Limits {
+  const daily = clean(fields.daily_rub);
+  return {
+    min_rub: clean(fields.min_rub),
+    max_rub: clean(fields.max_rub),
+    daily_rub: daily === '' ? null : daily,
+    concurrent: Number(clean(fields.concurrent)),
+    create_rps: Number(clean(fields.create_rps)),
+    create_burst: Number(clean(fields.create_burst)),
+    other_rps: Number(clean(fields.other_rps)),
+  };
+}
+
+const isSame = (one: Limits, other: Limits) => names.every(name => one[name] === other[name]);
+
+/** Says on what it was made: whoever has not seen the latest limits changes nothing. */
+function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Limits; onClose: () => void }) {
+  const t = useTexts(texts);
+  const [seen, setSeen] = useState(limits);
+  const [fields, setFields] = useState(() => fieldsOf(limits));
+  const wrong = wrongIn(fields);
+  const crossed = !wrong && Number(clean(fields.min_rub)) > Number(clean(fields.max_rub));
+  const isStale = !isSame(seen, limits);
+  const isUnchanged = names.every(name => fields[name] === fieldsOf(seen)[name]);
+  return (
+    <Confirm
+      title={t.changeLimits}
+      says={t.limitsSay}
+      verb={t.change}
+      ready={!wrong && !crossed && !isStale && !isUnchanged}
+      run={() => send(`/partners/${partnerId}/limits`, { limits: toLimits(fields), expected: seen })}
+      onClose={onClose}
+    >
+      <div className="fields">
+        {names.map((name, index) => (
+          <TextInput
+            key={name}
+            label={t.limitNames[name]}
+            inputMode={inRub.includes(name as 'min_rub') ? 'decimal' : 'numeric'}
+            required={name !== 'daily_rub'}
+            placeholder={name === 'daily_rub' ? t.unlimited : undefined}
+            value={fields[name]}
+            error={(name === wrong && t.notANumber) || (name === 'max_rub' && crossed && t.minAboveMax)}
+            onChange={event => setFields({ ...fields, [name]: event.currentTarget.value })}
+            {...(index === 0 ? { 'data-autofocus': true } : {})}
+          />
+        ))}
+      </div>
+      {isStale && (
+        <Alert color="yellow" role="alert" title={t.limitsStale}>
+          <ul>
+            {names
+              .filter(name => seen[name] !== limits[name])
+              .map(name => (
+                <li key={name}>
+                  {t.limitNames[name]}: <Value limits={seen} name={name} /> →{' '}
+                  <Value limits={limits} name={name} />
+                </li>
+              ))}
+          </ul>
+          <Button
+            size="xs"
+            variant="default"
+            mt="xs"
+            onClick={() => {
+              setSeen(limits);
+              setFields(fieldsOf(limits));
+            }}
+          >
+            {t.takePresent}
+          </Button>
+        </Alert>
+      )}
+    </Confirm>
+  );
+}

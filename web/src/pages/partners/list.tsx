@@ -1,0 +1,100 @@
+import { TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import type { PartnerRow } from '../../../../src/console/shapes.ts';
+import { query, send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { State } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Usdt } from '../../parts/money.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { KeysetTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useShared, useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+export function PartnerList() {
+  const shared = useShared();
+  const t = useTexts(texts);
+  const [params, setParams] = useSearchParams();
+  const asked = params.get('q') ?? '';
+  const [creating, setCreating] = useState(false);
+  const search = useDebouncedCallback((text: string) => {
+    setParams(text.trim() ? { q: text.trim() } : {}, { replace: true });
+  }, 250);
+  return (
+    <PageFrame
+      title={shared.nav.partners}
+      actions={
+        <Action needs="partners.create" variant="filled" onClick={() => setCreating(true)}>
+          {t.create}
+        </Action>
+      }
+    >
+      <search className="filters">
+        <TextInput
+          type="search"
+          className="filter-wide"
+          aria-label={t.search}
+          placeholder={t.searchHint}
+          leftSection={<Icon name="search" />}
+          defaultValue={asked}
+          onChange={event => search(event.currentTarget.value)}
+          data-search
+        />
+      </search>
+      <KeysetTable<PartnerRow>
+        label={shared.nav.partners}
+        queryKey={['partners']}
+        path={`/partners${query({ q: asked })}`}
+        everyMs={10_000}
+        keyOf={row => row.partner_id}
+        hrefOf={row => `/partners/${row.partner_id}`}
+        empty={<Empty title={asked ? t.noneFound : t.none}>{asked ? t.noneFoundHint : t.noneHint}</Empty>}
+        columns={[
+          { head: t.name, cell: row => row.name },
+          { head: t.state, cell: row => <State state={row.state} /> },
+          { head: t.live, cell: row => <State state={row.live} /> },
+          { head: t.webhook, cell: row => <State state={row.webhook_state} /> },
+          {
+            head: t.available,
+            right: true,
+            cell: row => <Usdt bare amount={row.live_balance.available_usdt} />,
+          },
+          { head: t.held, right: true, cell: row => <Usdt bare amount={row.live_balance.held_usdt} /> },
+          { head: t.since, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
+        ]}
+      />
+      {creating && <Create onClose={() => setCreating(false)} />}
+    </PageFrame>
+  );
+}
+
+function Create({ onClose }: { onClose: () => void }) {
+  const t = useTexts(texts);
+  const [, go] = useLocation();
+  const [name, setName] = useState('');
+  return (
+    <Confirm
+      title={t.create}
+      says={t.createSays}
+      verb={t.createVerb}
+      ready={name.trim().length > 0}
+      run={() => send<PartnerRow>('/partners', { name: name.trim() })}
+      onDone={made => go(`/partners/${(made as PartnerRow).partner_id}`)}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t.name}
+        required
+        maxLength={200}
+        value={name}
+        onChange={event => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+    </Confirm>
+  );
+}

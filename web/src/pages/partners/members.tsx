@@ -1,0 +1,26 @@
+import type { PartnerDetail } from '../../../../src/console/shapes.ts';
+import { Card } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Rows } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+export function Members({ members }: Pick<PartnerDetail, 'members'>) {
+  const t = useTexts(texts);
+  return (
+    <Card title={t.members}>
+      <Rows
+        label={t.members}
+        rows={members}
+        keyOf={member => member.name + member.joined_at}
+        empty={<Empty title={t.noMembers}>{t.noMembersHint}</Empty>}
+        columns={[
+          { head: t.name, cell: member => member.name },
+          { head: t.role, cell: member => wordIn(t.memberRoles, member.role) },
+          { head: t.joined, cell: member => <Time as="short" at={member.joined_at} /> },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,134 @@
+import { useState } from 'react';
+import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Badge, State } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Copyable } from '../../parts/copy.tsx';
+import { useLive } from '../../parts/live.ts';
+import { PageFrame } from '../../parts/page.tsx';
+import { RequestCard } from '../../parts/request.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Waiting } from '../../parts/table.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useShared, useTexts } from '../../texts/index.ts';
+import { Balances } from './balances.tsx';
+import { KeysCard } from './keys.tsx';
+import { LimitsCard } from './limits.tsx';
+import { Members } from './members.tsx';
+import { StatementCard } from './statement.tsx';
+import { texts } from './texts.ts';
+import { Webhook } from './webhook.tsx';
+
+type Decision = 'approve' | 'refuse' | 'suspend' | 'resume';
+
+export function OnePartner({ partnerId, part }: { partnerId: string; part: string | undefined }) {
+  const shared = useShared();
+  const t = useTexts(texts);
+  const read = useLive<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`, 5000);
+  const detail = read.data;
+  if (!detail)
+    return (
+      <PageFrame title={shared.nav.partners}>
+        {read.isError ? <Failure error={read.error} again={() => void read.refetch()} /> : <Waiting />}
+      </PageFrame>
+    );
+  const { partner, requests } = detail;
+  return (
+    <PageFrame
+      title={partner.name}
+      badge={
+        <>
+          <State state={partner.state} />
+          <Live live={partner.live} />
+        </>
+      }
+      lead={
+        <>
+          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()}{' '}
+          <Time at={partner.created_at} as="short" />
+        </>
+      }
+      actions={<Decisions partner={partner} />}
+    >
+      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
+      <Tabs
+        label={t.parts}
+        tabs={[
+          [`/partners/${partnerId}`, t.moneyAndLimits],
+          [`/partners/${partnerId}/keys`, t.keysAndMembers],
+          [`/partners/${partnerId}/webhook`, t.webhook],
+        ]}
+      />
+      <div className="stack">
+        {requests.map(request => (
+          <RequestCard key={request.request_id} request={request} />
+        ))}
+        {part === 'keys' && (
+          <>
+            <KeysCard keys={detail.keys} />
+            <Members members={detail.members} />
+          </>
+        )}
+        {part === 'webhook' && <Webhook partnerId={partnerId} webhook={detail.webhook} />}
+        {part === undefined && (
+          <>
+            <Balances detail={detail} />
+            <LimitsCard partnerId={partnerId} limits={detail.limits} />
+            <StatementCard partnerId={partnerId} />
+          </>
+        )}
+      </div>
+    </PageFrame>
+  );
+}
+
+function Live({ live }: { live: PartnerRow['live'] }) {
+  const t = useTexts(texts);
+  if (live === 'approved') return <Badge tone="good">{t.liveApproved}</Badge>;
+  return live === 'asked' ? (
+    <Badge tone="warn">{t.liveAsked}</Badge>
+  ) : (
+    <Badge tone="plain">{t.liveNotApproved}</Badge>
+  );
+}
+
+/** What can be decided about a partner as a whole. */
+function Decisions({ partner }: { partner: PartnerRow }) {
+  const t = useTexts(texts);
+  const [deciding, setDeciding] = useState<Decision | null>(null);
+  return (
+    <>
+      {partner.live !== 'approved' && (
+        <Action needs="partners.approve" variant="filled" onClick={() => setDeciding('approve')}>
+          {t.decisions.approve}
+        </Action>
+      )}
+      {partner.live === 'asked' && (
+        <Action needs="partners.approve" onClick={() => setDeciding('refuse')}>
+          {t.decisions.refuse}
+        </Action>
+      )}
+      {partner.state === 'active' ? (
+        <Action needs="partners.suspend" onClick={() => setDeciding('suspend')}>
+          {t.decisions.suspend}
+        </Action>
+      ) : (
+        <Action needs="partners.suspend" variant="filled" onClick={() => setDeciding('resume')}>
+          {t.decisions.resume}
+        </Action>
+      )}
+      {deciding && (
+        <Confirm
+          title={`${t.decisions[deciding]}: ${partner.name}`}
+          says={t.decisionSays[deciding]}
+          verb={t.decisions[deciding]}
+          danger={deciding === 'suspend'}
+          run={() => send(`/partners/${partner.partner_id}/${deciding}`)}
+          onClose={() => setDeciding(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Mode } from '../../../../src/console/shapes.ts';
+import { query } from '../../api.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { Download } from '../../parts/download.tsx';
+import { Card } from '../../parts/page.tsx';
+import { useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** The books of one UTC day. */
+export function StatementCard({ partnerId }: { partnerId: string }) {
+  const t = useTexts(texts);
+  const [mode, setMode] = useState<Mode>('live');
+  const [day, setDay] = useState(() => dayOf(Date.now() - 86_400_000));
+  const today = dayOf(Date.now());
+  const isWrong = !/^\d{4}-\d\d-\d\d$/.test(day) || day > today;
+  const path = (format: 'csv' | 'json') => `/partners/${partnerId}/statement${query({ mode, day, format })}`;
+  return (
+    <Card title={t.statement}>
+      <p className="dim card-lead">{t.statementSays}</p>
+      <div className="filters">
+        <TextInput
+          type="date"
+          label={t.day}
+          max={today}
+          value={day}
+          error={isWrong && t.notADay}
+          onChange={event => setDay(event.currentTarget.value)}
+        />
+        <Choice
+          label={t.mode}
+          value={mode}
+          options={[
+            ['live', t.modes.live],
+            ['test', t.modes.test],
+          ]}
+          onChange={setMode}
+        />
+        <Download path={path('csv')} label="CSV" disabled={isWrong} />
+        <Download path={path('json')} label="JSON" disabled={isWrong} />
+      </div>
+      {day === today && <p className="dim">{t.dayOpen}</p>}
+    </Card>
+  );
+}

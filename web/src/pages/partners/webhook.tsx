@@ -1,0 +1,139 @@
+import { Alert } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { AttemptRow, CheckResult, PartnerDetail } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Badge, State } from '../../parts/badge.tsx';
+import { Count } from '../../parts/money.tsx';
+import { Card, Facts } from '../../parts/page.tsx';
+import { useRun } from '../../parts/run.ts';
+import { Empty } from '../../parts/states.tsx';
+import { KeysetTable, Rows } from '../../parts/table.tsx';
+import { Duration, Time } from '../../parts/time.tsx';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<PartnerDetail, 'webhook'>) {
+  const t = useTexts(texts);
+  const [result, setResult] = useState<CheckResult | null>(null);
+  const { pending, run } = useRun();
+  if (!webhook) return <Empty title={t.noWebhook}>{t.noWebhookHint}</Empty>;
+  const check = () =>
+    run(async () => setResult(await send<CheckResult>(`/partners/${partnerId}/webhook/check`)), t.checked);
+  return (
+    <>
+      <Card
+        title={t.webhook}
+        side={
+          <Action needs="webhooks.check" loading={pending} onClick={check}>
+            {t.check}
+          </Action>
+        }
+      >
+        {webhook.state === 'suspended' && (
+          <Alert color="red" mb="md">
+            {t.webhookSuspended}
+          </Alert>
+        )}
+        <Facts
+          facts={[
+            [t.url, <code key="url">{webhook.url}</code>],
+            [t.state, <State key="state" state={webhook.state} />],
+            [t.waitingEvents, <Count key="waiting" value={webhook.waiting} />],
+            [t.givenUp, <Count key="given" value={webhook.given_up} />],
+          ]}
+        />
+      </Card>
+      {result && <Checked result={result} />}
+      <section>
+        <h2 className="section-title">{t.log}</h2>
+        <Log partnerId={partnerId} />
+      </section>
+    </>
+  );
+}
+
+/** What the receiver was asked, and whether it answered as it must. */
+function Checked({ result }: { result: CheckResult }) {
+  const t = useTexts(texts);
+  const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;
+  return (
+    <Card title={t.checkResult}>
+      <Alert color={result.passed ? 'teal' : result.can_receive ? 'yellow' : 'red'} mb="md" role="status">
+        {verdict} {result.re_enabled && t.reEnabled}
+      </Alert>
+      <Rows
+        label={t.checkResult}
+        rows={result.results}
+        keyOf={one => one.question}
+        columns={[
+          { head: t.question, cell: one => wordIn(t.questions, one.question) },
+          { head: t.expected, cell: one => t.expectations[one.expected] },
+          { head: t.answered, cell: one => one.answered },
+          { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
+          {
+            head: t.verdict,
+            cell: one => (
+              <Badge tone={one.passed ? 'good' : 'bad'}>{one.passed ? t.passed : t.notPassed}</Badge>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Log({ partnerId }: { partnerId: string }) {
+  const t = useTexts(texts);
+  return (
+    <KeysetTable<AttemptRow>
+      label={t.log}
+      queryKey={['deliveries', partnerId]}
+      path={`/partners/${partnerId}/deliveries`}
+      everyMs={5000}
+      keyOf={row => `${row.event_id} ${row.attempt} ${row.at}`}
+      empty={<Empty title={t.noDeliveries}>{t.noDeliveriesHint}</Empty>}
+      columns={[
+        { head: t.at, cell: row => <Time as="short" at={row.at} /> },
+        { head: t.answer, cell: row => <Answer row={row} /> },
+        { head: t.attempt, right: true, cell: row => <Count value={row.attempt} /> },
+        { head: t.took, right: true, wideOnly: true, cell: row => <Duration ms={row.duration_ms} /> },
+        { head: t.event, cell: row => <code>{row.event_id}</code> },
+        {
+          head: t.payment,
+          cell: row => (
+            <Link href={`/payments/${row.payment_id}`}>
+              <code>{row.payment_id}</code>
+            </Link>
+          ),
+        },
+        { head: t.actions, right: true, cell: row => <Resend eventId={row.event_id} /> },
+      ]}
+    />
+  );
+}
+
+function Answer({ row: { status, error } }: { row: AttemptRow }) {
+  const isTaken = status !== null && status >= 200 && status < 300;
+  return (
+    <span className="inline">
+      <Badge tone={isTaken ? 'good' : 'bad'}>{status === null ? '—' : `${status}`}</Badge>
+      {error && <span className="dim wrap-anywhere">{error}</span>}
+    </span>
+  );
+}
+
+function Resend({ eventId }: { eventId: string }) {
+  const t = useTexts(texts);
+  const { pending, run } = useRun();
+  return (
+    <Action
+      needs="events.resend"
+      loading={pending}
+      onClick={() => run(() => send(`/events/${eventId}/resend`), t.resent)}
+    >
+      {t.resend}
+    </Action>
+  );
+}

@@ -33,3 +33,4 @@ import '@mantine/core/styles/Notification.css';
 import '@mantine/notifications/styles.css';
 import './theme.css';
 import './styles.css';
+import './forms.css';

@@ -1,12 +1,14 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { Route, Switch } from 'wouter';
+import { Books } from './ledger/books.tsx';
+import { Entries } from './ledger/entries.tsx';
 
 export default function Ledger() {
-  const t = useShared();
   return (
-    <PageFrame title={t.nav.ledger}>
-      <Empty title={t.nothing} />
-    </PageFrame>
+    <Switch>
+      <Route path="/ledger/:id/:mode">
+        {({ id, mode }) => <Entries partnerId={id} mode={mode === 'test' ? 'test' : 'live'} />}
+      </Route>
+      <Route component={Books} />
+    </Switch>
   );
 }

@@ -1,0 +1,80 @@
+import { Link, useLocation } from 'wouter';
+import type { EntryRow, Mode, PartnerDetail } from '../../../../src/console/shapes.ts';
+import { query } from '../../api.ts';
+import { Choice } from '../../parts/choice.tsx';
+import { useOnce } from '../../parts/live.ts';
+import { Usdt } from '../../parts/money.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { KeysetTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+/** Every movement of one partner's money in one mode, the newest first. */
+export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) {
+  const t = useTexts(texts);
+  const [, go] = useLocation();
+  const name = useOnce<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`).data?.partner.name;
+  return (
+    <PageFrame
+      title={`${t.entries}: ${name ?? partnerId}`}
+      lead={
+        <>
+          <Link href="/ledger">{t.allAccounts}</Link> ·{' '}
+          <Link href={`/partners/${partnerId}`}>{t.toPartner}</Link>
+        </>
+      }
+      actions={
+        <Choice
+          label={t.mode}
+          value={mode}
+          options={[
+            ['live', t.modes.live],
+            ['test', t.modes.test],
+          ]}
+          onChange={chosen => go(`/ledger/${partnerId}/${chosen}`)}
+        />
+      }
+    >
+      <KeysetTable<EntryRow>
+        label={t.entries}
+        queryKey={['entries']}
+        path={`/ledger/entries${query({ partner_id: partnerId, mode })}`}
+        everyMs={5000}
+        keyOf={row => row.entry_no}
+        empty={<Empty title={t.noEntries} />}
+        columns={[
+          { head: '№', right: true, cell: row => <span className="number">{row.entry_no}</span> },
+          { head: t.at, cell: row => <Time as="short" at={row.at} /> },
+          { head: t.kind, cell: row => t.kinds[row.kind] },
+          {
+            head: t.fromTo,
+            cell: row => (
+              <span className="dim">
+                {wordIn(t.names, row.from)} → {wordIn(t.names, row.to)}
+              </span>
+            ),
+          },
+          { head: t.amount, right: true, cell: row => <Usdt bare amount={row.amount_usdt} /> },
+          {
+            head: t.availableAfter,
+            right: true,
+            cell: row => <Usdt bare amount={row.available_after_usdt} />,
+          },
+          { head: t.belongsTo, cell: row => <BelongsTo entry={row} /> },
+        ]}
+      />
+    </PageFrame>
+  );
+}
+
+function BelongsTo({ entry: { payment_id, reference } }: { entry: EntryRow }) {
+  if (payment_id)
+    return (
+      <Link href={`/payments/${payment_id}`}>
+        <code>{payment_id}</code>
+      </Link>
+    );
+  return <span className="wrap-anywhere">{reference ?? '—'}</span>;
+}

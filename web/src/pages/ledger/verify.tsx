@@ -1,0 +1,106 @@
+import { Alert, Loader } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { Verification } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Count } from '../../parts/money.tsx';
+import { Card } from '../../parts/page.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Rows } from '../../parts/table.tsx';
+import { Duration, Time } from '../../parts/time.tsx';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+/** Adds the whole ledger up again. It may take a while, and can be watched. */
+export function Verify() {
+  const t = useTexts(texts);
+  const queries = useQueryClient();
+  const [startedMs, setStartedMs] = useState<number | null>(null);
+  const [result, setResult] = useState<{ at: string; found: Verification } | null>(null);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  async function verify() {
+    setStartedMs(Date.now());
+    setRefusal(null);
+    try {
+      const found = await send<Verification>('/ledger/verify');
+      setResult({ at: new Date().toISOString(), found });
+    } catch (error) {
+      setRefusal(error);
+    } finally {
+      setStartedMs(null);
+      void queries.invalidateQueries({ queryKey: ['trial-balance'] });
+    }
+  }
+  return (
+    <Card
+      title={t.verify}
+      side={
+        <Action needs="ledger.verify" loading={startedMs !== null} onClick={() => void verify()}>
+          {t.verifyNow}
+        </Action>
+      }
+    >
+      <div aria-live="polite">
+        {startedMs !== null && <Running sinceMs={startedMs} />}
+        {refusal !== null && <Failure error={refusal} />}
+        {startedMs === null && refusal === null && !result && <p className="dim">{t.verifySays}</p>}
+        {result && startedMs === null && <Found {...result} />}
+      </div>
+    </Card>
+  );
+}
+
+function Running({ sinceMs }: { sinceMs: number }) {
+  const t = useTexts(texts);
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="inline">
+      <Loader size="xs" /> {t.verifying}{' '}
+      <span className="dim" aria-hidden="true">
+        <Duration ms={Math.max(1000, nowMs - sinceMs)} />
+      </span>
+    </p>
+  );
+}
+
+function Found({ at, found }: { at: string; found: Verification }) {
+  const t = useTexts(texts);
+  return (
+    <>
+      <Alert color={found.ok ? 'teal' : 'red'} mb="md" title={found.ok ? t.inOrder : t.notInOrder}>
+        <Count value={found.entries} /> {t.entriesRead} · <Duration ms={found.duration_ms} /> ·{' '}
+        <Time at={at} as="clock" /> UTC
+      </Alert>
+      <ul className="checks">
+        {found.invariants.map(invariant => {
+          const count = found.findings.filter(one => one.invariant === invariant).length;
+          return (
+            <li key={invariant}>
+              <Badge tone={count ? 'bad' : 'good'}>{count ? t.broken(count) : t.holds}</Badge>
+              <span>{wordIn(t.invariants, invariant)}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {found.findings.length > 0 && (
+        <Rows
+          label={t.findings}
+          rows={found.findings}
+          keyOf={one => `${one.invariant} ${one.partner_id} ${one.mode} ${one.detail}`}
+          hrefOf={one => `/ledger/${one.partner_id}/${one.mode}`}
+          columns={[
+            { head: t.partner, cell: one => `${one.partner_id} ${one.mode}` },
+            { head: t.rule, cell: one => wordIn(t.invariants, one.invariant) },
+            { head: t.detail, cell: one => <span className="wrap-anywhere">{one.detail}</span> },
+          ]}
+        />
+      )}
+    </>
+  );
+}

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from './db/database.ts';
 import { openSecretKey } from './db/secret-key.ts';
 import { createDemonstration, describeDemonstration } from './first-minute.ts';
 import { alone, joinNeighbours, type Message } from './neighbours.ts';
+import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
 import type { Closing, startService } from './service.ts';
 import { type BankSide, startSimulator } from './simulator.ts';
@@ -46,11 +47,14 @@ export async function runService(say: Say): Promise<void> {
 
 /** The database and, unless there is a gateway, its simulator; then the service, in this process or in several. */
 async function runWithItsSurroundings(settings: Settings, closings: Closing[], say: Say): Promise<void> {
+  const pagesBuilt = settings.roles.includes('console') && buildPages(say);
   const database = await openDatabase(settings, say);
   closings.push(database.close);
   const secretKey = await openSecretKey(settings, database.pool);
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
   if (bank) closings.push(bank.close);
+
+  await pagesBuilt;
 
   const count = settings.processes ?? Math.min(availableParallelism(), mostByDefault);
   let address: string | undefined;

@@ -27,6 +27,8 @@ export interface ConsoleDeps
   secretKey: string;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
+  /** Where the built pages are, if not where the build puts them. */
+  pagesFolder?: string;
 }
 
 declare module 'fastify' {

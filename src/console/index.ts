@@ -4,6 +4,7 @@ import { accessRoutes } from './access-routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { operatorRoutes } from './operator-routes.ts';
+import { builtPages, pageRoutes, protect } from './pages.ts';
 import { refuse } from './replies.ts';
 import { sessionRoutes } from './session-routes.ts';
 
@@ -25,7 +26,8 @@ export function createConsole(deps: ConsoleDeps): Console {
       async scope => {
         guard(scope, deps);
         scope.addHook('onSend', async (_request, reply) => {
-          reply.header('Cache-Control', 'no-store').header('X-Content-Type-Options', 'nosniff');
+          protect(reply);
+          reply.header('Cache-Control', 'no-store');
         });
         scope.setErrorHandler((error, request, reply) => {
           if (!isDatabaseFailing(error)) throw error;
@@ -39,5 +41,8 @@ export function createConsole(deps: ConsoleDeps): Console {
       },
       { prefix: '/console/api' },
     );
+    await server.register(async scope => pageRoutes(scope, deps.pagesFolder ?? builtPages), {
+      prefix: '/console',
+    });
   };
 }

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+/**
+ * Makes `web/dist` of the sources, with every file also compressed; does nothing if that was done before. It is called
+ * after an installation and by every start, perhaps by several at once.
+ */
+const folder = import.meta.dirname;
+const dist = join(folder, 'dist');
+const lock = join(folder, '.building');
+const digestName = 'sources.sha256';
+
+/** Everything that the pages are made of; what the house tells them is types, and leaves no trace. */
+function digestOfSources(): string {
+  const sources = ['src', 'public'].flatMap(name =>
+    fs
+      .readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name)),
+  );
+  const others = ['index.html', 'vite.config.ts', 'build.ts', join('..', 'package-lock.json')];
+  const digest = createHash('sha256');
+  for (const file of [...sources.sort(), ...others.map(name => join(folder, name))])
+    digest
+      .update(`${file.slice(folder.length)}\0`)
+      .update(fs.readFileSync(file))
+      .update('\0');
+  return digest.digest('hex');
+}
+
+function isBuiltFrom(digest: string): boolean {
+  try {
+    return fs.readFileSync(join(dist, digestName), 'utf8') === digest;
+  } catch {
+    return false;
+  }
+}
+
+/** One builds; whoever else wants to waits, and finds it done. A lock of a process that is gone is nobody's. */
+async function underLock(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, `${process.pid}`, { flag: 'wx' });
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (!isHeld()) fs.rmSync(lock, { force: true });
+      await sleep(50);
+    }
+  }
+  try {
+    await work();
+  } finally {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+function isHeld(): boolean {
+  try {
+    const pid = Number(fs.readFileSync(lock, 'utf8'));
+    // Just made, and not written yet.
+    if (pid === 0) return Date.now() - fs.statSync(lock).mtimeMs < 5_000;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const compressible = /\.(html|js|css|svg|json|txt)$/;
+
+function compress(target: string): void {
+  for (const entry of fs.readdirSync(target, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || !compressible.test(file)) continue;
+    const bytes = fs.readFileSync(file);
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    fs.writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
+    fs.writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+async function build(digest: string): Promise<void> {
+  const vite = await import('vite').catch(() => undefined);
+  if (!vite) throw new Error('vite is not installed');
+  console.log('Building the pages of the console …');
+  // Aside, and then into place: nobody who starts meanwhile finds half of it.
+  const draft = fs.mkdtempSync(join(folder, '.dist-'));
+  try {
+    await vite.build({
+      configFile: join(folder, 'vite.config.ts'),
+      logLevel: process.env.VERBOSE ? 'info' : 'warn',
+      build: { outDir: draft },
+    });
+    compress(draft);
+    fs.writeFileSync(join(draft, digestName), digest);
+    fs.chmodSync(draft, 0o755);
+    fs.rmSync(dist, { recursive: true, force: true });
+    fs.renameSync(draft, dist);
+  } finally {
+    fs.rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+try {
+  const digest = digestOfSources();
+  if (!isBuiltFrom(digest))
+    await underLock(async () => {
+      if (!isBuiltFrom(digest)) await build(digest);
+    });
+} catch (error) {
+  // The service runs without them, and says so at /console.
+  console.log(`The pages of the console could not be built (${(error as Error).message}).`);
+  process.exitCode = process.env.npm_lifecycle_event === 'prepare' ? 0 : 1;
+}

@@ -21,7 +21,7 @@ function firstLoad(): Plugin {
         // Whoever signs in lands on the overview.
         if (
           file.type === 'chunk' &&
-          (file.isEntry || /pages\/(overview|sign-in)\.tsx$/.test(file.facadeModuleId ?? ''))
+          (file.isEntry || /(pages\/(overview|sign-in)|parts\/chart)\.tsx$/.test(file.facadeModuleId ?? ''))
         )
           take(file.fileName);
       }

@@ -1,9 +1,9 @@
 import { type CSSVariablesResolver, createTheme, Modal, Tooltip } from '@mantine/core';
 
 /**
- * The values stand in theme.css: the content security policy allows no style elements, so Mantine's variables come
+ * The values stand in styles/theme.css: the content security policy allows no style elements, so Mantine's variables come
  * from files. For the same reason pages use no style properties that change with the width (`w={{ base, sm }}`), no
- * AppShell, no SimpleGrid: classes of styles.css do that.
+ * AppShell, no SimpleGrid: the classes under styles/ do that.
  */
 export const theme = createTheme({
   primaryShade: { light: 8, dark: 8 },

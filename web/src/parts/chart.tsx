@@ -8,7 +8,7 @@ import { numberIn } from './money.tsx';
 interface Series {
   label: string;
   values: (number | null)[];
-  /** A variable of styles.css: `--chart-1` … `--chart-4`. */
+  /** A variable of styles/theme.css: `--chart-1` … `--chart-4`. */
   colour: string;
   dash?: number[];
   fill?: boolean;

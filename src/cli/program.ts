@@ -4,6 +4,7 @@ import { alarmCommands } from './alarm.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { keyCommands } from './key.ts';
 import { balanceCommands, ledgerCommands } from './money.ts';
+import { operatorCommands } from './operator.ts';
 import { partnerCommands } from './partner.ts';
 import { paymentCommands } from './payment.ts';
 import { rateCommands } from './rate.ts';
@@ -34,7 +35,8 @@ const program = new Command('kopeck')
   .addCommand(rateCommands())
   .addCommand(ledgerCommands())
   .addCommand(reconcileCommand())
-  .addCommand(alarmCommands());
+  .addCommand(alarmCommands())
+  .addCommand(operatorCommands());
 
 const asJson = process.argv.includes('--json');
 

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { findEnrolment, openSession } from '../../src/operators/index.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { enrolOperator } from '../helpers/operators.ts';
+
+const { pool, url } = await createDatabase();
+const env = { DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };
+const run = (...args: string[]) => kopeck(env, 'operator', ...args);
+const runJson = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+const refused = (message: RegExp) => ({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
+const door = { pool, clock: systemClock, secretKey };
+const tokenOf = (setupUrl: string) => setupUrl.split('#')[1]!;
+
+describe('kopeck operator', () => {
+  test('create shows a link that opens, once, and nothing else does', async () => {
+    const { stdout } = await run('create', '--name', 'Anna', '--role', 'support');
+    const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
+    expect(await findEnrolment(door, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
+    expect(await run('create', '--name', 'anna', '--role', 'viewer')).toEqual(
+      refused(/^There is an operator anna already/),
+    );
+    const elsewhere = await kopeck(
+      { ...env, PUBLIC_URL: 'https://pay.example/' },
+      'operator',
+      'reset',
+      'anna',
+      '--json',
+    );
+    const { setup_url } = JSON.parse(elsewhere.stdout);
+    expect(setup_url).toMatch(/^https:\/\/pay\.example\/console\/setup#/);
+    expect(await findEnrolment(door, tokenOf(link!))).toBeUndefined();
+    expect(await findEnrolment(door, tokenOf(setup_url))).toBeDefined();
+  });
+
+  test.each([
+    [['create', '--name', 'a b', '--role', 'viewer'], /name/],
+    [['create', '--name', 'petr', '--role', 'king'], /role/],
+    [['create', '--name', 'petr'], /--role/],
+    [['role', 'petr'], /--role/],
+  ])('%j is a wrong call', async (args, message) => {
+    expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+  });
+
+  test('disable, enable, role and sign-out act on who is in', async () => {
+    const { operatorId } = await enrolOperator(pool, systemClock, 'boris', 'viewer');
+    await enrolOperator(pool, systemClock, 'root', 'admin');
+    const open = async () =>
+      (
+        await pool.query(
+          "SELECT FROM operator_sessions s JOIN operators o ON o.id = s.operator_id WHERE o.name = 'boris' AND ended_at IS NULL",
+        )
+      ).rowCount;
+    expect(await open()).toBe(1);
+    expect(await runJson('sign-out', 'boris')).toMatchObject({ name: 'boris', state: 'active' });
+    expect(await open()).toBe(0);
+    await openSession(pool, systemClock, operatorId, { address: '::1', userAgent: '' });
+    expect(await runJson('disable', 'BORIS')).toMatchObject({ name: 'boris', state: 'disabled' });
+    expect(await open()).toBe(0);
+    expect(await run('reset', 'boris')).toEqual(refused(/^boris is disabled/));
+    expect((await run('enable', 'boris')).stdout).toBe('boris is enabled.\n');
+    expect(await runJson('role', 'boris', '--role', 'finance')).toMatchObject({ role: 'finance' });
+    expect(await runJson('list')).toMatchObject({
+      operators: [
+        { name: 'anna', state: 'invited' },
+        { name: 'boris', state: 'active', role: 'finance' },
+        { name: 'root' },
+      ],
+    });
+    expect((await run('list')).stdout).toMatch(/^boris +finance +active/m);
+    const { rows } = await pool.query("SELECT actor, action FROM audit WHERE subject = 'boris' ORDER BY id");
+    expect(rows.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['session.revoke', 'operator.disable', 'operator.enable', 'operator.role']),
+    );
+    expect(rows.at(-1).actor).toMatch(/^cli:/);
+  });
+
+  test('the last active admin stays, but may get a new link here', async () => {
+    expect(await run('disable', 'root')).toEqual(refused(/^root is the last active admin/));
+    expect(await run('role', 'root', '--role', 'viewer')).toEqual(refused(/^root is the last active admin/));
+    expect(await run('disable', 'nobody')).toEqual(refused(/^There is no operator nobody/));
+    expect(await runJson('reset', 'root')).toMatchObject({
+      name: 'root',
+      state: 'invited',
+      setup_url: expect.any(String),
+    });
+  });
+});

@@ -6,10 +6,11 @@ import { Choice } from '../parts/choice.tsx';
 import { useLive } from '../parts/live.ts';
 import { Count, numberIn, Percent, Usdt } from '../parts/money.tsx';
 import { Card, PageFrame } from '../parts/page.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Rows, Waiting } from '../parts/table.tsx';
-import { Ago, durationIn, Time } from '../parts/time.tsx';
-import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { RateChart, RateSources } from '../parts/rate.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Waiting } from '../parts/table.tsx';
+import { Ago, durationIn } from '../parts/time.tsx';
+import { useLanguage, useShared, useTexts } from '../texts/index.ts';
 import { Alarms } from './alarms.tsx';
 import { texts } from './overview.texts.ts';
 
@@ -159,31 +160,11 @@ function PerMinute({ now }: { now: OverviewNow }) {
 
 function RateHistory() {
   const t = useTexts(texts);
-  const shared = useShared();
-  const rates = useLive<RatesPage>(['rates', 24], '/rates?hours=24', 30_000);
-  const history = rates.data?.history;
-  const series = useMemo(
-    () => [
-      { label: t.withSpread, values: (history ?? []).map(one => Number(one.rate)), colour: '--chart-1' },
-      {
-        label: t.mid,
-        values: (history ?? []).map(one => Number(one.mid)),
-        colour: '--chart-4',
-        dash: [4, 3],
-      },
-    ],
-    [history, t],
-  );
-  const at = useMemo(() => (history ?? []).map(one => one.at), [history]);
+  const rates = useLive<RatesPage>(['rates', '24'], '/rates?hours=24', 30_000);
   return (
     <Card title={t.rateChart}>
-      {history?.length === 0 && <Empty title={shared.noData} />}
-      {rates.isError && !history && <Failure error={rates.error} />}
-      {at.length > 0 && (
-        <Suspense fallback={<div className="chart-room" />}>
-          <Chart title={t.rateChart} at={at} series={series} digits={4} fromZero={false} />
-        </Suspense>
-      )}
+      {rates.isError && !rates.data && <Failure error={rates.error} />}
+      {rates.data && <RateChart title={t.rateChart} history={rates.data.history} />}
     </Card>
   );
 }
@@ -193,31 +174,7 @@ function Sources({ rate }: { rate: RateNow | null }) {
   const shared = useShared();
   return (
     <Card title={t.sources} side={<Link href="/rates">{shared.nav.rates}</Link>}>
-      <Rows
-        label={t.sources}
-        rows={rate?.sources ?? []}
-        keyOf={source => source.source}
-        empty={<Empty title={shared.noData} />}
-        columns={[
-          { head: t.source, cell: source => source.source },
-          {
-            head: t.midHead,
-            cell: source => <span className="number">{source.mid ?? '—'}</span>,
-            right: true,
-          },
-          {
-            head: t.outcome,
-            cell: source => (
-              <span title={source.reason ?? undefined}>
-                <Badge tone={source.outcome === 'used' ? 'good' : 'warn'}>
-                  {wordIn(t.outcomes, source.outcome)}
-                </Badge>
-              </span>
-            ),
-          },
-          { head: t.asOf, cell: source => <Time at={source.as_of} as="short" />, wideOnly: true },
-        ]}
-      />
+      <RateSources sources={rate?.sources ?? []} />
     </Card>
   );
 }

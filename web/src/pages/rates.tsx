@@ -1,12 +1,176 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes.ts';
+import { Action } from '../parts/action.tsx';
+import { State } from '../parts/badge.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { useLive } from '../parts/live.ts';
+import { Card, Facts, PageFrame } from '../parts/page.tsx';
+import { RateChart, RateSources } from '../parts/rate.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Rows, Waiting } from '../parts/table.tsx';
+import { durationIn, Time } from '../parts/time.tsx';
+import { useLanguage, useShared, useTexts } from '../texts/index.ts';
+import { ChangeRules } from './rates/change.tsx';
+import { texts } from './rates/texts.ts';
+import { Percents, Spread } from './rates/values.tsx';
+import { TryRules } from './rates/what-if.tsx';
+
+const spans = ['1', '24', '168', '720'] as const;
 
 export default function Rates() {
-  const t = useShared();
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [params, setParams] = useSearchParams();
+  const hours = spans.find(one => one === params.get('hours')) ?? '24';
+  const read = useLive<RatesPage>(['rates', hours], `/rates?hours=${hours}`, 10_000);
+  const page = read.data;
   return (
-    <PageFrame title={t.nav.rates}>
-      <Empty title={t.nothing} />
+    <PageFrame title={shared.nav.rates} lead={t.lead}>
+      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
+      {read.isPending && <Waiting />}
+      {page && (
+        <div className="stack">
+          <div className="grid">
+            <Now now={page.now} />
+            <Rules rules={page.rules} />
+          </div>
+          <Card
+            title={t.history}
+            side={
+              <Choice
+                label={t.span}
+                value={hours}
+                options={spans.map(one => [one, t.spans[one]])}
+                onChange={chosen => setParams(chosen === '24' ? {} : { hours: chosen }, { replace: true })}
+              />
+            }
+          >
+            <RateChart title={t.history} history={page.history} height={240} />
+          </Card>
+          <div className="grid">
+            <Card title={t.sources}>
+              <RateSources sources={page.now?.sources ?? []} />
+            </Card>
+            <TryRules key={page.rules.version} rules={page.rules} />
+          </div>
+          <Changes changes={page.changes} />
+        </div>
+      )}
     </PageFrame>
+  );
+}
+
+function Now({ now }: { now: RateNow | null }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  if (!now)
+    return (
+      <Card title={t.now}>
+        <Empty title={t.noRate}>{t.noRateHint}</Empty>
+      </Card>
+    );
+  return (
+    <Card title={t.now} side={<State state={now.stale ? 'stale' : 'fresh'} />}>
+      <p className="figure-value">
+        {now.rate} <span className="unit">{t.perUsdt}</span>
+      </p>
+      <Facts
+        facts={[
+          [
+            t.mid,
+            <span key="mid" className="number">
+              {now.mid}
+            </span>,
+          ],
+          [t.spread, <Spread key="spread" bps={now.spread_bps} />],
+          [
+            t.age,
+            t.ageOf(
+              durationIn(language, Math.max(1, now.age_sec) * 1000),
+              durationIn(language, now.max_age_sec * 1000),
+            ),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Rules({ rules }: { rules: RateRules }) {
+  const t = useTexts(texts);
+  const [changing, setChanging] = useState(false);
+  return (
+    <Card
+      title={t.rules}
+      side={
+        <Action needs="rates.change" onClick={() => setChanging(true)}>
+          {t.change}
+        </Action>
+      }
+    >
+      <Facts
+        facts={[
+          [
+            t.spread,
+            <span key="spread" title={t.spreadHint}>
+              <Spread bps={rules.spread_bps} />
+            </span>,
+          ],
+          [
+            t.band,
+            <span key="band" title={t.bandHint}>
+              <Percents value={rules.band_percent} />
+            </span>,
+          ],
+          [
+            t.jump,
+            <span key="jump" title={t.jumpHint}>
+              <Percents value={rules.jump_percent} />
+            </span>,
+          ],
+          [
+            t.setBy,
+            rules.set_by ? (
+              <span key="by">
+                {rules.set_by} · <Time as="short" at={rules.set_at} />
+              </span>
+            ) : (
+              t.asInstalled
+            ),
+          ],
+        ]}
+      />
+      {rules.reason && <p className="quote">{rules.reason}</p>}
+      {changing && <ChangeRules rules={rules} onClose={() => setChanging(false)} />}
+    </Card>
+  );
+}
+
+function Changes({ changes }: { changes: RateRules[] }) {
+  const t = useTexts(texts);
+  return (
+    <Card title={t.changes}>
+      <Rows
+        label={t.changes}
+        rows={changes}
+        keyOf={change => `${change.version}`}
+        empty={<Empty title={t.noChanges}>{t.noChangesHint}</Empty>}
+        columns={[
+          {
+            head: '№',
+            right: true,
+            wideOnly: true,
+            cell: change => <span className="number">{change.version}</span>,
+          },
+          { head: t.at, cell: change => <Time as="short" at={change.set_at} /> },
+          { head: t.by, cell: change => change.set_by ?? '—' },
+          { head: t.spread, right: true, cell: change => <Spread bps={change.spread_bps} /> },
+          { head: t.band, right: true, cell: change => <Percents value={change.band_percent} /> },
+          { head: t.jump, right: true, cell: change => <Percents value={change.jump_percent} /> },
+          { head: t.reason, cell: change => <span className="wrap-anywhere">{change.reason ?? '—'}</span> },
+        ]}
+      />
+    </Card>
   );
 }

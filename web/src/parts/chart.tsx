@@ -58,6 +58,12 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
     const lines = JSON.parse(shape) as Omit<Series, 'values'>[];
     const number = (_: uPlot, value: number | null) =>
       value === null ? '—' : numberIn(language, value, digits);
+    // Over more than a day and a half the time of day says little.
+    const isLong = () => {
+      const [times] = latest.current;
+      return (times.at(-1) ?? 0) - (times[0] ?? 0) > 36 * 3600;
+    };
+    const dayOf = (sec: number) => dayIn(language, sec);
     const drawn = new uPlot(
       {
         width: div.clientWidth,
@@ -74,7 +80,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         legend: { live: true },
         axes: [
-          { ...axis, size: 28, space: 60, values: (_, ticks) => ticks.map(tick => clockOf(tick)) },
+          { ...axis, size: 28, space: 60, values: (_, ticks) => ticks.map(isLong() ? dayOf : clockOf) },
           {
             ...axis,
             size: 46,
@@ -82,7 +88,10 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
           },
         ],
         series: [
-          { label: 'UTC', value: (_, sec) => (sec ? clockOf(sec) : '—') },
+          {
+            label: 'UTC',
+            value: (_, sec) => (sec ? (isLong() ? `${dayOf(sec)} ` : '') + clockOf(sec) : '—'),
+          },
           ...lines.map(line => ({
             label: line.label,
             stroke: of(line.colour),
@@ -127,3 +136,10 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
 }
 
 const clockOf = (sec: number) => new Date(sec * 1000).toISOString().slice(11, 16);
+
+const dayIn = (language: string, sec: number) =>
+  new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  }).format(sec * 1000);

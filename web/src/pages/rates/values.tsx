@@ -1,0 +1,72 @@
+import { TextInput } from '@mantine/core';
+import type { RateRules } from '../../../../src/console/shapes.ts';
+import { numberIn } from '../../parts/money.tsx';
+import { useLanguage, useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+/** Hundredths of a percent, said as percents. */
+export const Spread = ({ bps }: { bps: number }) => <Percents value={bps / 100} />;
+
+export function Percents({ value }: { value: number }) {
+  const language = useLanguage();
+  return <span className="number">{numberIn(language, value, 2)} %</span>;
+}
+
+/** As they are typed: percents with up to two digits after the point. */
+export interface RuleFields {
+  spread: string;
+  band: string;
+  jump: string;
+}
+
+export const fieldsOf = (rules: RateRules): RuleFields => ({
+  spread: `${rules.spread_bps / 100}`,
+  band: `${rules.band_percent}`,
+  jump: `${rules.jump_percent}`,
+});
+
+const most = { spread: 50, band: 100, jump: 100 };
+
+const percentOf = (name: keyof RuleFields, text: string): number | undefined => {
+  const clean = text.trim().replace(',', '.');
+  if (!/^\d{1,3}(\.\d{1,2})?$/.test(clean)) return undefined;
+  return Number(clean) <= most[name] ? Number(clean) : undefined;
+};
+
+/** Undefined while something is not a number. */
+export function readRules(fields: RuleFields) {
+  const spread = percentOf('spread', fields.spread);
+  const band = percentOf('band', fields.band);
+  const jump = percentOf('jump', fields.jump);
+  if (spread === undefined || !band || !jump) return undefined;
+  return { spread_bps: Math.round(spread * 100), band_percent: band, jump_percent: jump };
+}
+
+export function RuleInputs({
+  fields,
+  onChange,
+}: {
+  fields: RuleFields;
+  onChange: (fields: RuleFields) => void;
+}) {
+  const t = useTexts(texts);
+  const names = ['spread', 'band', 'jump'] as const;
+  return names.map(name => (
+    <TextInput
+      key={name}
+      label={t[name]}
+      description={t[`${name}Hint`]}
+      inputMode="decimal"
+      rightSection="%"
+      required
+      withAsterisk={false}
+      value={fields[name]}
+      error={
+        (percentOf(name, fields[name]) === undefined ||
+          (name !== 'spread' && percentOf(name, fields[name]) === 0)) &&
+        t.notPercents(most[name])
+      }
+      onChange={event => onChange({ ...fields, [name]: event.currentTarget.value })}
+    />
+  ));
+}

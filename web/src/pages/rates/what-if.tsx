@@ -1,0 +1,113 @@
+import { Alert, Button, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import type { RateRules, WhatIf } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Usdt } from '../../parts/money.tsx';
+import { Card } from '../../parts/page.tsx';
+import { RateSources } from '../../parts/rate.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Rows } from '../../parts/table.tsx';
+import { useTexts, wordIn } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+import { fieldsOf, RuleInputs, readRules } from './values.tsx';
+
+/** What other rules would have made of the last quotes; changes nothing. */
+export function TryRules({ rules }: { rules: RateRules }) {
+  const t = useTexts(texts);
+  const [fields, setFields] = useState(() => fieldsOf(rules));
+  const [amount, setAmount] = useState('10000');
+  const [answer, setAnswer] = useState<WhatIf | null>(null);
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const [pending, setPending] = useState(false);
+  const asked = readRules(fields);
+  const amountRub = amount.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
+  const isAmount = /^\d{1,9}(\.\d{1,2})?$/.test(amountRub) && Number(amountRub) > 0;
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    if (!asked || !isAmount) return;
+    setPending(true);
+    setRefusal(null);
+    try {
+      setAnswer(await send<WhatIf>('/rates/what-if', { ...asked, amount_rub: amountRub }));
+    } catch (error) {
+      setAnswer(null);
+      setRefusal(error);
+    } finally {
+      setPending(false);
+    }
+  }
+
+  return (
+    <Card title={t.whatIf}>
+      <p className="dim card-lead">{t.whatIfSays}</p>
+      <form onSubmit={submit}>
+        <div className="fields">
+          <RuleInputs fields={fields} onChange={setFields} />
+          <TextInput
+            label={t.amountRub}
+            description={t.amountHint}
+            inputMode="decimal"
+            rightSection="₽"
+            value={amount}
+            error={!isAmount && t.notAnAmount}
+            onChange={event => setAmount(event.currentTarget.value)}
+          />
+        </div>
+        <Button
+          type="submit"
+          size="xs"
+          variant="default"
+          mt="md"
+          loading={pending}
+          disabled={!asked || !isAmount}
+        >
+          {t.tryIt}
+        </Button>
+      </form>
+      <div aria-live="polite" className="what-if">
+        {refusal !== null && <Failure error={refusal} />}
+        {answer && <Compared answer={answer} />}
+      </div>
+    </Card>
+  );
+}
+
+function Compared({ answer }: { answer: WhatIf }) {
+  const t = useTexts(texts);
+  const number = (text: string | null) => <span className="number">{text ?? '—'}</span>;
+  return (
+    <>
+      {answer.rate === null && (
+        <Alert color="red" mb="sm">
+          {t.noRateWith}
+        </Alert>
+      )}
+      {answer.alarms.length > 0 && (
+        <Alert color="yellow" mb="sm" title={t.alarms}>
+          {answer.alarms.map(alarm => (
+            <p key={alarm}>{wordIn(t.alarmKinds, alarm)}</p>
+          ))}
+        </Alert>
+      )}
+      <Rows
+        label={t.whatIf}
+        rows={[
+          { name: t.rate, now: number(answer.rate_now), tried: number(answer.rate) },
+          {
+            name: t.costs,
+            now: <Usdt amount={answer.amount_usdt_now} />,
+            tried: <Usdt amount={answer.amount_usdt} />,
+          },
+        ]}
+        keyOf={row => row.name}
+        columns={[
+          { head: t.what, cell: row => row.name },
+          { head: t.present, right: true, cell: row => row.now },
+          { head: t.tried, right: true, cell: row => <strong>{row.tried}</strong> },
+        ]}
+      />
+      <RateSources sources={answer.sources} />
+    </>
+  );
+}

@@ -9,7 +9,7 @@ import { answerSignUp, goHome, home, personalActions, signUpStep, start } from '
 import { keys } from './menus/keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menus/menu.ts';
 import { payments } from './menus/payments.ts';
-import { showQr, showQrPhoto } from './menus/qr.ts';
+import { showQrLink, showQrPhoto } from './menus/qr.ts';
 import { rate } from './menus/rate.ts';
 import { settingsActions } from './menus/settings.ts';
 import { team } from './menus/team.ts';
@@ -86,14 +86,14 @@ export function dispatch(
     const { text, photo, document, forward_origin } = context.message;
     const picture = photo?.at(-1)?.file_id ?? document?.file_id;
     if (picture !== undefined)
-      return withCurrentPartner(visit, found => showQrPhoto(found, picture, qrReader.read));
+      return withCurrentPartner(visit, found => showQrPhoto(found, picture, qrReader));
     if (text === undefined) return goHome(visit);
     if (/^\/start\b/.test(text)) return start(visit, text.slice('/start'.length).trim());
     if (text.startsWith('/')) return goHome(visit);
     const { dialogue } = visit.user;
     if (dialogue && !forward_origin && (await type(visit, dialogue, text))) return;
     if (/^\s*(https?|bank\d+):\/\//i.test(text))
-      return withCurrentPartner(visit, found => showQr(found, text));
+      return withCurrentPartner(visit, found => showQrLink(found, text));
     // What somebody else wrote is nobody's answer, and the question stays.
     if (dialogue && forward_origin)
       return void (await send(visit, { text: visit.say.forwarded, buttons: [] }));

@@ -6,15 +6,20 @@ const mostMemoryMb = 512;
 
 export type PhotoReading = { outcome: 'read'; text: string | undefined } | { outcome: 'busy' };
 
+export interface QrReader {
+  /** Loads the photo when its turn has come, so that those who wait take up no memory; a busy reader loads nothing. */
+  read(load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
+}
+
 /** Reads the QR codes of photos outside this thread, one after the other. */
-export function createQrReader(): { read(photo: Buffer): Promise<PhotoReading> } {
+export function createQrReader(): QrReader {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   return {
-    read: async photo => {
+    read: async load => {
       if (waiting >= mostWaiting) return { outcome: 'busy' };
       waiting += 1;
-      const reading = last.then(() => readInThread(photo));
+      const reading = last.then(load).then(photo => photo && readInThread(photo));
       last = reading.catch(() => {});
       try {
         return { outcome: 'read', text: await reading };

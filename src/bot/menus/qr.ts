@@ -2,7 +2,7 @@ import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/m
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import type { PhotoReading } from '../qr-reader.ts';
+import type { QrReader } from '../qr-reader.ts';
 import { clip } from '../screen.ts';
 import { dataOf, type PartnerVisit, send } from '../visit.ts';
 
@@ -13,7 +13,7 @@ const mostBytes = 10 * 1024 * 1024;
 const longestText = 500;
 
 /** Shows what a code is for and what it would cost now; nothing is paid. */
-export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
+async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   const { say, deps, partner } = visit;
   const buttons = [[{ text: say.menu, data: dataOf('h', partner) }]];
   if (partner.suspended) return void (await send(visit, { text: say.partner.suspended, buttons }));
@@ -39,22 +39,26 @@ export async function showQr(visit: PartnerVisit, link: string): Promise<void> {
   });
 }
 
+/** A link that was typed; the bank may take its time to say what it is for. */
+export async function showQrLink(visit: PartnerVisit, link: string): Promise<void> {
+  visit.inBackground(() => showQr(visit, link));
+}
+
 /** A photo, or a picture sent as a file. */
-export async function showQrPhoto(
-  visit: PartnerVisit,
-  fileId: string,
-  read: (photo: Buffer) => Promise<PhotoReading>,
-): Promise<void> {
-  const { say, deps, api } = visit;
+export async function showQrPhoto(visit: PartnerVisit, fileId: string, reader: QrReader): Promise<void> {
+  const { say } = visit;
   visit.inBackground(async () => {
-    const { file_path, file_size = 0 } = await api.getFile(fileId);
-    const address = `${deps.telegramApiRoot}/file/bot${deps.telegramToken}/${file_path}`;
-    const photo = file_size <= mostBytes ? await download(address) : undefined;
-    const reading = photo && (await read(photo));
-    if (reading?.outcome === 'busy') return void (await send(visit, { text: say.qr.busy, buttons: [] }));
-    if (reading?.text === undefined) return void (await send(visit, { text: say.qr.noCode, buttons: [] }));
+    const reading = await reader.read(() => load(visit, fileId));
+    if (reading.outcome === 'busy') return void (await send(visit, { text: say.qr.busy, buttons: [] }));
+    if (reading.text === undefined) return void (await send(visit, { text: say.qr.noCode, buttons: [] }));
     await showQr(visit, reading.text);
   });
+}
+
+async function load({ api, deps }: PartnerVisit, fileId: string): Promise<Buffer | undefined> {
+  const { file_path, file_size = 0 } = await api.getFile(fileId);
+  const address = `${deps.telegramApiRoot}/file/bot${deps.telegramToken}/${file_path}`;
+  return file_size <= mostBytes ? download(address) : undefined;
 }
 
 /** The address holds the bot's token, so that no error of it may get out. */

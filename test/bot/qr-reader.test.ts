@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createQrReader } from '../../src/bot/qr-reader.ts';
+import { place, qrPicture, render, toPng } from './pictures.ts';
+
+const photo = toPng(render(place(qrPicture('a code'), 150, 150, 240), 300, 300));
+
+test('photos are loaded one at a time, and none for a reader that is busy', async () => {
+  const reader = createQrReader();
+  const { promise: telegramAnswers, resolve } = Promise.withResolvers<void>();
+  let loaded = 0;
+  const load = async () => {
+    loaded += 1;
+    await telegramAnswers;
+    return undefined;
+  };
+  const readings = Array.from({ length: 10 }, () => reader.read(load));
+  expect(await reader.read(load)).toEqual({ outcome: 'busy' });
+  expect(loaded).toBe(1);
+  resolve();
+  for (const reading of readings) expect(await reading).toEqual({ outcome: 'read', text: undefined });
+  expect(loaded).toBe(10);
+});
+
+test('a photo that cannot be loaded keeps nobody else from being read', async () => {
+  const reader = createQrReader();
+  const lost = reader.read(() => Promise.reject(new Error('Telegram is away')));
+  const fine = reader.read(async () => photo);
+  await expect(lost).rejects.toThrow('Telegram is away');
+  expect(await fine).toEqual({ outcome: 'read', text: 'a code' });
+});

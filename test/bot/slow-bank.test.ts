@@ -1,0 +1,29 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { approveLive } from '../../src/partners/index.ts';
+import { newLink } from '../helpers/api.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+/** A bank that takes every question and answers none until it is told to. */
+const held: (() => void)[] = [];
+const bank = createServer((_request, response) => {
+  held.push(() => response.writeHead(404).end('{"code":"QR_CODE_NOT_FOUND"}'));
+}).listen(0, '127.0.0.1');
+afterAll(() => void bank.close());
+
+const { pool } = await createDatabase();
+const gatewayUrl = `http://127.0.0.1:${(bank.address() as AddressInfo).port}`;
+const world = await startBotWorld({ pool, gatewayUrl });
+
+test('whoever waits for the bank to tell what a link is for can go on meanwhile', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Impatient');
+  await approveLive(deskOf(pool), partnerId);
+  await owner.send(newLink(30_510));
+  await owner.send('/menu');
+  await owner.reads(/Your role/, 3_000);
+  await expect.poll(() => held.length).toBe(1);
+  for (const answer of held) answer();
+  await owner.reads(/not a link of an SBP QR code/);
+});

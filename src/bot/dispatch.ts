@@ -6,6 +6,7 @@ import type { BotDeps } from './deps.ts';
 import { createLimits } from './limits.ts';
 import { balance } from './menus/balance.ts';
 import { answerSignUp, goHome, home, personalActions, signUpStep, start } from './menus/home.ts';
+import { keyAddresses } from './menus/key-addresses.ts';
 import { keys } from './menus/keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menus/menu.ts';
 import { payments } from './menus/payments.ts';
@@ -21,7 +22,7 @@ import { texts } from './texts.ts';
 import { type Dialogue, meetUser, setBlocked, takeDialogue } from './users.ts';
 import { type PartnerVisit, send, type Visit } from './visit.ts';
 
-const menus = [home, keys, webhook, balance, payments, rate, team];
+const menus = [home, keys, keyAddresses, webhook, balance, payments, rate, team];
 const partnerActions = new Map<string, PartnerAction>(
   menus.flatMap(({ actions }) => Object.entries(actions)),
 );

@@ -54,12 +54,20 @@ const notices: Notices = {
     count === 1
       ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by somebody else.`
       : `🔐 ${count} keys were revoked.`,
+  key_addresses_changed: ({ key_id, mode }, count) =>
+    count === 1
+      ? `🔐 Somebody else changed from which addresses the ${text(mode)} key <code>${text(key_id)}</code> may be used. If that is not right, see Keys.`
+      : `🔐 The allowed addresses of keys were changed ${count} times. If that is not right, see Keys.`,
   member_joined: ({ name, role }, count) =>
     count === 1
       ? `👤 ${text(name)} joined as ${roles[role as MemberRole] ?? text(role)}.`
       : `👤 ${count} people joined.`,
   member_removed: ({ name }, count) =>
     count === 1 ? `👤 ${text(name)} is no longer a member.` : `👤 ${count} people are no longer members.`,
+  member_role_changed: ({ name, role }, count) =>
+    count === 1
+      ? `👤 ${text(name)} is ${roles[role as MemberRole] ?? text(role)} now.`
+      : `👤 Roles in the team were changed ${count} times.`,
   live_approved: () => '🎉 Live mode is approved: an owner can create live keys now.',
   live_refused: () => 'Live mode was not approved. Test mode stays as it is; ask support for the reason.',
   maintenance_planned: ({ from, until }) =>
@@ -123,6 +131,7 @@ export const en = {
     askName: 'What is your company or shop called? Type its name.',
     badName: 'The name must be one line of 1 to 128 characters. Type it again.',
     tooMany: 'You own as many partners as one person may.',
+    tooManyToday: 'That is enough for one day: please sign up the next one tomorrow.',
     done: (name: string) =>
       `<b>${e(name)}</b> is signed up, with 10 000 test USDT. Live mode is being approved by our staff; you will be told here.\n\nNext: a test key.`,
     firstKey: '🔑 Create a test key',
@@ -169,6 +178,10 @@ export const en = {
     created: (key: string) =>
       `Your key, shown this once:\n<code>${key}</code>\nKeep it like a password: it is not stored and cannot be shown again.`,
     notApproved: 'Live mode is not approved yet: our staff has been asked.',
+    allow: '✏️ Change addresses',
+    askAllowed: ({ keyId, mode }: ApiKey) =>
+      `From which addresses may the ${mode} key <code>${keyId}</code> be used? Type all of them, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button. Requests from elsewhere are refused at once.`,
+    allowed: 'The allowed addresses are changed.',
     revoke: '🗑 Revoke',
     askRevoke: ({ keyId, mode }: ApiKey) =>
       `Revoke the ${mode} key <code>${keyId}</code>? Requests with it are refused at once. This cannot be undone.`,
@@ -307,8 +320,8 @@ export const en = {
   },
   team: {
     button: '👥 Team',
-    list: (members: { name: string; role: MemberRole }[]) =>
-      `Members:\n${members.map(({ name, role }) => `• ${e(name)}, ${roles[role]}`).join('\n')}\n\nViewers see, developers also manage test keys and webhooks, owners everything.`,
+    list: (members: { name: string; role: MemberRole }[], more: number) =>
+      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers see, developers also manage test keys and webhooks, owners everything.`,
     invite: (role: MemberRole) => `➕ Invite: ${roles[role]}`,
     invitation: (partner: string, role: MemberRole, link: string) =>
       `An invitation to <b>${e(partner)}</b> as ${roles[role]}. It lets one person in and ends in 24 hours:\n${e(link)}`,
@@ -322,7 +335,16 @@ export const en = {
     askLeave: (partner: string) => `Leave <b>${e(partner)}</b>? Only an invitation lets you in again.`,
     removed: 'Done.',
     left: (partner: string) => `You have left <b>${e(partner)}</b>.`,
-    lastOwner: 'The last owner cannot leave: invite another owner first.',
+    lastOwner: 'The last owner has to stay one: make somebody else an owner first.',
+    role: (name: string, role: MemberRole) => clip(`🎭 ${name}: ${roles[role]}`, 60),
+    chooseRole: (name: string, role: MemberRole) =>
+      `${e(name)} is ${roles[role]} now. Which role shall it be?`,
+    newRole: (role: MemberRole) => `➡️ ${roles[role]}`,
+    askRole: (name: string, role: MemberRole, partner: string) =>
+      `Make ${e(name)} ${roles[role]} of <b>${e(partner)}</b>? It takes effect at once.`,
+    roleChanged: 'The role is changed.',
+    full: (partner: string, most: number) =>
+      `The team of <b>${e(partner)}</b> is full: ${most} members. Ask an owner to remove somebody, then open the invitation again.`,
   },
   settings: {
     button: '⚙️ Settings',

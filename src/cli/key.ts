@@ -1,5 +1,12 @@
 import { Command, Option } from 'commander';
-import { type ApiKey, createKey, keyIdOf, listKeys, revokeKey } from '../partners/index.ts';
+import {
+  type ApiKey,
+  createKey,
+  keyIdOf,
+  listKeys,
+  revokeKey,
+  setAllowedAddresses,
+} from '../partners/index.ts';
 import { addressRanges } from './arguments.ts';
 import { atWork, command } from './command.ts';
 import { details, formatInstant, table } from './output.ts';
@@ -71,15 +78,36 @@ export function keyCommands(): Command {
           // A whole key names itself too, and is not repeated.
           const keyId = keyIdOf(typed) ?? typed;
           const revocation = await revokeKey(desk, keyId);
-          if (revocation.outcome === 'no_key') {
-            throw new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
-          }
+          if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
           const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
           return { json: describe(revocation.apiKey), text: `Key ${keyId} is ${before}revoked.` };
         }),
       ),
-    );
+    )
+    .addCommand(allowCommand());
 }
+
+function allowCommand(): Command {
+  const allow = command('allow <key-id>', 'change from which addresses a key is accepted')
+    .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
+    .option('--any', 'accept it from everywhere');
+  return allow.action((typed, { json, allowIp, any }) => {
+    if ((allowIp === undefined) === (any === undefined))
+      allow.error('error: either --allow-ip, once or more, or --any is needed', { exitCode: 2 });
+    return atWork(json, async ({ desk }) => {
+      const keyId = keyIdOf(typed) ?? typed;
+      const change = await setAllowedAddresses(desk, keyId, allowIp ?? []);
+      if (change.outcome === 'no_key') throw noSuchKey(keyId);
+      if (change.outcome === 'already_revoked')
+        throw new RefusedError(change.outcome, `Key ${keyId} is revoked: no address may use it any more.`);
+      const addresses = change.apiKey.allowedAddresses.join(', ') || 'any address';
+      return { json: describe(change.apiKey), text: `Key ${keyId} is accepted from ${addresses}.` };
+    });
+  });
+}
+
+const noSuchKey = (keyId: string) =>
+  new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
 
 export const modeOption = () =>
   new Option('--mode <mode>', 'test or live').choices(['test', 'live']).makeOptionMandatory();

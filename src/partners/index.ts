@@ -2,13 +2,15 @@ export { isAddressRange } from './addresses.ts';
 export { approveLive, refuseLive } from './approval.ts';
 export { type Authenticator, createAuthenticator } from './authenticate.ts';
 export { acceptInvitation, invite } from './invitations.ts';
-export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey } from './keys.ts';
+export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey, setAllowedAddresses } from './keys.ts';
 export {
+  changeRole,
   listMembers,
   listMemberships,
   type MemberRole,
   mayAct,
   memberRoles,
+  mostMembers,
   type Person,
   removeMember,
   signUp,

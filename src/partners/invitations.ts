@@ -4,7 +4,7 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { leaveNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { addMember, listMembers, type MemberRole, type Person } from './members.ts';
+import { addMember, listMembers, type MemberRole, mostMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
 
 const validMs = 24 * 3_600_000;
@@ -59,9 +59,11 @@ async function findOpen(db: Queryable, { clock }: Desk, token: string): Promise<
   return partner && { partner, role: row.role };
 }
 
-type Acceptance = { outcome: 'joined' | 'already_member'; partner: Partner } | { outcome: 'no_invitation' };
+type Acceptance =
+  | { outcome: 'joined' | 'already_member' | 'team_full'; partner: Partner }
+  | { outcome: 'no_invitation' };
 
-/** Whoever is a member already keeps their role, and leaves the invitation to somebody else. */
+/** Whoever is a member already keeps their role; the invitation is left to somebody else, as it is by a full team. */
 export function acceptInvitation(desk: Desk, token: string, person: Person): Promise<Acceptance> {
   return transaction(desk.pool, async tx => {
     const seen = tokenPattern.test(token) ? await findOpen(tx, desk, token) : undefined;
@@ -74,6 +76,7 @@ export function acceptInvitation(desk: Desk, token: string, person: Person): Pro
     const { partner, role } = invitation;
     const members = await listMembers(tx, partnerId);
     if (members.some(({ userId }) => userId === person.userId)) return { outcome: 'already_member', partner };
+    if (members.length >= mostMembers) return { outcome: 'team_full', partner };
     await tx.query({
       text: 'UPDATE invitations SET used_by = $2, used_at = $3 WHERE hash = $1',
       values: [hashOf(token), person.userId, instantOf(desk.clock)],

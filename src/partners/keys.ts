@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
@@ -103,9 +104,17 @@ export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<Api
 const tellTeam = (
   tx: Queryable,
   { clock, actor }: Desk,
-  kind: 'key_created' | 'key_revoked',
+  kind: 'key_created' | 'key_revoked' | 'key_addresses_changed',
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => leaveNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
+
+async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
+  const { rows } = await tx.query<KeyRow>({
+    text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
+    values: [keyId],
+  });
+  return rows[0] && toKey(rows[0]);
+}
 
 export type KeyRevocation =
   | { outcome: 'revoked' | 'already_revoked'; apiKey: ApiKey }
@@ -114,12 +123,8 @@ export type KeyRevocation =
 /** Effective at once and everywhere: the database announces it to every process. */
 export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
   return transaction(desk.pool, async tx => {
-    const { rows } = await tx.query<KeyRow>({
-      text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
-      values: [keyId],
-    });
-    if (!rows[0]) return { outcome: 'no_key' };
-    const apiKey = toKey(rows[0]);
+    const apiKey = await lockKey(tx, keyId);
+    if (!apiKey) return { outcome: 'no_key' };
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
     const revokedAt = instantOf(desk.clock);
     await tx.query({ text: 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1', values: [keyId, revokedAt] });
@@ -131,5 +136,36 @@ export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
     });
     await tellTeam(tx, desk, 'key_revoked', apiKey);
     return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
+  });
+}
+
+export type AddressChange =
+  | { outcome: 'changed' | 'same_addresses' | 'already_revoked'; apiKey: ApiKey }
+  | { outcome: 'no_key' };
+
+/** An empty list allows every address. Effective at once and everywhere, as a revocation is. */
+export function setAllowedAddresses(
+  desk: Desk,
+  keyId: string,
+  allowedAddresses: string[],
+): Promise<AddressChange> {
+  return transaction(desk.pool, async tx => {
+    const apiKey = await lockKey(tx, keyId);
+    if (!apiKey) return { outcome: 'no_key' };
+    if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
+    if (isDeepStrictEqual(apiKey.allowedAddresses, allowedAddresses))
+      return { outcome: 'same_addresses', apiKey };
+    await tx.query({
+      text: 'UPDATE api_keys SET allowed_addresses = $2 WHERE id = $1',
+      values: [keyId, allowedAddresses],
+    });
+    await recordChange(tx, desk, {
+      action: 'key.allow',
+      subject: keyId,
+      before: { allowedAddresses: apiKey.allowedAddresses },
+      after: { allowedAddresses },
+    });
+    await tellTeam(tx, desk, 'key_addresses_changed', apiKey);
+    return { outcome: 'changed', apiKey: { ...apiKey, allowedAddresses } };
   });
 }

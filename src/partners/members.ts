@@ -25,13 +25,19 @@ export interface Member extends Person {
 
 /** More than anybody needs, and few enough that one person cannot flood the operators with requests. */
 const mostPartnersOfOne = 5;
+/** Leaving a partner does not make room for another on the same day. */
+const mostSignUpsADay = 5;
+const dayMs = 24 * 3_600_000;
+
+/** As many as can be seen and managed on one screen. */
+export const mostMembers = 40;
 
 /** A partner of one's own: in test mode at once, in live mode once an operator has approved it. */
 export function signUp(
   desk: Desk,
   person: Person,
   name: string,
-): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' }> {
+): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
   return transaction(desk.pool, async tx => {
     // One at a time per person, so that they are counted right.
     await tx.query({
@@ -40,10 +46,19 @@ export function signUp(
     });
     const own = (await listMemberships(tx, person.userId)).filter(({ role }) => role === 'owner');
     if (own.length >= mostPartnersOfOne) return { outcome: 'too_many' };
+    if ((await countSignUpsOfDay(tx, desk)) >= mostSignUpsADay) return { outcome: 'too_many_today' };
     const partner = await addPartner(tx, desk, { name, liveApproved: false });
     await addMember(tx, desk, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
+}
+
+async function countSignUpsOfDay(tx: Queryable, { clock, actor }: Desk): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>({
+    text: `SELECT count(*)::int FROM audit WHERE actor = $1 AND action = 'partner.create' AND at > $2`,
+    values: [actor, new Date(clock.nowMs() - dayMs)],
+  });
+  return rows[0]!.count;
 }
 
 export async function addMember(
@@ -102,14 +117,16 @@ export async function listMemberships(
 export type Removal = 'removed' | 'no_member' | 'last_owner';
 
 /** A partner always keeps an owner: nobody could let one in again. */
+const isLastOwner = (members: Member[], { role }: Member) =>
+  role === 'owner' && members.filter(one => one.role === 'owner').length === 1;
+
 export function removeMember(desk: Desk, partnerId: Id<'prt'>, userId: bigint): Promise<Removal> {
   return transaction(desk.pool, async tx => {
     await lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
     if (!member) return 'no_member';
-    const owners = members.filter(({ role }) => role === 'owner');
-    if (member.role === 'owner' && owners.length === 1) return 'last_owner';
+    if (isLastOwner(members, member)) return 'last_owner';
     await tx.query({
       text: 'DELETE FROM members WHERE partner_id = $1 AND user_id = $2',
       values: [uuidFromId(partnerId), userId],
@@ -124,5 +141,37 @@ export function removeMember(desk: Desk, partnerId: Id<'prt'>, userId: bigint): 
       actor: desk.actor,
     });
     return 'removed';
+  });
+}
+
+export type RoleChange = 'changed' | 'same_role' | 'no_member' | 'last_owner';
+
+/** Effective at once, since roles are asked for on every action. */
+export function changeRole(
+  desk: Desk,
+  partnerId: Id<'prt'>,
+  userId: bigint,
+  role: MemberRole,
+): Promise<RoleChange> {
+  return transaction(desk.pool, async tx => {
+    await lockPartner(tx, partnerId);
+    const members = await listMembers(tx, partnerId);
+    const member = members.find(one => one.userId === userId);
+    if (!member) return 'no_member';
+    if (member.role === role) return 'same_role';
+    if (isLastOwner(members, member)) return 'last_owner';
+    await tx.query({
+      text: 'UPDATE members SET role = $3 WHERE partner_id = $1 AND user_id = $2',
+      values: [uuidFromId(partnerId), userId, role],
+    });
+    await recordChange(tx, desk, {
+      action: 'member.role',
+      subject: partnerId,
+      before: { user_id: userId, role: member.role },
+      after: { user_id: userId, role },
+    });
+    const details = { name: member.name, role, actor: desk.actor };
+    await leaveNotice(tx, desk.clock, partnerId, 'member_role_changed', details);
+    return 'changed';
   });
 }

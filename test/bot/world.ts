@@ -82,7 +82,7 @@ export async function startBotWorld({
 export async function ownerOf(world: BotWorld, pool: Pool, name: string, languageCode: 'ru' | 'en' = 'en') {
   const owner = world.telegram.user({ firstName: `Owner of ${name}`, languageCode });
   const person = { userId: BigInt(owner.account.id), name: owner.account.first_name };
-  const desk = { pool, clock: systemClock, actor: 'test' };
+  const desk = { pool, clock: systemClock, actor: `telegram:${person.userId}` };
   const signed = await signUp(desk, person, name);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
   await owner.send('/menu');

@@ -164,6 +164,28 @@ describe('key', () => {
     });
   });
 
+  test('allow changes from where a key is accepted', async () => {
+    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    const narrow = ['--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
+    expect(await runJson('key', 'allow', key_id, ...narrow)).toMatchObject({
+      key_id,
+      allowed_addresses: ['192.0.2.7', '2001:db8::/32'],
+    });
+    expect((await run('key', 'allow', key, '--any')).stdout).toBe(
+      `Key ${key_id} is accepted from any address.\n`,
+    );
+    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id);
+    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id, '--any', ...narrow);
+    await expectRefusal(2, /an address or a range/, 'key', 'allow', key_id, '--allow-ip', 'office');
+    await expectRefusal(1, /^There is no key 123/, 'key', 'allow', '123', '--any');
+    await run('key', 'revoke', key_id);
+    await expectRefusal(1, /is revoked/, 'key', 'allow', key_id, '--any');
+    const { rows } = await pool.query(`SELECT actor FROM audit WHERE subject = $1 AND action = 'key.allow'`, [
+      key_id,
+    ]);
+    expect(rows).toHaveLength(2);
+  });
+
   test('is on record with the person, without the secret', async () => {
     const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
     const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);

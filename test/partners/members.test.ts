@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   acceptInvitation,
   approveLive,
+  changeRole,
   createKey,
   findPartner,
   invite,
@@ -24,10 +25,13 @@ const boris = { userId: 7_300_000_002n, name: 'Boris' };
 const vera = { userId: 7_300_000_003n, name: 'Vera' };
 
 async function newPartner(name: string, person = anna) {
-  const signed = await signUp(desk, person, name);
+  const signed = await signUp(deskOf(person), person, name);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
   return signed.partner;
 }
+
+/** As the bot has it: in the audit stands who did it. */
+const deskOf = ({ userId }: typeof anna) => ({ ...desk, actor: `telegram:${userId}` });
 
 const auditOf = async (subject: string) =>
   (await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [subject])).rows.map(
@@ -55,7 +59,9 @@ test('whoever signs up owns a partner that has test keys at once and live keys w
 });
 
 test('one person signs up so often and no more, also at the same time', async () => {
-  const outcomes = await Promise.all(Array.from({ length: 8 }, (_, n) => signUp(desk, vera, `Shop ${n}`)));
+  const outcomes = await Promise.all(
+    Array.from({ length: 8 }, (_, n) => signUp(deskOf(vera), vera, `Shop ${n}`)),
+  );
   expect(outcomes.filter(({ outcome }) => outcome === 'signed_up')).toHaveLength(5);
   expect(await listMemberships(pool, vera.userId)).toHaveLength(5);
 });
@@ -80,6 +86,19 @@ test('there is always an owner, also when two leave at once', async () => {
   );
   expect(removals.sort()).toEqual(['last_owner', 'removed']);
   expect(await removeMember(desk, partnerId, 1n)).toBe('no_member');
+});
+
+test('there is always an owner, also when two are made less at once', async () => {
+  const { partnerId } = await newPartner('Humble captains');
+  await acceptInvitation(desk, await invite(desk, partnerId, anna.userId, 'owner'), boris);
+  const changes = await Promise.all(
+    [anna, boris].map(({ userId }) => changeRole(desk, partnerId, userId, 'viewer')),
+  );
+  expect(changes.sort()).toEqual(['changed', 'last_owner']);
+  expect(await changeRole(desk, partnerId, 1n, 'owner')).toBe('no_member');
+  const [owner] = await listMembers(pool, partnerId);
+  expect(await changeRole(desk, partnerId, owner!.userId, 'owner')).toBe('same_role');
+  expect((await auditOf(partnerId)).filter(action => action === 'member.role')).toHaveLength(1);
 });
 
 test('the test balance is refilled once a day', async () => {

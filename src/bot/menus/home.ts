@@ -1,5 +1,5 @@
 import { isLabel } from '../../base/label.ts';
-import { acceptInvitation, listMemberships, mayAct, signUp } from '../../partners/index.ts';
+import { acceptInvitation, listMemberships, mayAct, mostMembers, signUp } from '../../partners/index.ts';
 import type { Button, Screen } from '../screen.ts';
 import { languages, texts } from '../texts.ts';
 import { setDialogue, setLanguage, setPartner } from '../users.ts';
@@ -46,6 +46,10 @@ async function join(visit: Visit, token: string): Promise<void> {
     return goHome(visit);
   }
   const { partner, outcome } = acceptance;
+  if (outcome === 'team_full') {
+    await send(visit, { text: visit.say.team.full(partner.name, mostMembers), buttons: [] });
+    return goHome(visit);
+  }
   await setPartner(visit.deps.pool, visit.user.userId, partner.partnerId);
   const text = outcome === 'joined' ? visit.say.team.joined : visit.say.team.alreadyMember;
   await send(visit, { text: text(partner.name), buttons: [] });
@@ -102,8 +106,9 @@ export async function answerSignUp(visit: Visit, typed: string): Promise<void> {
   const name = typed.trim();
   if (!isLabel(name)) return askForName(visit, say.signUp.badName);
   const signed = await signUp(visit.desk, visit.person, name);
-  if (signed.outcome === 'too_many') {
-    await send(visit, { text: say.signUp.tooMany, buttons: [] });
+  if (signed.outcome !== 'signed_up') {
+    const text = signed.outcome === 'too_many' ? say.signUp.tooMany : say.signUp.tooManyToday;
+    await send(visit, { text, buttons: [] });
     return goHome(visit);
   }
   const { partner } = signed;

@@ -8,7 +8,7 @@ import type { Menu } from './menu.ts';
 const mostShown = 20;
 const mostAddresses = 20;
 
-async function showKeys(visit: PartnerVisit): Promise<void> {
+export async function showKeys(visit: PartnerVisit): Promise<void> {
   const { say, partner, deps } = visit;
   const keys = (await listKeys(deps.pool, partner.partnerId)).filter(key => !key.revokedAt);
   const shown = keys.slice(-mostShown);
@@ -26,18 +26,19 @@ async function showKeys(visit: PartnerVisit): Promise<void> {
 }
 
 /** A key of this partner that is still in force; of others nothing is told. */
-async function findKey({ deps, partner }: PartnerVisit, keyId: string): Promise<ApiKey | undefined> {
+export async function findKey({ deps, partner }: PartnerVisit, keyId: string): Promise<ApiKey | undefined> {
   const keys = await listKeys(deps.pool, partner.partnerId);
   return keys.find(key => key.keyId === keyId && !key.revokedAt);
 }
 
-async function showKey(visit: PartnerVisit, keyId: string): Promise<void> {
+export async function showKey(visit: PartnerVisit, keyId: string): Promise<void> {
   const key = await findKey(visit, keyId);
   if (!key) return showKeys(visit);
   const { say, partner } = visit;
   await show(visit, {
     text: say.keys.details(key),
     buttons: [
+      [{ text: say.keys.allow, data: dataOf('ka', partner, keyId) }],
       [{ text: say.keys.revoke, data: dataOf('kr', partner, keyId) }],
       [{ text: say.back, data: dataOf('k', partner) }],
     ],
@@ -45,7 +46,7 @@ async function showKey(visit: PartnerVisit, keyId: string): Promise<void> {
 }
 
 /** A live key spends the balance, so that only an owner makes one. */
-const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer');
+export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer');
 
 async function askForAddresses(visit: PartnerVisit, mode: string, wrong?: string): Promise<void> {
   const { say, partner } = visit;
@@ -66,6 +67,13 @@ async function askForAddresses(visit: PartnerVisit, mode: string, wrong?: string
     confirm: say.keys.anyAddress,
     back: dataOf('k', partner),
   });
+}
+
+/** Undefined if it is no list of addresses, or too long a one. */
+export function readAddresses(typed: string): string[] | undefined {
+  const addresses = typed.split(/[\s,;]+/).filter(Boolean);
+  const fine = addresses.length > 0 && addresses.length <= mostAddresses;
+  return fine && addresses.every(isAddressRange) ? addresses : undefined;
 }
 
 /** False if there can be none, which was said. */
@@ -126,10 +134,8 @@ export const keys: Menu = {
     key_addresses: {
       role: 'developer',
       answer: async (visit, [mode = ''], typed) => {
-        const addresses = typed.split(/[\s,;]+/).filter(Boolean);
-        const fine = addresses.length > 0 && addresses.length <= mostAddresses;
-        if (!fine || !addresses.every(isAddressRange))
-          return askForAddresses(visit, mode, visit.say.keys.badAddresses);
+        const addresses = readAddresses(typed);
+        if (!addresses) return askForAddresses(visit, mode, visit.say.keys.badAddresses);
         await createFor(visit, mode, addresses);
       },
       confirm: (visit, [mode = '']) => createFor(visit, mode, []),

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { acceptInvitation, approveLive, invite } from '../../src/partners/index.ts';
+import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { address } = await startApi({ pool });
+const desk = deskOf(pool);
+
+test.each([
+  [
+    'en',
+    ['🔑 Keys', '✏️ Change addresses', '🌍 Any address'],
+    [/Keys in force/, /Allowed addresses: any/, /Type all of them/, /not a list of 1 to 20 addresses/],
+  ],
+  [
+    'ru',
+    ['🔑 Ключи', '✏️ Изменить адреса', '🌍 С любых'],
+    [/Действующие ключи/, /Разрешённые адреса: любые/, /Напишите все/, /не список от 1 до 20 адресов/],
+  ],
+] as const)(
+  'the addresses of a key in use are changed at once and on record, in %s',
+  async (language, [keys, change, any], [list, everywhere, asked, wrong]) => {
+    const { owner, partnerId } = await ownerOf(world, pool, 'Movers', language);
+    const key = await issueKey(pool, partnerId, 'test');
+    const keyId = key.split('_')[2]!;
+    const ping = async () => (await partnerAt(address, key).get('/v1/ping')).status;
+    expect(await ping()).toBe(200);
+    await owner.press(keys);
+    await owner.reads(list);
+    await owner.press(`🧪 ${keyId}`);
+    await owner.reads(everywhere);
+    await owner.press(change);
+    await owner.reads(asked);
+    for (const typed of ['the office', '192.0.2.7/33', '192.0.2.7 '.repeat(21), ',', 'x'.repeat(4_096)]) {
+      await owner.send(typed);
+      await owner.reads(wrong);
+    }
+    await owner.send('192.0.2.7; 2001:db8::/32');
+    await owner.reads(/192\.0\.2\.7, 2001:db8::\/32/);
+    await expect.poll(ping).toBe(403);
+    await owner.press(change);
+    await owner.reads(asked);
+    await owner.press(any);
+    await owner.reads(everywhere);
+    await expect.poll(ping).toBe(200);
+    const { rows } = await pool.query(
+      `SELECT actor, before->'allowedAddresses' AS before, after->'allowedAddresses' AS after
+         FROM audit WHERE action = 'key.allow' AND subject = $1 ORDER BY id`,
+      [keyId],
+    );
+    const actor = `telegram:${owner.account.id}`;
+    const some = ['192.0.2.7', '2001:db8::/32'];
+    expect(rows).toEqual([
+      { actor, before: [], after: some },
+      { actor, before: some, after: [] },
+    ]);
+  },
+);
+
+test('a developer changes those of test keys only, and nobody those of another partner', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Careful');
+  await approveLive(desk, partnerId);
+  const idOf = (key: string) => key.split('_')[2]!;
+  const live = idOf(await issueKey(pool, partnerId, 'live'));
+  const test = idOf(await issueKey(pool, partnerId, 'test'));
+  const dan = world.telegram.user({ firstName: 'Dan', languageCode: 'en' });
+  const token = await invite(desk, partnerId, null, 'developer');
+  await acceptInvitation(desk, token, { userId: BigInt(dan.account.id), name: 'Dan' });
+  await dan.send('/menu');
+  const { message } = await dan.reads(/Your role: developer/);
+  const suffix = partnerId.slice(4);
+  const refused = await dan.forgeCallback(message, `ka:${suffix}:${live}`);
+  expect((await refused.answer()).text).toBe('Only for the role owner or above.');
+  await dan.forgeCallback(message, `ka:${suffix}:${test}`);
+  await dan.reads(/Type all of them/);
+  await dan.send('198.51.100.0/24');
+  await dan.reads(/Allowed addresses: 198\.51\.100\.0\/24/);
+  await owner.reads(new RegExp(`Somebody else changed from which addresses the test key ${test}`));
+
+  const other = await ownerOf(world, pool, 'Envious of keys');
+  const foreign = `ka:${other.partnerId.slice(4)}:${live}`;
+  await other.owner.forgeCallback(other.owner.screen().message, foreign);
+  await other.owner.reads(/no keys in force/);
+});

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { acceptInvitation, invite, listMembers, type MemberRole } from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import type { PrivateUser } from '../telegram/people.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock(new Date().toISOString());
+const world = await startBotWorld({ pool, clock });
+const { telegram } = world;
+const desk = deskOf(pool, clock);
+
+async function join(partnerId: Id<'prt'>, role: MemberRole, user: PrivateUser): Promise<void> {
+  const person = { userId: BigInt(user.account.id), name: user.account.first_name };
+  const { outcome } = await acceptInvitation(desk, await invite(desk, partnerId, null, role), person);
+  expect(outcome).toBe('joined');
+}
+
+/** People of whom nothing is known but that they joined, one after the other. */
+const fill = (partnerId: Id<'prt'>, count: number) =>
+  pool.query(
+    `INSERT INTO members (partner_id, user_id, role, name, joined_at)
+     SELECT $1, n, 'viewer', repeat('🐘<', 30) || n, now() - make_interval(days => 1) FROM generate_series(1, $2) n`,
+    [uuidFromId(partnerId), count],
+  );
+
+test.each([
+  ['en', 'viewer', '➡️ developer', /of Grades\? It takes effect at once/, /last owner has to stay/],
+  ['ru', 'наблюдатель', '➡️ разработчик', /сменить роль на «разработчик»/, /Последний владелец должен/],
+] as const)(
+  'an owner changes a role once confirmed, at once and on record, in %s',
+  async (language, before, wanted, asked, last) => {
+    const { owner, partnerId } = await ownerOf(world, pool, 'Grades', language);
+    const vera = telegram.user({ firstName: 'Vera', languageCode: 'en' });
+    await join(partnerId, 'viewer', vera);
+    await vera.send('/menu');
+    const menu = await vera.reads(/Your role: viewer/);
+    const suffix = partnerId.slice(4);
+    for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
+      const forged = await vera.forgeCallback(menu.message, data);
+      expect((await forged.answer()).text).toBe('Only for the role owner or above.');
+    }
+    const keys = () => vera.forgeCallback(menu.message, `k:${suffix}`);
+    expect((await (await keys()).answer()).text).toBe('Only for the role developer or above.');
+
+    await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
+    await owner.reads(/Vera/);
+    await owner.press(`🎭 Vera: ${before}`);
+    await owner.reads(({ buttons }) => buttons.flat().includes(wanted));
+    await owner.press(wanted);
+    const { message } = await owner.reads(asked);
+    await owner.press(wanted);
+    await owner.reads(({ text }) => text.includes(`Vera, ${wanted.slice(3)}`));
+    await vera.reads(/Vera is developer now/);
+    await (await owner.pressOn(message, wanted)).answer();
+    await keys();
+    await vera.reads(/no keys in force/);
+    const { rows } = await pool.query(
+      `SELECT actor, before->>'role' AS before, after->>'role' AS after FROM audit
+        WHERE action = 'member.role' AND subject = $1`,
+      [partnerId],
+    );
+    expect(rows).toEqual([{ actor: `telegram:${owner.account.id}`, before: 'viewer', after: 'developer' }]);
+
+    await owner.press(`🎭 ${owner.account.first_name}: ${language === 'en' ? 'owner' : 'владелец'}`);
+    await owner.reads(({ buttons }) => buttons.flat().includes(wanted));
+    await owner.press(wanted);
+    await owner.reads(asked);
+    expect((await (await owner.press(wanted)).answer()).text).toMatch(last);
+    const members = await listMembers(pool, partnerId);
+    expect(members.map(({ role }) => role)).toEqual(['owner', 'developer']);
+  },
+);
+
+test('an owner who makes themselves less has no buttons of owners any more', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Modest');
+  await join(partnerId, 'owner', telegram.user({ firstName: 'Heir', languageCode: 'en' }));
+  const { message } = owner.screen();
+  await owner.forgeCallback(message, `tc:${partnerId.slice(4)}:${owner.account.id}:viewer`);
+  await owner.reads(/takes effect at once/);
+  await owner.press('➡️ viewer');
+  const { buttons } = await owner.reads(/Owner of Modest, viewer/);
+  expect(buttons).toEqual([['🚪 Leave'], ['⬅️ Back']]);
+});
+
+test('whoever is late in a large team finds the way out, and an owner removes the ones shown', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Crowd');
+  const late = telegram.user({ firstName: 'Late', languageCode: 'ru' });
+  await join(partnerId, 'viewer', late);
+  await fill(partnerId, 50);
+  await late.send('/menu');
+  await late.reads(/Crowd/);
+  await late.press('👥 Команда');
+  const { text } = await late.reads(/Late, наблюдатель/);
+  expect(text).toContain('… и ещё 11');
+  await late.press('🚪 Выйти');
+  await late.reads(/Выйти из Crowd/);
+  await late.press('🚪 Выйти');
+  await late.reads(/Вы вышли из Crowd/);
+
+  await owner.press('👥 Team');
+  const shown = await owner.reads(/… and 11 more/);
+  expect(shown.buttons.flat().filter(caption => caption.startsWith('🗑'))).toHaveLength(39);
+});
+
+test.each([
+  ['en', /The team of Full is full: 40 members/],
+  ['ru', /В команде Full нет мест: уже 40 участников/],
+] as const)('nobody joins a full team, and the invitation stays, in %s', async (languageCode, full) => {
+  const { partnerId } = await ownerOf(world, pool, 'Full');
+  await fill(partnerId, 39);
+  const token = await invite(desk, partnerId, null, 'developer');
+  const guest = telegram.user({ firstName: 'Guest', languageCode });
+  await guest.send(`/start inv_${token}`);
+  await guest.reads(full);
+  await pool.query('DELETE FROM members WHERE partner_id = $1 AND user_id = 1', [uuidFromId(partnerId)]);
+  await guest.send(`/start inv_${token}`);
+  await guest.reads(languageCode === 'en' ? /Welcome to Full/ : /Добро пожаловать в Full/);
+});
+
+test.each([
+  ['en', '🚀 Sign up', /What is your company/, /enough for one day/, /is signed up/],
+  ['ru', '🚀 Регистрация', /Как называется/, /На сегодня достаточно/, /зарегистрирован/],
+] as const)(
+  'leaving partners makes no room for signing up again on the same day, in %s',
+  async (languageCode, button, asked, refused, done) => {
+    const fickle = telegram.user({ firstName: 'Fickle', languageCode });
+    await fickle.send('/menu');
+    const signUp = async (name: string, expected: RegExp) => {
+      clock.advance(5_000);
+      await fickle.reads(({ buttons }) => buttons.flat().includes(button));
+      await fickle.press(button);
+      await fickle.reads(asked);
+      await fickle.send(name);
+      await fickle.reads(expected);
+    };
+    for (let n = 1; n <= 5; n++) {
+      await signUp(`Whim ${n}`, done);
+      await pool.query('DELETE FROM members WHERE user_id = $1', [fickle.account.id]);
+      await fickle.send('/menu');
+    }
+    await signUp('Whim 6', refused);
+    clock.advance(24 * 3_600_000);
+    await signUp('Whim 6', done);
+  },
+);

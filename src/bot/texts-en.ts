@@ -2,7 +2,7 @@ import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import type { NoticeKind } from '../db/notices.ts';
 import type { Balances, Mode, PastCredit } from '../ledger/index.ts';
 import type { ApiKey, Limits, MemberRole, Partner } from '../partners/index.ts';
-import type { Payment } from '../payments/index.ts';
+import type { Payment, PaymentStatus } from '../payments/index.ts';
 import { type Certificate, formatEventId, type listAttempts, type Webhook } from '../webhooks/index.ts';
 import type { NoticeDetails } from './jobs.ts';
 import { clip, escapeHtml as e, formatTime } from './screen.ts';
@@ -17,6 +17,8 @@ export type Resolved = {
   usdt: string | undefined;
   blocked: boolean;
 };
+/** What somebody looks at: all payments of a mode, or those in one state. */
+export type Shelf = { mode: Mode; status?: PaymentStatus };
 export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
@@ -93,6 +95,20 @@ const topics: Record<MutableTopic, string> = {
 /** As the API has it, each word once. */
 export const stateOf = ({ status, statusDetail, errorCode }: Payment) =>
   [...new Set([status, statusDetail, errorCode])].filter(Boolean).join(', ');
+
+export const signs: Record<Payment['status'], string> = {
+  processing: '⏳',
+  succeeded: '✅',
+  failed: '❌',
+  rejected: '❌',
+};
+export const marked = (text: string, chosen: boolean) => (chosen ? `· ${text} ·` : text);
+
+const states: Record<PaymentStatus, string> = {
+  processing: 'under way',
+  succeeded: 'paid',
+  failed: 'not paid',
+};
 
 const meanings: Record<Payment['status'] | 'manual_review', string> = {
   processing: 'The bank is being asked. Wait; do not pay again.',
@@ -268,11 +284,19 @@ export const en = {
     button: '🧾 Payments',
     line: (payment: Payment) =>
       clip(
-        `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
+        `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
-    recent: (mode: Mode, count: number) =>
-      count === 0 ? `There are no ${mode} payments yet.` : `The last ${mode} payments:`,
+    recent: ({ mode, status }: Shelf, count: number) =>
+      count === 0
+        ? `There are no ${mode} payments${status ? ` that are ${states[status]}` : ' yet'}.`
+        : `The last ${mode} payments${status ? ` that are ${states[status]}` : ''}:`,
+    before: ({ mode, status }: Shelf, last: Date) =>
+      `The ${mode} payments${status ? ` that are ${states[status]}` : ''}, ${formatTime(last)} and before:`,
+    only: (status: PaymentStatus | undefined, chosen: boolean) =>
+      marked(status ? signs[status] : 'All', chosen),
+    newer: '◀️ Newer',
+    older: 'Older ▶️',
     otherMode: (mode: Mode): string => (mode === 'live' ? '🟢 Live' : '🧪 Test'),
     find: '🔎 Find',
     askName: 'Type the id of a payment (<code>pay_…</code>) or your <code>external_id</code>.',

@@ -1,11 +1,10 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
-import type { Mode } from '../ledger/index.ts';
 import type { MemberRole } from '../partners/index.ts';
 import type { Payment } from '../payments/index.ts';
 import { formatEventId } from '../webhooks/index.ts';
 import type { NoticeDetails } from './jobs.ts';
 import { clip, escapeHtml as e, formatTime } from './screen.ts';
-import { type Notices, sampleLink, stateOf, type Texts } from './texts-en.ts';
+import { marked, type Notices, type Shelf, sampleLink, signs, stateOf, type Texts } from './texts-en.ts';
 
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
@@ -17,6 +16,9 @@ const statuses: Record<Payment['status'], string> = {
   failed: 'не прошёл',
   rejected: 'отклонён',
 };
+
+const nameOf = ({ mode, status }: Shelf) =>
+  `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
 const questions: Record<string, string> = {
   'a valid event': 'верное событие',
@@ -264,13 +266,15 @@ export const ru: Texts = {
     button: '🧾 Платежи',
     line: payment =>
       clip(
-        `${payment.status === 'succeeded' ? '✅' : payment.status === 'failed' ? '❌' : '⏳'} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
+        `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
-    recent: (mode: Mode, count) =>
-      count === 0
-        ? `Платежей пока нет (режим: ${modes[mode]}).`
-        : `Последние платежи (режим: ${modes[mode]}):`,
+    recent: (shelf, count) =>
+      count === 0 ? `Платежей пока нет (${nameOf(shelf)}).` : `Последние платежи (${nameOf(shelf)}):`,
+    before: (shelf, last) => `Платежи (${nameOf(shelf)}), ${formatTime(last)} и раньше:`,
+    only: (status, chosen) => marked(status ? signs[status] : 'Все', chosen),
+    newer: '◀️ Новее',
+    older: 'Раньше ▶️',
     otherMode: mode => (mode === 'live' ? '🟢 Боевые' : '🧪 Тестовые'),
     find: '🔎 Найти',
     askName: 'Напишите номер платежа (<code>pay_…</code>) или ваш <code>external_id</code>.',

@@ -21,6 +21,13 @@ export { type Difference, type DifferenceKind, differenceObject, reconcile } fro
 export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciler.ts';
 export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
-export { createPaymentWriter, findByExternalId, findPayment, listPayments, type Owner } from './store.ts';
+export {
+  createPaymentWriter,
+  findByExternalId,
+  findPayment,
+  listNewerPayments,
+  listPayments,
+  type Owner,
+} from './store.ts';
 export { countUnfinished } from './unfinished.ts';
 export { createWaiting } from './wait.ts';

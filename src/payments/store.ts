@@ -240,3 +240,20 @@ export async function listPayments(
   });
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
+
+/** The page before the one that starts with `than`, newest first as well; `hasMore` says of those that are newer still. */
+export async function listNewerPayments(
+  db: Queryable,
+  owner: Owner,
+  { limit, than, status }: { limit: number; than: Id<'pay'>; status?: PaymentStatus },
+): Promise<Page> {
+  const { rows } = await db.query<PaymentRow>({
+    text: `SELECT * FROM payments
+            WHERE partner_id = $1 AND mode = $2 AND NOT rejected
+              AND id > $3 AND ($4::payment_status IS NULL OR status = $4)
+            ORDER BY id LIMIT $5`,
+    values: [uuidFromId(owner.partnerId), owner.mode, uuidFromId(than), status ?? null, limit + 1],
+  });
+  const payments = rows.slice(0, limit).map(toPayment).reverse();
+  return { payments, hasMore: rows.length > limit };
+}

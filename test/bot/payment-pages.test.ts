@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { setLimits } from '../../src/partners/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import type { Screen } from '../telegram/person.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { address } = await startApi({ pool });
+await setRate(pool);
+
+/** Which orders a page shows, by their numbers. */
+const ordersOn = ({ buttons }: Screen) =>
+  buttons
+    .flat()
+    .map(caption => /order-(\d+)/.exec(caption)?.[1])
+    .filter(number => number !== undefined)
+    .map(Number);
+const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => from - n);
+
+/** Every fourth is declined, and the rest is paid. */
+async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: number) {
+  await setLimits(deskOf(pool), partnerId, { createRps: 1_000, createBurst: 1_000 });
+  const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
+  for (let n = 1; n <= count; n++)
+    await api.pay({ qr_url: newLink(n % 4 === 0 ? 10_001 : 30_510), external_id: `order-${n}` });
+  return api;
+}
+
+test('older and newer pages, and back from a payment to where it stands', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Pages');
+  const api = await payOrders(partnerId, 20);
+  const page = async (title: RegExp, from: number, to: number) =>
+    expect(ordersOn(await owner.reads(title))).toEqual(down(from, to));
+  await owner.press('🧾 Payments');
+  await owner.reads(/no live payments yet/);
+  expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
+  await owner.press('🧪 Test');
+  await page(/The last test payments:/, 20, 13);
+  expect(owner.screen().buttons.flat()).not.toContain('◀️ Newer');
+  await owner.press('Older ▶️');
+  await page(/and before:/, 12, 5);
+  // What is added meanwhile moves nothing.
+  await api.pay({ qr_url: newLink(30_510), external_id: 'order-21' });
+  await owner.press('Older ▶️');
+  await page(/and before:/, 4, 1);
+  expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
+  await owner.press('❌ 100.01 ₽ order-4');
+  await owner.reads(/Not paid/);
+  await owner.press('⬅️ Back');
+  await page(/and before:/, 4, 1);
+  await owner.press('◀️ Newer');
+  await page(/and before:/, 12, 5);
+  await owner.press('◀️ Newer');
+  await page(/and before:/, 20, 13);
+  await owner.press('◀️ Newer');
+  await page(/The last test payments:/, 21, 14);
+  await owner.press('✅ 305.10 ₽ order-15');
+  await owner.reads(/Paid/);
+  await owner.press('⬅️ Back');
+  await page(/The last test payments:/, 21, 14);
+});
+
+test('only those in one state, through all pages, in Russian', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Полка', 'ru');
+  await payOrders(partnerId, 13);
+  await owner.press('🧾 Платежи');
+  await owner.reads(/Платежей пока нет \(режим: боевой\)/);
+  await owner.press('🧪 Тестовые');
+  await owner.reads(/Последние платежи/);
+  await owner.press('❌');
+  expect(ordersOn(await owner.reads(/статус: не прошёл/))).toEqual([12, 8, 4]);
+  expect(owner.screen().buttons.flat()).toContain('· ❌ ·');
+  await owner.press('⏳');
+  await owner.reads(/Платежей пока нет \(режим: тестовый, статус: в обработке\)/);
+  await owner.press('✅');
+  expect(ordersOn(await owner.reads(/статус: оплачен/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
+  await owner.press('Раньше ▶️');
+  expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([2, 1]);
+  await owner.press('✅ 305.10 ₽ order-1');
+  await owner.reads(/Оплачено/);
+  await owner.press('⬅️ Назад');
+  expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([1]);
+  await owner.press('◀️ Новее');
+  expect(ordersOn(await owner.reads(/статус: оплачен/))).toEqual([11, 10, 9, 7, 6, 5, 3, 2]);
+  await owner.press('Все');
+  expect(ordersOn(await owner.reads(/Последние платежи \(режим: тестовый\)/))).toEqual(down(13, 6));
+});
+
+test('a forged page shows nothing of another partner', async () => {
+  const { partnerId } = await ownerOf(world, pool, 'Rich');
+  const { json } = await (await payOrders(partnerId, 2)).get('/v1/payments');
+  const { owner, partnerId: poor } = await ownerOf(world, pool, 'Poor');
+  const { message } = owner.screen();
+  for (const action of ['yo', 'yn', 'yb'])
+    for (const cursor of [json.data[0].id.slice(4), 'nonsense', '']) {
+      await owner.forgeCallback(message, `${action}:${poor.slice(4)}:test:${cursor}:?`);
+      await expect.poll(() => world.telegram.pendingUpdates()).toBe(0);
+      expect(owner.screen().text).toBe('There are no test payments yet.');
+      expect(ordersOn(owner.screen())).toEqual([]);
+    }
+});

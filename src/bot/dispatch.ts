@@ -88,10 +88,13 @@ export function dispatch(
     const picture = photo?.at(-1)?.file_id ?? document?.file_id;
     if (picture !== undefined)
       return withCurrentPartner(visit, found => showQrPhoto(found, picture, qrReader));
+    const { dialogue } = visit.user;
+    // A sticker by mistake does not end a question.
+    if (text === undefined && dialogue)
+      return void (await send(visit, { text: visit.say.onlyText, buttons: [] }));
     if (text === undefined) return goHome(visit);
     if (/^\/start\b/.test(text)) return start(visit, text.slice('/start'.length).trim());
     if (text.startsWith('/')) return goHome(visit);
-    const { dialogue } = visit.user;
     if (dialogue && !forward_origin && (await type(visit, dialogue, text))) return;
     if (/^\s*(https?|bank\d+):\/\//i.test(text))
       return withCurrentPartner(visit, found => showQrLink(found, text));

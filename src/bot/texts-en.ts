@@ -130,6 +130,7 @@ export const en = {
   failed: 'Something failed on our side. Please try again.',
   tooFast: 'Too fast: please wait a few seconds.',
   forwarded: 'A forwarded message is no answer: please type it yourself.',
+  onlyText: 'I only read text and pictures of QR codes: please type your answer, or press a button above.',
   outdated: 'This button has been used or is out of date.',
   notYours: 'This button is not for you.',
   noMember: 'You are not a member of this partner.',
@@ -184,7 +185,7 @@ export const en = {
         `Key <code>${key.keyId}</code> (${key.mode})`,
         `Created: ${formatTime(key.createdAt)}`,
         `Last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`,
-        `Allowed addresses: ${e(key.allowedAddresses.join(', ') || 'any')}`,
+        `Allowed addresses: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'any')}`,
       ].join('\n'),
     askAddresses: (mode: Mode) =>
       `A new ${mode} key. From which addresses may it be used? Type IP addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,

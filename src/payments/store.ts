@@ -205,6 +205,8 @@ export async function findByExternalId(
   externalId: string,
   limit: number,
 ): Promise<Payment[]> {
+  // The database holds no such text, and refuses to look for it.
+  if (externalId.includes('\0')) return [];
   const { rows } = await db.query<PaymentRow>({
     text: `SELECT * FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
             ORDER BY id DESC LIMIT $3`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceptInvitation, approveLive, invite } from '../../src/partners/index.ts';
+import { acceptInvitation, approveLive, invite, setAllowedAddresses } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
@@ -84,4 +84,15 @@ test('a developer changes those of test keys only, and nobody those of another p
   const foreign = `ka:${other.partnerId.slice(4)}:${live}`;
   await other.owner.forgeCallback(other.owner.screen().message, foreign);
   await other.owner.reads(/no keys in force/);
+});
+
+test('a key with more addresses than a message has room for can still be looked at', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Many offices');
+  const keyId = (await issueKey(pool, partnerId, 'test')).split('_')[2]!;
+  const offices = Array.from({ length: 250 }, (_, n) => `2001:db8:aaaa:bbbb:cccc:dddd:eeee:${n}`);
+  await setAllowedAddresses(desk, keyId, offices);
+  await owner.press('🔑 Keys');
+  await owner.reads(/Keys in force/);
+  await owner.press(`🧪 ${keyId}`);
+  await owner.reads(/Allowed addresses: 2001:db8:aaaa/);
 });

@@ -1,3 +1,4 @@
+import { GrammyError } from 'grammy';
 import { formatKopecks, formatMicroUsdt, kopecksToMicroUsdt } from '../../base/money.ts';
 import { isRecipientBlocked } from '../../controls/index.ts';
 import { resolveQr } from '../../payments/index.ts';
@@ -55,8 +56,14 @@ export async function showQrPhoto(visit: PartnerVisit, fileId: string, reader: Q
   });
 }
 
+/** Undefined if it is too large; Telegram itself refuses those that are larger still. */
 async function load({ api, deps }: PartnerVisit, fileId: string): Promise<Buffer | undefined> {
-  const { file_path, file_size = 0 } = await api.getFile(fileId);
+  const file = await api.getFile(fileId).catch(error => {
+    if (error instanceof GrammyError && error.error_code === 400) return undefined;
+    throw error;
+  });
+  if (!file) return undefined;
+  const { file_path, file_size = 0 } = file;
   const address = `${deps.telegramApiRoot}/file/bot${deps.telegramToken}/${file_path}`;
   return file_size <= mostBytes ? download(address) : undefined;
 }

@@ -1,0 +1,122 @@
+import type { Message, Update } from 'grammy/types';
+import { expect, test } from 'vitest';
+import { startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import type { PrivateUser } from '../telegram/people.ts';
+import { type BotWorld, ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const path = '/telegram/news';
+const secret = 'a-secret-of-the-tests';
+let world: BotWorld;
+const { address } = await startApi({
+  pool,
+  updateDoor: { path, secret, handle: update => world.first.door!.handle(update) },
+});
+world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
+
+let nextId = 1;
+const bring = (update: object) => world.first.door!.handle({ update_id: nextId++, ...update });
+const failures = () => world.logged.filter(line => line.includes('could not'));
+
+const file = { file_id: 'unknown', file_unique_id: 'u' };
+const contents: Record<string, object> = {
+  sticker: {
+    sticker: { ...file, type: 'regular', width: 512, height: 512, is_animated: false, is_video: false },
+  },
+  voice: { voice: { ...file, duration: 3 } },
+  audio: { audio: { ...file, duration: 3 }, caption: 'x'.repeat(1_024) },
+  video: { video: { ...file, width: 1, height: 1, duration: 1 } },
+  'video note': { video_note: { ...file, length: 240, duration: 3 } },
+  location: { location: { latitude: 55.75, longitude: 37.61 } },
+  venue: { venue: { location: { latitude: 0, longitude: 0 }, title: '<b>', address: '&' } },
+  contact: { contact: { phone_number: '+70000000000', first_name: '<b>', user_id: 1 } },
+  dice: { dice: { emoji: '🎲', value: 6 } },
+  poll: { poll: { id: '1', question: '?', options: [], total_voter_count: 0 } },
+  story: { story: { id: 1, chat: { id: 1, type: 'private', first_name: 'S' } } },
+  'pinned message': { pinned_message: { message_id: 1, chat: { id: 1, type: 'private' }, date: 0 } },
+  'nothing at all': {},
+};
+
+const messageOf = ({ account, room }: PrivateUser, content: object) => ({
+  message_id: 900_000 + nextId,
+  date: 1_800_000_000,
+  from: account,
+  chat: room.chat,
+  ...content,
+});
+
+test.each(Object.entries(contents))('%s: the menu is shown', async (_kind, content) => {
+  const { owner } = await ownerOf(world, pool, 'Show');
+  await bring({ message: messageOf(owner, content) });
+  await owner.reads(/Your role/);
+  expect(failures()).toEqual([]);
+});
+
+test.each([
+  ['en', '💰 Balance', '🪫 Warn me', /I only read text/, /below 5\.000000 USDT/],
+  ['ru', '💰 Баланс', '🪫 Предупреждать', /Я читаю только текст/, /ниже 5\.000000 USDT/],
+] as const)(
+  'whatever comes instead of an answer, the question stays, in %s',
+  async (language, menu, button, told, done) => {
+    const { owner } = await ownerOf(world, pool, 'Stay', language);
+    await (await owner.press(menu)).answer();
+    await (await owner.press(button)).answer();
+    for (const content of Object.values(contents)) {
+      await bring({ message: messageOf(owner, content) });
+      await owner.reads(told);
+    }
+    await owner.send('5');
+    await owner.reads(done);
+    expect(failures()).toEqual([]);
+  },
+);
+
+test.each([
+  ['en', /no readable QR code/],
+  ['ru', /не видно QR-кода/],
+] as const)(
+  'files that are no pictures, or too large, are no failure of ours, in %s',
+  async (language, told) => {
+    const { owner } = await ownerOf(world, pool, 'Files', language);
+    const files = [
+      Buffer.from('%PDF-1.7'),
+      Buffer.alloc(0),
+      Buffer.alloc(11_000_000),
+      Buffer.alloc(21_000_000),
+    ];
+    for (const bytes of files) {
+      await owner.sendDocument(bytes, 'invoice.pdf', 'application/pdf');
+      await owner.reads(told, 10_000);
+    }
+    // A moving picture comes as a document, too.
+    await bring({ message: messageOf(owner, { animation: file, document: file }) });
+    await owner.reads(told, 10_000);
+    expect(failures()).toEqual([]);
+  },
+);
+
+test('what was edited, posted in channels and groups, or is of a kind not asked for is passed over', async () => {
+  const { owner } = await ownerOf(world, pool, 'Deaf');
+  const before = owner.messages.length;
+  const text = messageOf(owner, { text: '/menu' });
+  const channel = { id: -1_001_000_000_000, type: 'channel', title: 'News' };
+  const group = { id: -1_002_000_000_000, type: 'supergroup', title: 'Talk' };
+  const post = { message_id: 1, date: 1_800_000_000, chat: channel, sender_chat: channel, text: '/start' };
+  const updates: Partial<Record<keyof Update, object>>[] = [
+    { edited_message: { ...text, edit_date: 1_800_000_001 } },
+    { channel_post: post },
+    { edited_channel_post: { ...post, edit_date: 1_800_000_001 } },
+    { message: { ...text, chat: group } },
+    { message: { ...post, chat: group } },
+    { message: { ...text, chat: group, text: undefined, new_chat_members: [owner.account] } },
+    { inline_query: { id: '1', from: owner.account, query: 'x', offset: '' } },
+    { poll: { id: '1', question: '?', options: [] } },
+    { callback_query: { id: '1', from: owner.account, chat_instance: '1', game_short_name: 'chess' } },
+    {},
+  ];
+  for (const update of updates) await bring(update);
+  const answers = owner.messages.slice(before) as Pick<Message, 'text'>[];
+  expect(answers).toEqual([]);
+  expect(failures()).toEqual([]);
+});

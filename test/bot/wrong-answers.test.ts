@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest';
+import { approveLive } from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import type { PrivateUser } from '../telegram/people.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock(new Date().toISOString());
+const world = await startBotWorld({ pool, clock });
+
+/** As long as Telegram lets people write, and what cannot be seen or stored. */
+const unusable = [
+  'x'.repeat(4_096),
+  '🐘'.repeat(2_048),
+  '<b>&amp;'.repeat(512),
+  'a\u0000b',
+  '\u202eright to left\u202c',
+];
+/** What breaks careless HTML, SQL, JSON and patterns, or only looks like a number; a name may be like this. */
+const odd = [
+  '<b>unclosed & <script>',
+  `'; DROP TABLE partners; --`,
+  '{"a":[1,',
+  '\\u0000 %s $1',
+  '-1',
+  '0',
+  '1e9',
+  'NaN',
+  '١٢٣',
+];
+
+interface Question {
+  /** The buttons that lead from the menu to it. */
+  path: string[];
+  asked: RegExp;
+  /** What is said to a wrong answer. */
+  wrong: RegExp;
+  answers: string[];
+  right: string;
+  done: RegExp;
+}
+
+const badName = [...unusable, 'two\nlines', 'x'.repeat(129), '\u200b', '\u2028'];
+const badAddresses = [
+  ...unusable,
+  ...odd,
+  '192.0.2.7/33',
+  '192.0.2',
+  '2001:db8::/129',
+  ';,;',
+  '192.0.2.7 '.repeat(21),
+];
+const badUrls = [
+  ...unusable,
+  ...odd,
+  'ftp://example.com',
+  'example.com',
+  'https://',
+  'https://u:p@example.com/',
+  'https://example.com:80/',
+];
+const badMarks = [...unusable, ...odd, 'a lot', '1.0000001', '1 000 000 000 000 000', '0,0', '+5', '5 USDT'];
+const badPayments = [...unusable, ...odd, 'pay_', `pay_${'0'.repeat(26)}`, 'nothing'];
+
+const questions: Record<'en' | 'ru', Question[]> = {
+  en: [
+    {
+      path: ['🔀 Other partner', '🚀 Sign up'],
+      asked: /What is your company/,
+      wrong: /must be one line of 1 to 128 characters/,
+      answers: badName,
+      right: 'Second shop',
+      done: /is signed up/,
+    },
+    {
+      path: ['🔑 Keys', '➕ Live key'],
+      asked: /From which addresses/,
+      wrong: /not a list of 1 to 20 addresses/,
+      answers: badAddresses,
+      right: '192.0.2.7',
+      done: /shown this once/,
+    },
+    {
+      path: ['📬 Webhook', '✏️ Set the address'],
+      asked: /Type the address/,
+      wrong: /This address cannot be used/,
+      answers: badUrls,
+      right: 'https://example.com/hook',
+      done: /is saved/,
+    },
+    {
+      path: ['💰 Balance', '🪫 Warn me'],
+      asked: /Below how many USDT/,
+      wrong: /Type a positive number/,
+      answers: badMarks,
+      right: '99,5',
+      done: /below 99\.500000 USDT/,
+    },
+    {
+      path: ['🧾 Payments', '🔎 Find'],
+      asked: /Type the id/,
+      wrong: /No payment of yours/,
+      answers: badPayments,
+      right: '/menu',
+      done: /Your role/,
+    },
+  ],
+  ru: [
+    {
+      path: ['🔀 Другой партнёр', '🚀 Регистрация'],
+      asked: /Как называется/,
+      wrong: /одна строка от 1 до 128 знаков/,
+      answers: badName,
+      right: 'Вторая лавка',
+      done: /зарегистрирован/,
+    },
+    {
+      path: ['🔑 Ключи', '➕ Боевой ключ'],
+      asked: /С каких адресов/,
+      wrong: /не список от 1 до 20 адресов/,
+      answers: badAddresses,
+      right: '192.0.2.7',
+      done: /показан один раз/,
+    },
+    {
+      path: ['📬 Вебхук', '✏️ Задать адрес'],
+      asked: /Напишите адрес/,
+      wrong: /Такой адрес не подходит/,
+      answers: badUrls,
+      right: 'https://example.com/hook',
+      done: /Адрес сохранён/,
+    },
+    {
+      path: ['💰 Баланс', '🪫 Предупреждать'],
+      asked: /Ниже скольких USDT/,
+      wrong: /Напишите положительное число/,
+      answers: badMarks,
+      right: '99,5',
+      done: /ниже 99\.500000 USDT/,
+    },
+    {
+      path: ['🧾 Платежи', '🔎 Найти'],
+      asked: /Напишите номер платежа/,
+      wrong: /У вас нет платежа/,
+      answers: badPayments,
+      right: '/menu',
+      done: /Ваша роль/,
+    },
+  ],
+};
+
+async function follow(owner: PrivateUser, { path, asked }: Question): Promise<void> {
+  await owner.send('/menu');
+  await owner.reads(/Your role|Ваша роль/);
+  for (const button of path) await (await owner.press(button)).answer();
+  await owner.reads(asked);
+}
+
+const cases = (['en', 'ru'] as const).flatMap(language =>
+  questions[language].map(question => ({ language, name: question.path.at(-1)!, question })),
+);
+
+test.each(cases)(
+  '$name: a wrong answer is explained and the question stays',
+  async ({ language, question }) => {
+    const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${question.path.at(-1)}`, language);
+    await approveLive(deskOf(pool), partnerId);
+    await follow(owner, question);
+    for (const typed of question.answers) {
+      clock.advance(1_000);
+      await owner.send(typed);
+      await owner.reads(question.wrong);
+    }
+    await owner.send(question.right);
+    await owner.reads(question.done);
+    expect(world.logged.filter(line => line.includes('could not'))).toEqual([]);
+  },
+);
+
+test('names as strange as names may be are shown as they are', async () => {
+  const name = `<b>${'&'.repeat(120)}</b>`;
+  const { owner } = await ownerOf(world, pool, 'Plain');
+  await owner.press('🔀 Other partner');
+  await owner.reads(/Which partner/);
+  await owner.press('🚀 Sign up');
+  await owner.reads(/What is your company/);
+  await owner.send(name);
+  const { text } = await owner.reads(/is signed up/);
+  expect(text).toContain(name);
+});

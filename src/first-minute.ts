@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Settings } from './base/settings.ts';
 import type { Desk } from './db/audit.ts';
 import { topUp } from './ledger/index.ts';
+import { inviteFirstAdmin, listOperators, setupUrl } from './operators/index.ts';
 import { createKey, createPartner, listPartners } from './partners/index.ts';
 
 export interface Demonstration {
@@ -45,6 +47,32 @@ export function describeDemonstration({ testKey, liveKey }: Demonstration, addre
     `  ${call('qr/resolve', json({ qr_url: sampleLink }))}`,
     `  ${call('payments', `-H 'Idempotency-Key: ${randomUUID()}'`, json({ qr_url: sampleLink, amount_rub: '305.10', external_id: 'order-1' }))}`,
     `  ${call(`payments/$(${call('payments?limit=1')} | sed 's/.*"data":\\[{"id":"\\([^"]*\\)".*/\\1/')`)}`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Until somebody has been in the console: how the first one comes in. In production what is printed is kept in logs, so
+ * there a link is made only for who asks for it.
+ */
+export async function welcomeFirstOperator(
+  desk: Desk,
+  secretKey: string,
+  { production, publicUrl }: Settings,
+  address: string,
+): Promise<string | undefined> {
+  if (production) {
+    const isNobody = (await listOperators(desk.pool)).length === 0;
+    return isNobody
+      ? 'Nobody can use the console yet: npx kopeck operator create --name NAME --role admin\n'
+      : undefined;
+  }
+  const invited = await inviteFirstAdmin(desk, secretKey);
+  if (!invited) return undefined;
+  return [
+    `The console waits for its first operator, ${invited.operator.name}. Set a password with this link, once and within a day:`,
+    '',
+    `  ${setupUrl(publicUrl ?? address, invited.token)}`,
     '',
   ].join('\n');
 }

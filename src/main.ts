@@ -5,7 +5,7 @@ import { OperatorError } from './base/operator-error.ts';
 import { readSettings, type Settings } from './base/settings.ts';
 import { type Database, openDatabase } from './db/database.ts';
 import { openSecretKey } from './db/secret-key.ts';
-import { createDemonstration, describeDemonstration } from './first-minute.ts';
+import { createDemonstration, describeDemonstration, welcomeFirstOperator } from './first-minute.ts';
 import { alone, joinNeighbours, type Message } from './neighbours.ts';
 import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
@@ -69,6 +69,11 @@ async function runWithItsSurroundings(settings: Settings, closings: Closing[], s
   introduce(settings, count, database, bank, address, say);
   if (!address) return;
   const desk = { pool: database.pool, clock, actor: 'first start' };
+  if (settings.roles.includes('console')) {
+    const lines = await welcomeFirstOperator(desk, secretKey, settings, address);
+    if (lines) say(lines);
+  }
+  if (!settings.roles.includes('api')) return;
   const demonstration = bank && !settings.production && (await createDemonstration(desk, secretKey));
   say(
     demonstration
@@ -128,7 +133,8 @@ function introduce(
     return;
   }
   say(`Kopeck is ready at ${address}`);
-  say(`  docs       ${address}/docs`);
+  if (roles.includes('api')) say(`  docs       ${address}/docs`);
+  if (roles.includes('console')) say(`  console    ${address}/console/`);
   if (bank) say(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
   say(`  database   ${description}`);
   if (roles.includes('bot'))

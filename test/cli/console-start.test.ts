@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Service, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+
+const services: Service[] = [];
+afterEach(async () => {
+  await Promise.all(services.splice(0).map(service => service.stop()));
+});
+
+async function start(env: Record<string, string>): Promise<Service> {
+  const service = await startService({ SECRET_KEY: 'a secret key for the tests, long enough', ...env });
+  services.push(service);
+  return service;
+}
+
+const linkIn = ({ output }: Service) => /(http:\S+)\/console\/setup#([\w-]{43})/.exec(output());
+
+async function look({ address }: Service, token: string) {
+  const response = await fetch(`${address}/console/api/setup/look`, {
+    method: 'POST',
+    headers: { origin: address, 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+describe('kopeck start and the console', () => {
+  test('a new database gets a link for the first operator; the next start gives another, and the old one is dead', async () => {
+    const { url } = await createDatabase();
+    const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+    const first = await start(env);
+    await expect.poll(() => linkIn(first)).toBeTruthy();
+    const [, base, token] = linkIn(first)!;
+    expect(base).toBe(first.address);
+    expect(await look(first, token!)).toMatchObject({ status: 200, json: { name: 'admin', role: 'admin' } });
+    expect(first.output()).toContain(`console    ${first.address}/console/`);
+    const page = await fetch(`${first.address}/console/`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+
+    const second = await start(env);
+    await expect.poll(() => linkIn(second)).toBeTruthy();
+    expect((await look(second, token!)).status).toBe(404);
+    expect((await look(first, linkIn(second)![2]!)).status).toBe(200);
+  });
+
+  test('in production logs get a hint and no link', async () => {
+    const { url } = await createDatabase();
+    const service = await start({
+      DATABASE_URL: url,
+      DATA_DIR: newFolder(),
+      NODE_ENV: 'production',
+      GATEWAY_URL: 'http://127.0.0.1:1',
+      RATE_SOURCES: 'fixed:92.50',
+    });
+    await expect.poll(() => service.output()).toContain('kopeck operator create --name NAME --role admin');
+    expect(linkIn(service)).toBeNull();
+  });
+
+  test('each role serves what is its own, and both how the process is doing', async () => {
+    const { url } = await createDatabase();
+    const status = async ({ address }: Service, path: string) => (await fetch(`${address}${path}`)).status;
+    const statuses = async (service: Service) => {
+      const found: Record<string, number> = {};
+      for (const path of [
+        '/v1/ping',
+        '/docs/',
+        '/openapi.json',
+        '/console/',
+        '/console/api/session',
+        '/healthz',
+        '/readyz',
+        '/metrics',
+      ])
+        found[path] = await status(service, path);
+      return found;
+    };
+    const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 200 };
+    const console = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'console' });
+    expect(await statuses(console)).toEqual({
+      '/v1/ping': 404,
+      '/docs/': 404,
+      '/openapi.json': 404,
+      '/console/': 200,
+      '/console/api/session': 401,
+      ...alive,
+    });
+    expect(console.output()).not.toContain('/docs');
+    const api = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'api' });
+    expect(await statuses(api)).toEqual({
+      '/v1/ping': 401,
+      '/docs/': 200,
+      '/openapi.json': 200,
+      '/console/': 404,
+      '/console/api/session': 404,
+      ...alive,
+    });
+    expect(linkIn(api)).toBeNull();
+  });
+});

@@ -35,8 +35,7 @@ export function Keys() {
       else if (event.key === '?' || (event.code === 'Slash' && event.shiftKey)) setShown(true);
       else if (event.code === 'Slash') {
         event.preventDefault();
-        const fields = document.querySelectorAll<HTMLElement>('main [data-search], [data-search]');
-        [...fields].find(field => field.closest('main'))?.focus() ?? fields[0]?.focus();
+        document.querySelector<HTMLElement>('[data-search]')?.focus();
       } else if (event.code === 'KeyJ') moveRow(1);
       else if (event.code === 'KeyK') moveRow(-1);
     }

@@ -1,8 +1,8 @@
 import { TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Overview } from '../../src/console/shapes.ts';
-import { connected } from './api.ts';
+import { connected, query } from './api.ts';
 import { Keys } from './keys.tsx';
 import { Icon } from './parts/icon.tsx';
 import { useLive } from './parts/live.ts';
@@ -41,35 +41,37 @@ export function Layout({ children }: { children: ReactNode }) {
           <img src="/console/icon.svg" alt="" width={24} height={24} />
           <span>Kopeck</span>
         </Link>
-        <Search />
+        {path === '/payments' ? <div className="search" /> : <Search />}
         <Preferences />
         <Who />
       </header>
       <nav className="side" id="navigation" aria-label={t.mainNavigation}>
-        {(['work', 'money', 'control'] as const).map(group => (
-          <div key={group}>
-            <p className="side-group" id={`group-${group}`}>
-              {t.groups[group]}
-            </p>
-            <ul aria-labelledby={`group-${group}`}>
-              {places
-                .filter(place => place.group === group)
-                .map(place => (
-                  <li key={place.name}>
-                    <Link
-                      href={place.path}
-                      aria-current={isAt(path, place.path) ? 'page' : undefined}
-                      className="side-link"
-                    >
-                      <Icon name={place.name} />
-                      <span>{t.nav[place.name]}</span>
-                      <Waits count={waiting(overview, place.name)} />
-                    </Link>
-                  </li>
-                ))}
-            </ul>
-          </div>
-        ))}
+        <div className="side-inner">
+          {(['work', 'money', 'control'] as const).map(group => (
+            <div key={group}>
+              <p className="side-group" id={`group-${group}`}>
+                {t.groups[group]}
+              </p>
+              <ul aria-labelledby={`group-${group}`}>
+                {places
+                  .filter(place => place.group === group)
+                  .map(place => (
+                    <li key={place.name}>
+                      <Link
+                        href={place.path}
+                        aria-current={isAt(path, place.path) ? 'page' : undefined}
+                        className="side-link"
+                      >
+                        <Icon name={place.name} />
+                        <span>{t.nav[place.name]}</span>
+                        <Waits count={waiting(overview, place.name)} />
+                      </Link>
+                    </li>
+                  ))}
+              </ul>
+            </div>
+          ))}
+        </div>
       </nav>
       <main id="content" tabIndex={-1}>
         {!isConnected && (
@@ -98,20 +100,17 @@ function waiting(overview: Overview | undefined, name: string): number {
 const Waits = ({ count }: { count: number }) =>
   count > 0 ? <span className="side-count number">{count > 999 ? '999+' : count}</span> : null;
 
-/** Everything one can know of a payment leads to it from here. */
+/** Everything one can know of a payment leads to it from here. The list of payments has a search of its own. */
 function Search() {
   const t = useShared();
-  const [path, go] = useLocation();
-  const [params] = useSearchParams();
-  const asked = path === '/payments' ? (params.get('q') ?? '') : '';
-  const [text, setText] = useState(asked);
-  useEffect(() => setText(asked), [asked]);
+  const [, go] = useLocation();
+  const [text, setText] = useState('');
   return (
     <search className="search">
       <form
         onSubmit={event => {
           event.preventDefault();
-          go(`/payments${text.trim() ? `?q=${encodeURIComponent(text.trim())}` : ''}`);
+          go(`/payments${query({ q: text.trim() })}`);
         }}
       >
         <TextInput

@@ -19,7 +19,7 @@ export function Preferences() {
         className="icon-button"
         onClick={() => chooseLanguage(language === 'en' ? 'ru' : 'en')}
         lang={language === 'en' ? 'ru' : 'en'}
-        aria-label={language === 'en' ? 'Русский' : 'English'}
+        aria-label={language === 'en' ? 'RU: Русский' : 'EN: English'}
         title={language === 'en' ? 'Русский' : 'English'}
       >
         {language === 'en' ? 'RU' : 'EN'}
@@ -50,7 +50,7 @@ export function Who() {
   return (
     <Menu position="bottom-end" width={220} shadow="md">
       <Menu.Target>
-        <UnstyledButton className="who" aria-label={t.signedInAs(operator.name)}>
+        <UnstyledButton className="who" title={t.signedInAs(operator.name)}>
           <Icon name="person" />
           <span className="who-name">
             {operator.name}

@@ -43,8 +43,8 @@ export const texts = inBoth({
     clearSays: 'It disappears from here for everybody. If its cause is still there, it comes back.',
     sources: 'Sources of the rate',
     balances: 'Balances of all partners, live',
-    toApprove: 'Partners that ask for live access',
-    requests: 'Requests for a second person',
+    toApprove: (n: number) => `partners to approve: ${n}`,
+    requests: (n: number) => `requests: ${n}`,
     tasks: 'Waiting for somebody',
     kinds: {
       gateway_contradiction: 'The gateway contradicts itself',
@@ -102,8 +102,8 @@ export const texts = inBoth({
     clearSays: 'Она исчезнет отсюда для всех. Если причина осталась, тревога вернётся.',
     sources: 'Источники курса',
     balances: 'Балансы всех партнёров, боевые',
-    toApprove: 'Партнёры просят боевой доступ',
-    requests: 'Запросы ко второму человеку',
+    toApprove: n => `партнёры: ${n}`,
+    requests: n => `запросы: ${n}`,
     tasks: 'Ждут кого-нибудь',
     kinds: {
       gateway_contradiction: 'Шлюз противоречит сам себе',

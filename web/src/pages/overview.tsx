@@ -108,8 +108,8 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
         {rate ? t.rateAge(durationIn(language, Math.max(1, rate.age_sec) * 1000)) : t.noRate}{' '}
         {rate?.stale && <State state="stale" />}
       </Figure>
-      <Figure name={t.available} href="/ledger" value={<Usdt amount={balances.available_usdt} bare />}>
-        {t.held} <Usdt amount={balances.held_usdt} bare /> · {t.partners(balances.partners)}
+      <Figure name={t.available} href="/ledger" value={<Usdt amount={balances.available_usdt} bare cents />}>
+        {t.held} <Usdt amount={balances.held_usdt} bare cents /> · {t.partners(balances.partners)}
       </Figure>
       <Figure
         name={`${t.deliveries}: ${t.failing}`}
@@ -129,8 +129,9 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
         href="/requests"
         value={<Count value={now.requests_waiting + now.partners_to_approve} />}
       >
-        <Link href="/requests">{t.requests}</Link>: {now.requests_waiting} ·{' '}
-        <Link href="/partners">{t.toApprove}</Link>: {now.partners_to_approve}
+        <Link href="/requests">{t.requests(now.requests_waiting)}</Link>
+        {' · '}
+        <Link href="/partners">{t.toApprove(now.partners_to_approve)}</Link>
       </Figure>
     </div>
   );

@@ -157,8 +157,9 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
           says={
             <>
               <p className="amount">
-                <Rub amount={payment.amount_rub} /> <span className="dim">→ {payment.recipient}</span>
+                <Rub amount={payment.amount_rub} />
               </p>
+              <p className="to-whom dim">→ {payment.recipient}</p>
               <p>{resolving === 'succeeded' ? t.succeedSays : t.failSays}</p>
               {needs_second_person && <p className="note">{t.secondPerson}</p>}
             </>

@@ -1,6 +1,6 @@
 import type { ReviewRow } from '../../../src/console/shapes.ts';
 import { Action } from '../parts/action.tsx';
-import { Badge, State, TestMark } from '../parts/badge.tsx';
+import { Badge, TestMark } from '../parts/badge.tsx';
 import { Rub } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { Cut, ShortId } from '../parts/short.tsx';
@@ -17,11 +17,10 @@ const texts = inBoth({
     lead: 'Payments whose outcome the gateway has not told, the oldest first. Kopeck goes on asking by itself.',
     age: 'Age',
     last: 'Last answer',
-    tries: 'Asked',
-    times: (n: number) => `${n}×`,
-    next: 'Next look',
+    times: (n: number) => `asked ${n}×`,
+    next: 'again at',
     now: 'asking now',
-    wish: 'Second person',
+    wish: 'waits for a second person',
     action: 'Action',
     ask: 'Ask again',
     none: 'Nothing to review',
@@ -31,11 +30,10 @@ const texts = inBoth({
     lead: 'Платежи, об исходе которых шлюз не сообщил; старые сверху. Kopeck продолжает спрашивать сам.',
     age: 'Возраст',
     last: 'Последний ответ',
-    tries: 'Спросили',
-    times: n => `${n}×`,
-    next: 'Проверка',
+    times: n => `спросили ${n}×`,
+    next: 'снова в',
     now: 'спрашивает',
-    wish: 'Второй человек',
+    wish: 'ждёт второго человека',
     action: 'Действие',
     ask: 'Спросить',
     none: 'Разбирать нечего',
@@ -51,41 +49,52 @@ export default function Review() {
   const language = useLanguage();
   const columns: Column<ReviewRow>[] = [
     { head: list.payment, cell: row => <ShortId id={row.payment_id} /> },
+    { head: t.age, cell: row => <span className="number">{durationIn(language, row.age_sec * 1000)}</span> },
     {
-      head: t.age,
+      head: list.status,
       cell: row => (
-        <span className="inline">
-          <span className="number">{durationIn(language, row.age_sec * 1000)}</span>
-          {row.overdue && <Badge tone="bad">{shared.states.overdue}</Badge>}
-        </span>
+        <>
+          {row.overdue ? (
+            <Badge tone="bad">{shared.states.overdue}</Badge>
+          ) : (
+            <Badge tone="open">{shared.states.manual_review}</Badge>
+          )}
+          {row.request && <span className="under">{t.wish}</span>}
+        </>
       ),
     },
     {
       head: list.partner,
       cell: row => (
-        <span className="inline">
-          <Cut text={row.partner} />
-          <TestMark mode={row.mode} />
-        </span>
+        <>
+          <span className="inline">
+            <Cut text={row.partner} />
+            <TestMark mode={row.mode} />
+          </span>
+          <span className="under">
+            <Cut text={row.recipient} />
+          </span>
+        </>
       ),
     },
-    { head: list.recipient, cell: row => <Cut text={row.recipient} />, wideOnly: true },
     { head: list.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
-    { head: t.last, cell: row => <Cut text={row.last_answer} /> },
     {
-      head: t.tries,
-      cell: row => <span className="number">{t.times(row.tries)}</span>,
-      right: true,
-      wideOnly: true,
-    },
-    {
-      head: t.next,
-      cell: row => (row.is_under_way ? t.now : <Time at={row.next_look_at} as="short" />),
-      wideOnly: true,
-    },
-    {
-      head: t.wish,
-      cell: row => (row.request ? <State state={row.request.state} /> : <span className="dim">—</span>),
+      head: t.last,
+      cell: row => (
+        <>
+          <Cut text={row.last_answer} />
+          <span className="under">
+            {t.times(row.tries)} ·{' '}
+            {row.is_under_way ? (
+              t.now
+            ) : (
+              <>
+                {t.next} <Time at={row.next_look_at} as="clock" />
+              </>
+            )}
+          </span>
+        </>
+      ),
     },
     { head: t.action, cell: row => <Ask row={row} /> },
   ];

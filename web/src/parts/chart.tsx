@@ -1,6 +1,6 @@
 import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { useLanguage, useShared } from '../texts/index.ts';
 import { numberIn } from './money.tsx';
@@ -33,6 +33,8 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
+  /** The point under the cursor; without one, the last. */
+  const [shown, setShown] = useState<number | null>(null);
   const data = useMemo<uPlot.AlignedData>(
     () => [at.map(one => Date.parse(one) / 1000), ...series.map(one => one.values)],
     [at, series],
@@ -56,31 +58,24 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
       ticks: { show: false },
     };
     const lines = JSON.parse(shape) as Omit<Series, 'values'>[];
-    const number = (_: uPlot, value: number | null) =>
-      value === null ? '—' : numberIn(language, value, digits);
-    // Over more than a day and a half the time of day says little.
-    const isLong = () => {
-      const [times] = latest.current;
-      return (times.at(-1) ?? 0) - (times[0] ?? 0) > 36 * 3600;
-    };
     const dayOf = (sec: number) => dayIn(language, sec);
     const drawn = new uPlot(
       {
         width: div.clientWidth,
         height,
         tzDate: sec => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
-        fmtDate: template =>
-          uPlot.fmtDate(
-            template
-              .replace('{h}', '{HH}')
-              .replace(/:{mm}{aa}/, ':{mm}')
-              .replace('{aa}', ''),
-          ),
         scales: { y: fromZero ? { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } : {} },
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-        legend: { live: true },
+        legend: { show: false },
+        padding: [8, 8, 0, 0],
+        hooks: { setCursor: [({ cursor }) => setShown(cursor.idx ?? null)] },
         axes: [
-          { ...axis, size: 28, space: 60, values: (_, ticks) => ticks.map(isLong() ? dayOf : clockOf) },
+          {
+            ...axis,
+            size: 28,
+            space: 60,
+            values: (_, ticks) => ticks.map(isLong(latest.current[0]) ? dayOf : clockOf),
+          },
           {
             ...axis,
             size: 46,
@@ -88,16 +83,12 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
           },
         ],
         series: [
-          {
-            label: 'UTC',
-            value: (_, sec) => (sec ? (isLong() ? `${dayOf(sec)} ` : '') + clockOf(sec) : '—'),
-          },
+          {},
           ...lines.map(line => ({
             label: line.label,
             stroke: of(line.colour),
             width: 1.75,
             points: { show: false },
-            value: number,
             ...(line.dash ? { dash: line.dash } : {}),
             ...(line.fill ? { fill: `color-mix(in srgb, ${of(line.colour)} 14%, transparent)` } : {}),
           })),
@@ -120,12 +111,41 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
 
   return (
     <figure className="chart">
+      <ul className="legend" aria-hidden="true">
+        {series.map(one => (
+          <li key={one.label}>
+            <svg className="legend-line" viewBox="0 0 18 4" aria-hidden="true">
+              <line
+                x1="0"
+                y1="2"
+                x2="18"
+                y2="2"
+                stroke={`var(${one.colour})`}
+                strokeDasharray={one.dash?.join(' ')}
+              />
+            </svg>
+            {one.label} <span className="number">{valueAt(one.values)}</span>
+          </li>
+        ))}
+        <li className="number">{timeShown()} UTC</li>
+      </ul>
       <div ref={frame} aria-hidden="true" />
       <figcaption className="unseen">
         {title}. {series.map(one => describe(one)).join(' ')}
       </figcaption>
     </figure>
   );
+
+  function timeShown(): string {
+    const sec = data[0][shown ?? at.length - 1];
+    if (sec === undefined) return '';
+    return isLong(data[0]) ? `${dayIn(language, sec)} ${clockOf(sec)}` : clockOf(sec);
+  }
+
+  function valueAt(values: (number | null)[]): string {
+    const value = values[shown ?? values.length - 1];
+    return value === null || value === undefined ? '—' : numberIn(language, value, digits);
+  }
 
   function describe({ label, values }: Series): string {
     const known = values.filter(value => value !== null);
@@ -143,3 +163,6 @@ const dayIn = (language: string, sec: number) =>
     month: 'short',
     timeZone: 'UTC',
   }).format(sec * 1000);
+
+/** Over more than a day and a half the time of day says little. */
+const isLong = (times: ArrayLike<number>) => (times[times.length - 1] ?? 0) - (times[0] ?? 0) > 36 * 3600;

@@ -30,12 +30,14 @@ export function Rub({ amount, bare = false }: MoneyProps) {
   );
 }
 
-export function Usdt({ amount, bare = false }: MoneyProps) {
+/** `cents` cuts off what is smaller, which stays in the title. */
+export function Usdt({ amount, bare = false, cents = false }: MoneyProps & { cents?: boolean }) {
   const language = useLanguage();
   if (amount === null || amount === undefined) return <span className="dim">—</span>;
+  const shown = cents ? amount.replace(/(\.\d\d)\d+$/, '$1') : amount;
   return (
-    <span className="number">
-      {amountIn(language, amount)}
+    <span className="number" title={cents ? amount : undefined}>
+      {amountIn(language, shown)}
       {!bare && <span className="unit"> USDT</span>}
     </span>
   );

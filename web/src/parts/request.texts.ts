@@ -9,6 +9,7 @@ export const texts = inBoth({
     },
     waits: 'Waits for a second person',
     what: 'What will be done',
+    amount: 'Amount',
     askedBy: 'Asked by',
     decidedBy: 'Decided by',
     names: {
@@ -44,6 +45,7 @@ export const texts = inBoth({
     },
     waits: 'Ждёт второго человека',
     what: 'Что будет сделано',
+    amount: 'Сумма',
     askedBy: 'Запросил',
     decidedBy: 'Решил',
     names: {

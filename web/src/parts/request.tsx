@@ -11,6 +11,7 @@ import { Facts } from './page.tsx';
 import { texts } from './request.texts.ts';
 import { Ago, Time } from './time.tsx';
 
+type Words = (typeof texts)['en'];
 type Decision = 'approve' | 'refuse' | 'withdraw';
 
 /** Something that waits, or has waited, for a second person. */
@@ -34,12 +35,12 @@ export function RequestCard({
       </div>
       <Facts
         facts={[
-          ...amountOf(request),
+          ...amountOf(t, request),
           ...changeOf(t, request),
           [
             t.askedBy,
             <span key="by">
-              {request.asked_by} · <Ago at={request.asked_at} />
+              {nameOf(request.asked_by)} · <Ago at={request.asked_at} />
             </span>,
           ],
           ...(request.decided_by
@@ -47,7 +48,7 @@ export function RequestCard({
                 [
                   t.decidedBy,
                   <span key="by">
-                    {request.decided_by} · <Time at={request.decided_at} as="short" />
+                    {nameOf(request.decided_by)} · <Time at={request.decided_at} as="short" />
                   </span>,
                 ],
               ] as [string, React.ReactNode][])
@@ -59,15 +60,18 @@ export function RequestCard({
   );
 }
 
-function amountOf({ amount_rub, amount_usdt, kind }: RequestRow): [string, React.ReactNode][] {
-  if (amount_rub) return [['₽', <Rub key="rub" amount={amount_rub} />]];
-  return amount_usdt && kind !== 'credit' ? [['USDT', <Usdt key="usdt" amount={amount_usdt} />]] : [];
+function amountOf(t: Words, { amount_rub, amount_usdt, kind }: RequestRow): [string, React.ReactNode][] {
+  if (amount_rub) return [[t.amount, <Rub key="rub" amount={amount_rub} />]];
+  return amount_usdt && kind !== 'credit' ? [[t.amount, <Usdt key="usdt" amount={amount_usdt} />]] : [];
 }
 
-const changeOf = (t: (typeof texts)['en'], { change, reason }: RequestRow): [string, React.ReactNode][] =>
+const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.ReactNode][] =>
   Object.entries(change)
     .filter(([, value]) => value !== reason)
     .map(([name, value]) => [wordIn(t.names, name), wordIn(t.words, value)]);
+
+/** Actors of the audit are named with their kind. */
+const nameOf = (actor: string) => actor.replace(/^operator:/, '');
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;

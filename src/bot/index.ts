@@ -56,8 +56,9 @@ async function serve(deps: BotDeps, talk: Talk, signal: AbortSignal): Promise<vo
     deps.telegramWebhook ? undefined : poll(talk, clock, signal),
     repeat(tellEveryMs, async () => {
       await distributeNotices(deps.pool, clock);
-      await doDueJobs(deps, api, signal);
+      await doDueJobs(deps, api, 'messages', signal);
     }),
+    repeat(tellEveryMs, () => doDueJobs(deps, api, 'deletes', signal)),
     repeat(watchEveryMs, () => watch(deps)),
   ]);
 }

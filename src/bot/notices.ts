@@ -1,4 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
+import { idFromUuid } from '../base/ids.ts';
 import type { NoticeKind } from '../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { addJob, type NoticeDetails } from './jobs.ts';
@@ -51,6 +52,7 @@ async function distribute(tx: Queryable, clock: Clock, { partner_id, kind, upTo 
               AND ($4 > 1 OR $3::text IS DISTINCT FROM 'telegram:' || m.user_id)`,
     values: [partner_id, topicOf[kind] ?? 'security', details.actor ?? null, count],
   });
+  const partnerId = partner_id === null ? null : idFromUuid('prt', partner_id);
   for (const { user_id, name } of rows)
-    await addJob(tx, clock, user_id, { do: 'tell', kind, partner: name, details, count });
+    await addJob(tx, clock, user_id, { do: 'tell', kind, partnerId, partner: name, details, count });
 }

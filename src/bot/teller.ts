@@ -1,7 +1,8 @@
 import { type Api, GrammyError } from 'grammy';
 import { instantOf } from '../base/clock.ts';
+import { parseId, uuidFromId } from '../base/ids.ts';
 import type { BotDeps } from './deps.ts';
-import { dropChat, endJob, type Job, listDueJobs, postponeChat } from './jobs.ts';
+import { dropMessages, endJob, type Job, type Lane, listDueJobs, postponeChat, postponeJob } from './jobs.ts';
 import { keyboardOf, type Screen } from './screen.ts';
 import { staffScreen } from './staff.ts';
 import { type Language, texts } from './texts.ts';
@@ -9,28 +10,36 @@ import { setBlocked } from './users.ts';
 
 const atOnce = 50;
 const longestPauseMs = 300_000;
+/** How often to look whether somebody has unblocked the bot, as long as something of theirs is to go away. */
+const blockedPauseMs = 3_600_000;
 /** Whoever could not be reached for so long has no use for the news. */
 const giveUpMs = 3 * 24 * 3_600_000;
 
-/** Does what is due, the oldest first. Returns how many jobs there were. */
-export async function doDueJobs(deps: BotDeps, api: Api, signal: AbortSignal): Promise<number> {
-  const jobs = await listDueJobs(deps.pool, deps.clock, atOnce);
+type TellerDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'telegramStaffChat'>;
+
+/** Does what is due, the oldest first. */
+export async function doDueJobs(deps: TellerDeps, api: Api, lane: Lane, signal: AbortSignal): Promise<void> {
+  const jobs = await listDueJobs(deps.pool, deps.clock, lane, atOnce);
   const postponed = new Set<bigint | null>();
   for (const job of jobs) {
     if (signal.aborted) break;
     if (!postponed.has(job.chatId) && !(await doJob(deps, api, job))) postponed.add(job.chatId);
   }
-  return jobs.length;
 }
 
 /** False if its chat has to wait. */
-async function doJob(deps: BotDeps, api: Api, job: Job): Promise<boolean> {
+async function doJob(deps: TellerDeps, api: Api, job: Job): Promise<boolean> {
   const { pool, clock } = deps;
   const chatId = job.chatId === null ? deps.telegramStaffChat : Number(job.chatId);
-  const isHopeless = chatId === undefined || clock.nowMs() - job.createdAt.getTime() > giveUpMs;
-  if (isHopeless) {
+  // A partner waits for its approval for as long as it takes.
+  const isLate = job.task.do !== 'approval' && clock.nowMs() - job.createdAt.getTime() > giveUpMs;
+  if (isLate) {
     await endJob(pool, job.jobId);
     return true;
+  }
+  if (chatId === undefined) {
+    await postponeChat(pool, clock, job, longestPauseMs);
+    return false;
   }
   try {
     await carryOut(deps, api, chatId, job);
@@ -41,10 +50,11 @@ async function doJob(deps: BotDeps, api: Api, job: Job): Promise<boolean> {
   return true;
 }
 
-async function carryOut(deps: BotDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
+async function carryOut(deps: TellerDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
-  const { text, buttons } =
-    task.do === 'tell' ? noticeScreen(await languageOf(deps, chatId), task) : staffScreen(task);
+  const screen = task.do === 'tell' ? await noticeScreen(deps, chatId, task) : staffScreen(task);
+  if (!screen) return;
+  const { text, buttons } = screen;
   await api.sendMessage(chatId, text, {
     parse_mode: 'HTML',
     reply_markup: keyboardOf(buttons),
@@ -52,8 +62,12 @@ async function carryOut(deps: BotDeps, api: Api, chatId: number, { task }: Job):
   });
 }
 
-function noticeScreen(language: Language, { kind, partner, details, count }: TellTask): Screen {
-  const say = texts[language];
+/** Undefined if it is not theirs to know any more: they may have been removed while it waited. */
+async function noticeScreen(deps: TellerDeps, userId: number, task: TellTask): Promise<Screen | undefined> {
+  const { kind, partner, details, count } = task;
+  const reader = await findReader(deps, userId, task);
+  if (!reader) return undefined;
+  const say = texts[reader.language];
   const notice = say.notices[kind as keyof typeof say.notices];
   const text = notice ? notice(details, count) : kind;
   return {
@@ -64,33 +78,43 @@ function noticeScreen(language: Language, { kind, partner, details, count }: Tel
 
 type TellTask = Extract<Job['task'], { do: 'tell' }>;
 
-async function languageOf({ pool }: BotDeps, userId: number): Promise<Language> {
+async function findReader(
+  { pool }: TellerDeps,
+  userId: number,
+  task: TellTask,
+): Promise<{ language: Language } | undefined> {
+  const partnerId = parseId('prt', task.partnerId ?? '');
   const { rows } = await pool.query<{ language: Language }>({
-    text: 'SELECT language FROM chat_users WHERE user_id = $1',
-    values: [userId],
+    text: `SELECT language FROM chat_users u WHERE user_id = $1
+              AND EXISTS (SELECT FROM members m
+                           WHERE m.user_id = u.user_id AND ($2::uuid IS NULL OR m.partner_id = $2))`,
+    values: [userId, partnerId ? uuidFromId(partnerId) : null],
   });
-  return rows[0]?.language ?? 'en';
+  return rows[0];
 }
 
-async function goOnAfter(deps: BotDeps, job: Job, error: unknown): Promise<boolean> {
+/** False if its chat has to wait. */
+async function goOnAfter(deps: TellerDeps, job: Job, error: unknown): Promise<boolean> {
   const { pool, clock, log } = deps;
   const refusal = error instanceof GrammyError ? error : undefined;
-  if (refusal?.error_code === 403) {
-    if (job.chatId !== null) await setBlocked(pool, job.chatId, instantOf(clock));
-    else log.warn({}, 'the staff chat does not let the bot in');
-    await dropChat(pool, job.chatId);
+  const retryAfterSec = refusal?.parameters.retry_after;
+  const pauseMs = Math.min(longestPauseMs, 1_000 * 2 ** Math.min(job.tries, 10));
+  const isMessage = job.task.do !== 'delete';
+  if (isMessage && (refusal?.error_code === 400 || refusal?.error_code === 403))
+    log.warn({ task: job.task.do, reason: refusal.description }, 'a message of the bot was refused');
+  if (refusal?.error_code === 403 && job.chatId !== null) {
+    await setBlocked(pool, job.chatId, instantOf(clock));
+    await dropMessages(pool, job.chatId);
+    if (!isMessage) await postponeJob(pool, clock, job, blockedPauseMs);
     return false;
   }
-  const retryAfterSec = refusal?.parameters.retry_after;
   // Only this says something of the message itself; a token or an address that is wrong says nothing of it.
   if (refusal?.error_code === 400) {
-    // A group that became a supergroup has another number, which is the operator's to set.
-    if (job.task.do !== 'delete')
-      log.warn({ task: job.task.do, reason: refusal.description }, 'a message of the bot was refused');
-    await endJob(pool, job.jobId);
+    // The staff chat may have got another number, which is the operator's to set: all this is told then.
+    if (job.chatId === null) await postponeJob(pool, clock, job, pauseMs);
+    else await endJob(pool, job.jobId);
     return true;
   }
-  const pauseMs = Math.min(longestPauseMs, 1_000 * 2 ** Math.min(job.tries, 10));
   await postponeChat(pool, clock, job, retryAfterSec === undefined ? pauseMs : retryAfterSec * 1_000);
   return false;
 }

@@ -13,6 +13,7 @@ export interface WatchDeps {
   pool: Pool;
   clock: Clock;
   rateMaxAgeSec: number;
+  telegramStaffChat: number | undefined;
 }
 
 /** Looks for what nobody reports: each finding is put on record together with its notice, so that it is told once. */
@@ -94,7 +95,9 @@ async function watchRate(tx: Queryable, { clock, rateMaxAgeSec }: WatchDeps): Pr
 }
 
 /** New alarms that are still open, and partners that wait for approval. */
-async function watchForStaff(tx: Queryable, { clock }: WatchDeps): Promise<void> {
+async function watchForStaff(tx: Queryable, { clock, telegramStaffChat }: WatchDeps): Promise<void> {
+  // Told to nobody, it would count as told, and stay unsaid when there is somebody.
+  if (telegramStaffChat === undefined) return;
   const at = instantOf(clock);
   const { rows: alarms } = await tx.query<{ id: bigint; kind: string; subject: string; detail: string }>({
     text: 'UPDATE alarms SET told_at = $1 WHERE told_at IS NULL RETURNING id, kind, subject, detail',

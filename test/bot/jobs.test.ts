@@ -1,0 +1,203 @@
+import { Api } from 'grammy';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
+import { addJob, type Lane, type Task } from '../../src/bot/jobs.ts';
+import { distributeNotices } from '../../src/bot/notices.ts';
+import { doDueJobs } from '../../src/bot/teller.ts';
+import { meetUser } from '../../src/bot/users.ts';
+import { watch } from '../../src/bot/watch.ts';
+import { leaveNotice } from '../../src/db/notices.ts';
+import { acceptInvitation, invite, removeMember, signUp } from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startTelegram } from '../telegram/index.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const telegram = await startTelegram();
+const api = new Api(telegram.token, { apiRoot: telegram.root });
+const hourMs = 3_600_000;
+const staffChat = -1_002_000_000_777;
+
+afterAll(telegram.close);
+beforeEach(() => pool.query('DELETE FROM chat_jobs'));
+afterEach(() => expect(telegram.violations).toEqual([]));
+
+interface Work {
+  lane?: Lane;
+  through?: Api;
+  /** Null: there is none. */
+  staff?: number | null;
+}
+
+async function work({ lane = 'messages', through = api, staff = staffChat }: Work = {}) {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const deps = { pool, clock, log, telegramStaffChat: staff ?? undefined };
+  await doDueJobs(deps, through, lane, new AbortController().signal);
+}
+
+async function waiting(): Promise<{ chatId: bigint | null; do: string; inMs: number }[]> {
+  const { rows } = await pool.query(
+    `SELECT chat_id AS "chatId", task->>'do' AS "do", due_at FROM chat_jobs ORDER BY id`,
+  );
+  return rows.map(({ due_at, ...job }) => ({ ...job, inMs: due_at.getTime() - clock.nowMs() }));
+}
+
+/** Somebody with a partner of their own, to whom the bot may write. */
+async function someone(firstName: string) {
+  const user = telegram.user({ firstName, languageCode: 'en' });
+  const userId = BigInt(user.account.id);
+  await user.send('/start');
+  await meetUser(pool, clock, userId, 'en');
+  const desk = { pool, clock, actor: 'test' };
+  const signed = await signUp(desk, { userId, name: firstName }, `Partner of ${firstName}`);
+  if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
+  return { user, userId, desk, partnerId: signed.partner.partnerId };
+}
+
+const notice: Task = {
+  do: 'tell',
+  kind: 'sending_suspended',
+  partnerId: null,
+  partner: null,
+  details: {},
+  count: 1,
+};
+const alarm: Task = { do: 'alarm', alarmId: '1', kind: 'payment_overdue', subject: 'x', detail: 'Old.' };
+
+test('what is to go away from the chat of somebody who blocked the bot goes when they are back', async () => {
+  const { user, userId } = await someone('Blocker');
+  const { message_id } = await api.sendMessage(user.account.id, 'a secret');
+  await addJob(pool, clock, userId, { do: 'delete', messageId: message_id });
+  await addJob(pool, clock, userId, notice);
+  user.block();
+  await work();
+  expect(await waiting()).toEqual([{ chatId: userId, do: 'delete', inMs: 0 }]);
+  await work({ lane: 'deletes' });
+  expect(await waiting()).toEqual([{ chatId: userId, do: 'delete', inMs: hourMs }]);
+  user.unblock();
+  clock.advance(hourMs);
+  await work({ lane: 'deletes' });
+  expect(user.messages.find(({ id }) => id === message_id)?.isDeleted).toBe(true);
+  expect(await waiting()).toEqual([]);
+});
+
+test('a removal waits for no message, neither for a flood nor for what its chat may not be told yet', async () => {
+  const { user, userId } = await someone('Flooded');
+  for (let n = 0; n < 60; n++) await addJob(pool, clock, userId, notice);
+  const { message_id } = await api.sendMessage(user.account.id, 'a secret');
+  await addJob(pool, clock, userId, { do: 'delete', messageId: message_id }, 1);
+  clock.advance(1);
+  telegram.fail({ kind: 'tooManyRequests', retryAfter: 200 }, { method: 'sendMessage' });
+  await work();
+  await work({ lane: 'deletes' });
+  expect(user.messages.find(({ id }) => id === message_id)?.isDeleted).toBe(true);
+  expect((await waiting()).map(({ do: what, inMs }) => [what, inMs])).toEqual(
+    Array.from({ length: 60 }, () => ['tell', 200_000]),
+  );
+});
+
+test('without a staff chat nothing counts as told to it, and is told once there is one', async () => {
+  const { partnerId } = await someone('Early');
+  const log = { warn: () => {} };
+  await createAlarms({ db: pool, clock, log }).raise({ kind: 'early', subject: 's', detail: 'd' });
+  const deps = { pool, clock, rateMaxAgeSec: 300 };
+  await watch({ ...deps, telegramStaffChat: undefined });
+  expect(await waiting()).toEqual([]);
+  await watch({ ...deps, telegramStaffChat: staffChat });
+  const { rows } = await pool.query('SELECT task FROM chat_jobs');
+  const tasks = rows.map(({ task }) => task);
+  expect(tasks).toContainEqual(expect.objectContaining({ do: 'alarm', kind: 'early' }));
+  expect(tasks).toContainEqual(expect.objectContaining({ do: 'approval', partnerId }));
+});
+
+test('what staff are to know waits until their chat is there, open, and has its right number', async () => {
+  const group = telegram.group({ id: staffChat, title: 'Staff' });
+  const operator = group.join({ firstName: 'Olga' });
+  await addJob(pool, clock, null, alarm);
+  await addJob(pool, clock, null, { do: 'approval', partnerId: 'prt_x', name: 'Patient' });
+  const nextTry = async () => clock.advance(Math.max(...(await waiting()).map(({ inMs }) => inMs)));
+  await work({ staff: null });
+  await nextTry();
+  // Nobody knows that number, which is said of each message for itself.
+  await work({ staff: -1_009_999_999_999 });
+  await nextTry();
+  group.removeBot();
+  await work();
+  expect((await waiting()).every(({ inMs }) => inMs > 0)).toBe(true);
+  await nextTry();
+  expect((await waiting()).map(job => job.do)).toEqual(['alarm', 'approval']);
+  // An alarm of days ago is no news; a partner still waits.
+  clock.advance(4 * 24 * hourMs);
+  group.room.forbidden = undefined;
+  await work();
+  expect(await waiting()).toEqual([]);
+  await operator.reads(/Patient signed up/);
+  expect(operator.messages).toHaveLength(1);
+});
+
+test('one message that the staff chat refuses does not hold up those behind it', async () => {
+  const chat = staffChat - 1;
+  const operator = telegram.group({ id: chat, title: 'Staff' }).join({ firstName: 'Olga' });
+  await addJob(pool, clock, null, { ...alarm, detail: 'too long '.repeat(1_000) });
+  await addJob(pool, clock, null, { ...alarm, detail: 'Behind it.' });
+  await work({ staff: chat });
+  await operator.reads(/Behind it/);
+  expect(telegram.violations.splice(0)).toEqual([expect.stringContaining('message is too long')]);
+  expect(await waiting()).toEqual([{ chatId: null, do: 'alarm', inMs: 1_000 }]);
+});
+
+test('whoever is removed is not told what waited for them', async () => {
+  const { user, userId, desk, partnerId } = await someone('Stays');
+  const leaving = telegram.user({ firstName: 'Leaves', languageCode: 'en' });
+  const leavingId = BigInt(leaving.account.id);
+  await leaving.send('/start');
+  await meetUser(pool, clock, leavingId, 'en');
+  const token = await invite(desk, partnerId, userId, 'viewer');
+  await acceptInvitation(desk, token, { userId: leavingId, name: 'Leaves' });
+  await leaveNotice(pool, clock, partnerId, 'sending_suspended');
+  await distributeNotices(pool, clock);
+  expect((await waiting()).map(({ chatId }) => chatId)).toContain(leavingId);
+  await removeMember(desk, partnerId, leavingId);
+  await work();
+  await user.reads(/Sending of webhooks is suspended/);
+  expect(leaving.messages.filter(({ from }) => from.is_bot)).toEqual([]);
+  expect(await waiting()).toEqual([]);
+});
+
+test('two processes that digest at once tell it once', async () => {
+  const { userId, partnerId } = await someone('Once');
+  for (let round = 0; round < 10; round++) {
+    for (let n = 0; n < 20; n++)
+      await leaveNotice(pool, clock, partnerId, 'delivery_failed', { event_id: n });
+    await Promise.all([1, 2, 3, 4].map(() => distributeNotices(pool, clock)));
+    const { rows } = await pool.query(
+      `DELETE FROM chat_jobs WHERE chat_id = $1 AND task->>'kind' = 'delivery_failed' RETURNING task->'count' AS count`,
+      [userId],
+    );
+    expect(rows).toEqual([{ count: 20 }]);
+    clock.advance(60_001);
+  }
+});
+
+test('what says nothing of the message does not end it: 401, 404 and 5xx; 400 does', async () => {
+  const { user, userId } = await someone('Lasting');
+  const kept = async (through: Api) => {
+    await addJob(pool, clock, userId, notice);
+    await work({ through });
+    const { length } = await waiting();
+    await pool.query('DELETE FROM chat_jobs');
+    return length;
+  };
+  expect(await kept(new Api('1:wrong', { apiRoot: telegram.root }))).toBe(1);
+  expect(await kept(new Api(telegram.token, { apiRoot: `${telegram.root}/elsewhere` }))).toBe(1);
+  telegram.fail({ kind: 'serverError', status: 500 });
+  expect(await kept(api)).toBe(1);
+  expect(await kept(api)).toBe(0);
+  await user.reads(/is suspended/);
+  const { message_id } = await api.sendMessage(user.account.id, 'gone');
+  await api.deleteMessage(user.account.id, message_id);
+  await addJob(pool, clock, userId, { do: 'delete', messageId: message_id });
+  await work({ lane: 'deletes' });
+  expect(await waiting()).toEqual([]);
+});

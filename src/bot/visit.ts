@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Api, GrammyError } from 'grammy';
 import type { Id } from '../base/ids.ts';
 import type { Desk } from '../db/audit.ts';
-import type { MemberRole, Partner, Person } from '../partners/index.ts';
+import { listMemberships, type MemberRole, mayAct, type Partner, type Person } from '../partners/index.ts';
 import type { BotDeps } from './deps.ts';
 import { type Button, keyboardOf, type Screen } from './screen.ts';
 import type { Texts } from './texts.ts';
@@ -64,6 +64,16 @@ export async function edit(
     if (!(error instanceof GrammyError) || error.error_code !== 400) throw error;
     return error.description.includes('message is not modified');
   }
+}
+
+/** Asked again before a write after anything that takes long. False, and said, if they were removed meanwhile. */
+export async function mayStillAct(visit: PartnerVisit, needed: MemberRole): Promise<boolean> {
+  const { deps, user, partner, say } = visit;
+  const memberships = await listMemberships(deps.pool, user.userId);
+  const role = memberships.find(one => one.partner.partnerId === partner.partnerId)?.role;
+  if (role && mayAct(role, needed)) return true;
+  await send(visit, { text: role ? say.notAllowed(needed) : say.noMember, buttons: [] });
+  return false;
 }
 
 /** What a button about a partner carries: never a secret, and always whose it is, since people change partners. */

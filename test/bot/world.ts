@@ -16,7 +16,7 @@ export interface BotWorld {
   /** Stops all that run. */
   stop(): Promise<void>;
   /** Another process with the same bot, as it were. */
-  start(): ReturnType<typeof startBot>;
+  start(changes?: { webhookAllowPrivate: boolean }): ReturnType<typeof startBot>;
 }
 
 export interface BotOptions {
@@ -43,7 +43,7 @@ export async function startBotWorld({
   const stop = async () => {
     await Promise.all(running.splice(0).map(end => end()));
   };
-  const start = () => {
+  const start: BotWorld['start'] = (changes = { webhookAllowPrivate: true }) => {
     const bot = startBot({
       pool,
       clock,
@@ -54,7 +54,7 @@ export async function startBotWorld({
       vault: createVault(secretKey),
       qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
       rateMaxAgeSec: 300,
-      webhookAllowPrivate: true,
+      ...changes,
       publicUrl: 'https://pay.example.com',
       telegramToken: telegram.token,
       telegramApiRoot: telegram.root,

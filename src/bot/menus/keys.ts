@@ -1,7 +1,7 @@
 import type { Mode } from '../../ledger/index.ts';
 import { type ApiKey, createKey, isAddressRange, listKeys, mayAct, revokeKey } from '../../partners/index.ts';
-import { showSecret } from '../secret-message.ts';
-import { ask, dataOf, type PartnerVisit, send, show } from '../visit.ts';
+import { sendSecretMessage } from '../secret-message.ts';
+import { ask, dataOf, mayStillAct, type PartnerVisit, send, show } from '../visit.ts';
 import type { Menu } from './menu.ts';
 
 /** More are shown by the command line; a screen holds no more. */
@@ -84,13 +84,23 @@ export async function createKeyAndShow(
 ): Promise<boolean> {
   const { say, deps, partner } = visit;
   const wanted = { partnerId: partner.partnerId, mode, allowedAddresses };
+  const message = await sendSecretMessage(visit);
+  if (!(await mayStillAct(visit, roleFor(mode)))) {
+    await message.discard();
+    return false;
+  }
   const creation = await createKey(visit.desk, deps.secretKey, wanted);
   if (creation.outcome === 'created') {
-    await showSecret(visit, say.keys.created(creation.key));
+    await message.reveal(say.keys.created(creation.key)).catch(async error => {
+      // Nobody has it, or nobody knows whether they do.
+      await revokeKey(visit.desk, creation.apiKey.keyId);
+      throw error;
+    });
     return true;
   }
+  await message.discard();
   const reason = creation.outcome === 'not_approved' ? say.keys.notApproved : say.partner.suspended;
-  await send(visit, { text: reason, buttons: [] });
+  await send(visit, { text: reason, buttons: [[{ text: say.back, data: dataOf('k', partner) }]] });
   return false;
 }
 
@@ -100,7 +110,7 @@ async function createFor(visit: PartnerVisit, mode: string, addresses: string[])
     visit.toast = visit.say.notAllowed(roleFor(mode));
     return;
   }
-  await createKeyAndShow(visit, mode, addresses);
+  if (!(await createKeyAndShow(visit, mode, addresses))) return;
   // The list goes below the key, so that both can be seen.
   await showKeys({ ...visit, pressedOn: undefined });
 }

@@ -13,8 +13,8 @@ import {
   rotateSecret,
   setWebhook,
 } from '../../webhooks/index.ts';
-import { showSecret } from '../secret-message.ts';
-import { ask, dataOf, type PartnerVisit, send, show } from '../visit.ts';
+import { type SecretMessage, sendSecretMessage } from '../secret-message.ts';
+import { ask, dataOf, mayStillAct, type PartnerVisit, send, show } from '../visit.ts';
 import type { Menu } from './menu.ts';
 
 const attemptsShown = 10;
@@ -58,15 +58,35 @@ async function saveAddress(visit: PartnerVisit, typed: string): Promise<void> {
     verdict.outcome === 'ok' &&
     (allowPrivate || !(await leadsInside(verdict.url.hostname, createNameLookup())));
   if (!isFine) return askForAddress(visit, say.webhook.badAddress);
+  if (!(await mayStillAct(visit, 'developer'))) return;
   await setWebhook(visit.desk, deps.vault, partner.partnerId, verdict.url.href);
   await send(visit, { text: say.webhook.saved, buttons: [] });
   await showWebhook(visit);
 }
 
-async function revealSecret(visit: PartnerVisit): Promise<void> {
+async function revealSecret(visit: PartnerVisit, message: SecretMessage): Promise<void> {
   const { deps, partner, say } = visit;
   const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
-  if (secrets.length > 0) await showSecret(visit, say.webhook.secrets(secrets));
+  if (secrets.length > 0) await message.reveal(say.webhook.secrets(secrets));
+  else await message.discard();
+}
+
+async function showSecret(visit: PartnerVisit): Promise<void> {
+  const message = await sendSecretMessage(visit);
+  if (await mayStillAct(visit, 'developer')) await revealSecret(visit, message);
+  else await message.discard();
+}
+
+/** If the new one cannot be shown now, it can be later: it is kept. */
+async function rotate(visit: PartnerVisit): Promise<void> {
+  const { deps, partner, say } = visit;
+  const message = await sendSecretMessage(visit);
+  if (!(await mayStillAct(visit, 'developer'))) return message.discard();
+  const outcome = await rotateSecret(visit.desk, deps.vault, partner.partnerId);
+  if (outcome === 'rotated') await revealSecret(visit, message);
+  else await message.discard();
+  if (outcome === 'overlap') visit.toast = say.webhook.overlap;
+  await showWebhook(visit);
 }
 
 /** Pressed again, a check that goes on is enough. */
@@ -89,6 +109,7 @@ async function checkNow(visit: PartnerVisit, url: string): Promise<void> {
   const { deps, partner, say } = visit;
   const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
   const certificate = await certify(deps, { url, secrets });
+  if (!(await mayStillAct(visit, 'developer'))) return;
   const reEnabled =
     certificate.canReceive && (await reEnable(visit.desk, partner.partnerId)) === 're_enabled';
   await send(visit, {
@@ -122,7 +143,7 @@ export const webhook: Menu = {
   actions: {
     w: { role: 'developer', run: showWebhook },
     ws: { role: 'developer', run: visit => askForAddress(visit, visit.say.webhook.askAddress) },
-    wk: { role: 'developer', run: revealSecret },
+    wk: { role: 'developer', run: showSecret },
     wc: { role: 'developer', run: check },
     wl: { role: 'developer', run: showLog },
     we: { role: 'developer', run: (visit, event = '') => resend(visit, event) },
@@ -140,15 +161,6 @@ export const webhook: Menu = {
   },
   steps: {
     webhook_url: { role: 'developer', answer: (visit, _args, typed) => saveAddress(visit, typed) },
-    webhook_rotate: {
-      role: 'developer',
-      confirm: async visit => {
-        const { deps, partner, say } = visit;
-        const outcome = await rotateSecret(visit.desk, deps.vault, partner.partnerId);
-        if (outcome === 'rotated') await revealSecret(visit);
-        if (outcome === 'overlap') visit.toast = say.webhook.overlap;
-        await showWebhook(visit);
-      },
-    },
+    webhook_rotate: { role: 'developer', confirm: rotate },
   },
 };

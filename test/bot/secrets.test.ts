@@ -1,0 +1,176 @@
+import { promises as dns } from 'node:dns';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
+import {
+  acceptInvitation,
+  approveLive,
+  createKey,
+  invite,
+  listKeys,
+  type MemberRole,
+  removeMember,
+} from '../../src/partners/index.ts';
+import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import type { PrivateUser } from '../telegram/people.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { telegram } = world;
+const desk = deskOf(pool);
+const vault = createVault(secretKey);
+
+afterEach(() => {
+  telegram.clearFaults();
+  vi.restoreAllMocks();
+});
+
+/** A partner with one more member than its owner, who stands in its menu. */
+async function partnerWith(role: MemberRole, name: string) {
+  const { owner, partnerId } = await ownerOf(world, pool, name);
+  const member = telegram.user({ firstName: `Member of ${name}`, languageCode: 'en' });
+  const userId = BigInt(member.account.id);
+  const token = await invite(desk, partnerId, BigInt(owner.account.id), role);
+  await acceptInvitation(desk, token, { userId, name: member.account.first_name });
+  await member.send('/menu');
+  await member.reads(/Your role/);
+  return { owner, member, partnerId, remove: () => removeMember(desk, partnerId, userId) };
+}
+
+async function askForTestKey(person: PrivateUser): Promise<void> {
+  await person.press('🔑 Keys');
+  await person.reads(/no keys/);
+  await person.press('➕ Test key');
+  await person.reads(/From which/);
+}
+
+const secretOf = (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, Date.now());
+
+test('a key is made only when there is a message to show it in', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Unsent');
+  await askForTestKey(owner);
+  telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
+  await owner.press('🌍 Any address');
+  await owner.reads(/Something failed on our side/);
+  expect(await listKeys(pool, partnerId)).toEqual([]);
+});
+
+test('a key that could not be shown is revoked', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Unshown');
+  await askForTestKey(owner);
+  telegram.fail({ kind: 'disconnect' }, { method: 'editMessageText', chatId: owner.account.id, times: 4 });
+  await owner.press('🌍 Any address');
+  await owner.reads(/One moment/);
+  await owner.reads(/Something failed on our side/);
+  expect(await listKeys(pool, partnerId)).toEqual([expect.objectContaining({ revokedAt: expect.any(Date) })]);
+  expect(owner.messages.filter(({ text }) => text.includes('svc_test_'))).toEqual([]);
+});
+
+test('a secret is rotated only when there is a message to show the new one in', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Unrotated');
+  await setWebhook(desk, vault, partnerId, 'https://receiver.example/hook');
+  const before = await secretOf(partnerId);
+  await owner.press('📬 Webhook');
+  await owner.reads(/receiver\.example/);
+  await owner.press('♻️ Rotate the secret');
+  await owner.reads(/Make a new secret/);
+  telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
+  await owner.press('♻️ Rotate the secret');
+  await owner.reads(/Something failed on our side/);
+  expect(await secretOf(partnerId)).toEqual(before);
+});
+
+test('whoever is removed while Telegram keeps them waiting gets neither key nor secret', async () => {
+  const { member, partnerId, remove } = await partnerWith('developer', 'Keeper');
+  await askForTestKey(member);
+  telegram.fail(
+    { kind: 'tooManyRequests', retryAfter: 1 },
+    { method: 'sendMessage', chatId: member.account.id },
+  );
+  await member.press('🌍 Any address');
+  await expect.poll(() => telegram.calls.some(({ status }) => status === 429)).toBe(true);
+  await remove();
+  await member.reads(/You are not a member/);
+  expect(await listKeys(pool, partnerId)).toEqual([]);
+});
+
+test('whoever is removed while their webhook is checked does not re-enable it, nor learns what came of it', async () => {
+  const { member, partnerId, remove } = await partnerWith('developer', 'Checker');
+  const receiver = await startReceiver();
+  const held = Promise.withResolvers<void>();
+  receiver.answer(async response => {
+    await held.promise;
+    response.writeHead(204).end();
+  });
+  await setWebhook(desk, vault, partnerId, receiver.url);
+  await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3 WHERE url = $1', [receiver.url]);
+  await member.press('📬 Webhook');
+  await member.reads(/suspended/);
+  for (let n = 0; n < 3; n++) {
+    const press = await member.press('🧪 Check');
+    expect((await press.answer()).text).toBe('Checking …');
+  }
+  // However often it is pressed, one check goes on.
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await remove();
+  held.resolve();
+  await member.reads(/You are not a member/);
+  expect((await findWebhook(pool, partnerId))!.state).toBe('suspended');
+  expect(receiver.received).toHaveLength(5);
+  expect(member.messages.filter(({ text }) => /Webhook check/.test(text))).toEqual([]);
+});
+
+test('a developer can neither revoke a live key nor confirm what an owner began', async () => {
+  const { owner, member, partnerId } = await partnerWith('developer', 'Live');
+  await approveLive(desk, partnerId);
+  const wanted = { partnerId, mode: 'live' as const, allowedAddresses: [] };
+  const creation = await createKey(desk, secretKey, wanted);
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  const { keyId } = creation.apiKey;
+  await member.press('🔑 Keys');
+  await member.reads(/Keys in force/);
+  await member.press(`🟢 ${keyId}`);
+  await member.reads(/Last used/);
+  const refused = await member.press('🗑 Revoke');
+  expect((await refused.answer()).text).toBe('Only for the role owner or above.');
+
+  // An owner who became a developer between the question and the answer.
+  await owner.send('/menu');
+  await owner.reads(/Your role/);
+  await owner.press('🔑 Keys');
+  await owner.reads(/Keys in force/);
+  await owner.press(`🟢 ${keyId}`);
+  await owner.reads(/Last used/);
+  await owner.press('🗑 Revoke');
+  await owner.reads(/Revoke the live key/);
+  await pool.query(`UPDATE members SET role = 'developer' WHERE user_id = $1`, [owner.account.id]);
+  const late = await owner.press('🗑 Revoke');
+  await late.answer();
+  expect((await listKeys(pool, partnerId)).map(({ revokedAt }) => revokedAt)).toEqual([null]);
+});
+
+test('whoever is removed while a name is looked up does not set the address', async () => {
+  await world.stop();
+  world.start({ webhookAllowPrivate: false });
+  const { member, partnerId, remove } = await partnerWith('developer', 'Looker');
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string[]>();
+  vi.spyOn(dns.Resolver.prototype, 'resolve4').mockImplementation((async () => {
+    asked.resolve();
+    return answer.promise;
+  }) as never);
+  vi.spyOn(dns.Resolver.prototype, 'resolve6').mockResolvedValue([] as never);
+  await member.press('📬 Webhook');
+  await member.reads(/No webhook is set/);
+  await member.press('✏️ Set the address');
+  await member.reads(/Type the address/);
+  await member.send('https://receiver.example/hook');
+  await asked.promise;
+  await remove();
+  answer.resolve(['93.184.216.34']);
+  await member.reads(/You are not a member/);
+  expect(await findWebhook(pool, partnerId)).toBeUndefined();
+});

@@ -85,9 +85,10 @@ export async function startService(
   if (!servesPartners && !console) return undefined;
 
   const server = await createServer({ ...deps, updateDoor: bot?.door, servesPartners, console });
-  closings.push(() => {
+  closings.push(async () => {
     deps.waiting.stop();
-    return server.close();
+    // At once: the server waits for news that were brought to the bot, and the bot would be patient with Telegram.
+    await Promise.all([server.close(), bot?.stop()]);
   });
   return listen(server, settings);
 }

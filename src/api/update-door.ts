@@ -2,6 +2,19 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { sendError } from './errors.ts';
 
+const malformed = () => Object.assign(new Error('not a JSON object'), { statusCode: 400 });
+
+function readObject(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed();
+  }
+  if (typeof value !== 'object' || value === null) throw malformed();
+  return value;
+}
+
 /** Where somebody outside brings us its news, and how it shows who it is. */
 export interface UpdateDoor {
   path: string;
@@ -27,10 +40,12 @@ export async function updateRoute(
     scope.addContentTypeParser(
       '*',
       { parseAs: 'string', bodyLimit },
-      async (_request: object, text: string) => JSON.parse(text),
+      async (_request: object, text: string) => readObject(text),
     );
     scope.post(path, { schema: { hide: true }, bodyLimit }, async request => {
-      await handle(request.body as object);
+      // Without a body there was nothing to read.
+      if (!request.body) throw malformed();
+      await handle(request.body);
       return { ok: true };
     });
   });

@@ -2,6 +2,7 @@ import { Api } from 'grammy';
 import type { Update } from 'grammy/types';
 import type { BotDeps } from './deps.ts';
 import { lead } from './leader.ts';
+import { leaving } from './leaving.ts';
 import { distributeNotices } from './notices.ts';
 import { poll, wantedUpdates } from './poll.ts';
 import { createTalk, type Talk } from './talk.ts';
@@ -24,6 +25,7 @@ interface UpdateDoor {
 export function startBot(deps: BotDeps): { door: UpdateDoor | undefined; stop(): Promise<void> } {
   const stopping = new AbortController();
   const talk = createTalk(deps, stopping.signal);
+  let stopped: Promise<void> | undefined;
   const stopLeading = lead(deps, signal => serve(deps, talk, signal));
   const { telegramWebhook } = deps;
   return {
@@ -32,10 +34,10 @@ export function startBot(deps: BotDeps): { door: UpdateDoor | undefined; stop():
       secret: telegramWebhook.secret,
       handle: update => talk.handle(update as Update),
     },
-    stop: async () => {
+    stop: () => {
       stopping.abort();
-      await stopLeading();
-      await talk.end();
+      stopped ??= stopLeading().then(talk.end);
+      return stopped;
     },
   };
 }
@@ -52,6 +54,7 @@ async function serve(deps: BotDeps, talk: Talk, signal: AbortSignal): Promise<vo
   };
   // Without the patience of conversations: what it cannot send now, it sends later.
   const api = new Api(deps.telegramToken, { apiRoot: deps.telegramApiRoot, timeoutSeconds: 30 });
+  api.config.use(leaving(signal));
   await Promise.all([
     deps.telegramWebhook ? undefined : poll(talk, clock, signal),
     repeat(tellEveryMs, async () => {
@@ -66,18 +69,17 @@ async function serve(deps: BotDeps, talk: Talk, signal: AbortSignal): Promise<vo
 /** Telegram may be away when the service starts. Whether it brings its news or is asked for them is told to it anew. */
 async function getReady(
   { clock, telegramWebhook }: BotDeps,
-  { bot, report }: Talk,
+  { bot, introduce, report }: Talk,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const ending = signal as Parameters<typeof bot.api.deleteWebhook>[1];
   while (!signal.aborted) {
     try {
-      await bot.init(signal as Parameters<typeof bot.init>[0]);
-      if (telegramWebhook)
-        await bot.api.setWebhook(telegramWebhook.url, {
-          secret_token: telegramWebhook.secret,
-          allowed_updates: wantedUpdates,
-        });
-      else await bot.api.deleteWebhook();
+      await introduce();
+      if (telegramWebhook) {
+        const { url, secret } = telegramWebhook;
+        await bot.api.setWebhook(url, { secret_token: secret, allowed_updates: wantedUpdates }, ending);
+      } else await bot.api.deleteWebhook({}, ending);
       return true;
     } catch (error) {
       if (!signal.aborted) report(error);

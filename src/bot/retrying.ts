@@ -3,6 +3,8 @@ import type { Clock } from '../base/clock.ts';
 
 const tries = 4;
 const mostWaitSec = 20;
+/** Whoever calls these tries again by themselves, and says that it failed. */
+const notOurs: ReadonlySet<string> = new Set(['getUpdates', 'getMe', 'setWebhook', 'deleteWebhook']);
 
 /**
  * For what somebody waits for: Telegram's own wish to wait is granted if it is short, and what breaks on the way is
@@ -11,7 +13,7 @@ const mostWaitSec = 20;
 export function retrying(clock: Clock, stopping: AbortSignal): Transformer {
   return async (call, method, payload, signal) => {
     for (let attempt = 1; ; attempt++) {
-      const isLast = attempt === tries || stopping.aborted || method === 'getUpdates';
+      const isLast = attempt === tries || stopping.aborted || notOurs.has(method);
       try {
         const result = await call(method, payload, signal);
         if (result.ok || isLast) return result;

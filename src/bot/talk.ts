@@ -2,12 +2,15 @@ import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
 import type { BotDeps } from './deps.ts';
 import { dispatch } from './dispatch.ts';
+import { leaving } from './leaving.ts';
 import { retrying } from './retrying.ts';
 import { texts } from './texts.ts';
 
 /** The bot's side of all conversations in this process. */
 export interface Talk {
   bot: Bot;
+  /** Learns once who the bot is, which it must know before anything else. One try, that ends with the stop. */
+  introduce(): Promise<void>;
   /** Does what an update asks for, after what the same person asked before. Fails only before anything is done. */
   handle(update: Update): Promise<void>;
   report(error: unknown): void;
@@ -17,12 +20,13 @@ export interface Talk {
 
 /** Longer than Telegram lets us wait for news. */
 const timeoutSeconds = 40;
+const introductionMs = 10_000;
 
 export function createTalk(deps: BotDeps, stopping: AbortSignal): Talk {
   const bot = new Bot(deps.telegramToken, {
     client: { apiRoot: deps.telegramApiRoot, timeoutSeconds },
   });
-  bot.api.config.use(retrying(deps.clock, stopping));
+  bot.api.config.use(leaving(stopping), retrying(deps.clock, stopping));
   const underWay = new Set<Promise<void>>();
   const lastOf = new Map<number, Promise<void>>();
 
@@ -40,14 +44,25 @@ export function createTalk(deps: BotDeps, stopping: AbortSignal): Talk {
       await bot.api.sendMessage(userId, `${texts.ru.failed}\n${texts.en.failed}`).catch(() => {});
   };
 
+  // The library's own way asks for ever, and says nothing of it.
+  const introduce = async () => {
+    if (bot.isInited()) return;
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(introductionMs)]);
+    bot.botInfo = await bot.api.getMe(signal as Parameters<typeof bot.api.getMe>[0]);
+  };
+
   dispatch(bot, deps, ({ chatId }, work) => {
     void keepTrack(work().catch(error => apologise(error, chatId)));
   });
 
   return {
     bot,
+    introduce,
     handle: async update => {
-      await bot.init();
+      await introduce().catch(error => {
+        report(error);
+        throw new Error('Telegram does not say who the bot is');
+      });
       const userId = personOf(update);
       const before = (userId !== undefined && lastOf.get(userId)) || Promise.resolve();
       const work = keepTrack(

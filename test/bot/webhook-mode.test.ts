@@ -39,7 +39,35 @@ test('whoever does not know the secret finds nothing there', async () => {
       body: JSON.stringify(forged),
     });
     expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
   }
   const { rows } = await pool.query('SELECT FROM chat_users WHERE user_id = 7');
   expect(rows).toEqual([]);
+});
+
+test('what is no update, or too large for one, is refused in the words of the API', async () => {
+  const headers = {
+    'content-type': 'application/json',
+    'x-telegram-bot-api-secret-token': secret,
+  };
+  const tooLarge = JSON.stringify({ update_id: 1, padding: 'x'.repeat(1024 * 1024) });
+  for (const body of ['{"update_id":', 'nonsense', '42', 'null', '', tooLarge]) {
+    const response = await fetch(`${address}${path}`, { method: 'POST', headers, body });
+    expect([body.slice(0, 20), response.status]).toEqual([body.slice(0, 20), 400]);
+    expect(await response.json()).toEqual({
+      error: {
+        code: 'invalid_request',
+        message: expect.any(String),
+        request_id: response.headers.get('x-request-id'),
+      },
+    });
+  }
+});
+
+test('news that come before Telegram says who the bot is are refused, which is logged, and taken when it does', async () => {
+  const { door } = world.start();
+  world.telegram.fail({ kind: 'serverError', status: 502 }, { method: 'getMe' });
+  await expect(door!.handle({ update_id: 1 })).rejects.toThrow('does not say who the bot is');
+  expect(world.logged.filter(line => /'getMe' failed/.test(line))).toHaveLength(1);
+  await door!.handle({ update_id: 1 });
 });

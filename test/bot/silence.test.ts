@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import type { openDatabase } from '../../src/db/database.ts';
+import { alone } from '../../src/neighbours.ts';
+import { type Closing, startService } from '../../src/service.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { ownerOf, startBotWorld } from './world.ts';
+
+const { pool, url } = await createDatabase();
+const world = await startBotWorld({ pool });
+const { telegram } = world;
+
+afterEach(telegram.clearFaults);
+
+/** Far less than the library would wait for an answer, and more than the bot may. */
+const boundMs = 8_000;
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
+
+const callsOf = (method: string) => telegram.calls.filter(call => call.method === method).length;
+
+test('one chat in which Telegram does not answer holds up nobody else', async () => {
+  const slow = await ownerOf(world, pool, 'Slow');
+  const quick = await ownerOf(world, pool, 'Quick');
+  telegram.fail({ kind: 'hang' }, { chatId: slow.owner.account.id, times: 100 });
+  await slow.owner.press('💰 Balance');
+  // Not in the same batch of news.
+  await sleep(300);
+  await quick.owner.press('💰 Balance');
+  await quick.owner.reads(/One payment/, 10_000);
+});
+
+test('a stop ends soon although Telegram is silent, in conversations and in what the bot sends by itself', async () => {
+  const { owner } = await ownerOf(world, pool, 'Stopped');
+  const chatId = owner.account.id;
+  telegram.fail({ kind: 'hang' }, { method: 'sendMessage', chatId, times: 100 });
+  telegram.fail({ kind: 'hang' }, { method: 'deleteMessage', chatId, times: 100 });
+  await pool.query(
+    `INSERT INTO chat_jobs (chat_id, task, created_at, due_at)
+     VALUES ($1, '{"do":"delete","messageId":1}', now(), now())`,
+    [chatId],
+  );
+  const sent = callsOf('sendMessage');
+  await owner.send('/menu');
+  await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(sent);
+  await expect.poll(() => callsOf('deleteMessage')).toBeGreaterThan(0);
+  telegram.fail({ kind: 'hang' }, { method: 'getUpdates', times: 100 });
+  expect(await timed(world.stop)).toBeLessThan(boundMs);
+});
+
+test('every failed try to learn who the bot is, is logged; then it listens', async () => {
+  await world.stop();
+  await pool.query('DELETE FROM chat_jobs');
+  telegram.fail({ kind: 'serverError', status: 502 }, { method: 'getMe' });
+  telegram.fail({ kind: 'disconnect' }, { method: 'deleteWebhook' });
+  world.logged.length = 0;
+  const before = callsOf('getMe');
+  world.start();
+  await expect.poll(() => world.logged.filter(line => /'getMe' failed/.test(line)).length).toBe(1);
+  expect(callsOf('getMe')).toBe(before + 1);
+  await expect
+    .poll(() => world.logged.join('\n'), { timeout: 10_000 })
+    .toMatch(/'deleteWebhook' failed[\s\S]*the bot listens/);
+});
+
+test('a start that Telegram does not answer can be stopped', async () => {
+  await world.stop();
+  telegram.fail({ kind: 'hang' }, { method: 'getMe' });
+  const before = callsOf('getMe');
+  world.start();
+  await expect.poll(() => callsOf('getMe')).toBe(before + 1);
+  expect(await timed(world.stop)).toBeLessThan(boundMs);
+});
+
+test('the whole service stops soon with news that were brought to its port under way', async () => {
+  const settings = readSettings({
+    DATABASE_URL: url,
+    ROLES: 'api,bot',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    GATEWAY_URL: 'http://127.0.0.1:1',
+    RATE_SOURCES: 'fixed:92.50',
+    SECRET_KEY: 'a key of the tests, long enough for it',
+    TELEGRAM_BOT_TOKEN: telegram.token,
+    TELEGRAM_API_ROOT: telegram.root,
+    TELEGRAM_WEBHOOK_URL: 'https://kopeck.example/telegram/news',
+    TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-the-tests',
+  });
+  const closings: Closing[] = [];
+  const address = await startService(
+    settings,
+    { pool } as Awaited<ReturnType<typeof openDatabase>>,
+    alone,
+    closings,
+  );
+  const user = telegram.user({ firstName: 'Waiting', languageCode: 'en' });
+  telegram.fail({ kind: 'hang' }, { chatId: user.account.id, times: 100 });
+  const before = callsOf('sendMessage');
+  const bringing = fetch(`${address}/telegram/news`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-telegram-bot-api-secret-token': 'a-secret-of-the-tests',
+    },
+    body: JSON.stringify({
+      update_id: 1,
+      message: {
+        message_id: 1,
+        date: 0,
+        chat: { id: user.account.id, type: 'private', first_name: 'Waiting' },
+        from: user.account,
+        text: '/start',
+      },
+    }),
+  });
+  await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(before);
+  const tookMs = await timed(async () => {
+    for (const close of closings.reverse()) await close();
+  });
+  expect(tookMs).toBeLessThan(boundMs);
+  expect((await bringing).status).toBe(200);
+});

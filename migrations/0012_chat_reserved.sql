@@ -1,1 +1,0 @@
--- Kept free for the chat bot: what it needs has not landed yet.

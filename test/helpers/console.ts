@@ -8,7 +8,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { alone } from '../../src/neighbours.ts';
-import { type OperatorRole, openSession } from '../../src/operators/index.ts';
+import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
@@ -59,6 +59,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     webhookPausesSec: [0, 10, 30],
     ...others,
   };
+  const routes: ConsoleRoute[] = [];
   const server = await createServer({
     ...shared,
     authenticator,
@@ -67,7 +68,12 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     admission: createAdmission(500),
     answerWithinMs: 5_000,
     shareMetrics: alone.shareMetrics,
-    console: createConsole(deps),
+    console: async scope => {
+      scope.addHook('onRoute', ({ method, url, config }) => {
+        for (const one of [method].flat()) routes.push({ method: one, url, needs: config?.needs });
+      });
+      await createConsole(deps)(scope);
+    },
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
@@ -82,6 +88,8 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     address,
     deps,
     server,
+    /** All that the console has registered. */
+    routes,
     /** Somebody new with this role, signed in, as their browser would call. */
     signIn: async (role: OperatorRole, name = `${role}-${Math.random().toString(36).slice(2, 8)}`) => {
       const operatorId = newId('opr', clock);
@@ -99,6 +107,12 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     /** Nobody yet. */
     visit: () => browserAt(address),
   };
+}
+
+export interface ConsoleRoute {
+  method: string;
+  url: string;
+  needs: Permission | 'nothing' | undefined;
 }
 
 export interface ConsoleAnswer {

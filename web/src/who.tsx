@@ -1,5 +1,6 @@
-import { Menu, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
-import { useLocation } from 'wouter';
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useRef } from 'react';
+import { Link } from 'wouter';
 import { send, session } from './api.ts';
 import { Icon } from './parts/icon.tsx';
 import { useSession } from './parts/session.ts';
@@ -41,30 +42,32 @@ export function Preferences() {
 export function Who() {
   const t = useShared();
   const { operator } = useSession();
-  const [, go] = useLocation();
+  const menu = useRef<HTMLDivElement>(null);
   async function leave() {
     // Also without an answer: the page forgets, and the next look at the session says how it is.
     await send('/logout').catch(() => undefined);
     session.set(null);
   }
   return (
-    <Menu position="bottom-end" width={220} shadow="md">
-      <Menu.Target>
-        <UnstyledButton className="who" title={t.signedInAs(operator.name)}>
-          <Icon name="person" />
-          <span className="who-name">
-            {operator.name}
-            <span className="dim"> · {t.roles[operator.role]}</span>
-          </span>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
+    <>
+      <button type="button" className="who" popoverTarget="who" title={t.signedInAs(operator.name)}>
+        <Icon name="person" />
+        <span className="who-name">
+          {operator.name}
+          <span className="dim"> · {t.roles[operator.role]}</span>
+        </span>
+      </button>
+      <div id="who" popover="auto" className="who-menu" ref={menu}>
+        <p className="dim">
           {operator.name} · {t.roles[operator.role]}
-        </Menu.Label>
-        <Menu.Item onClick={() => go('/settings')}>{t.sessions}</Menu.Item>
-        <Menu.Item onClick={() => void leave()}>{t.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+        </p>
+        <Link href="/settings/sessions" onClick={() => menu.current?.hidePopover()}>
+          {t.sessions}
+        </Link>
+        <button type="button" onClick={() => void leave()}>
+          {t.signOut}
+        </button>
+      </div>
+    </>
   );
 }

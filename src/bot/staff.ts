@@ -4,13 +4,19 @@ import { parseId } from '../base/ids.ts';
 import { approveLive, refuseLive } from '../partners/index.ts';
 import type { BotDeps } from './deps.ts';
 import type { Task } from './jobs.ts';
-import { escapeHtml as e, type Screen } from './screen.ts';
+import { clip, escapeHtml as e, type Screen } from './screen.ts';
 
-/** Staff speak English, as the logs and the command line do. */
-export function staffScreen(task: Extract<Task, { do: 'alarm' | 'approval' }>): Screen {
+/** A message of Telegram holds 4 096 characters. */
+const longestDetail = 2_000;
+
+type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
+
+/** Staff speak English, as the logs and the command line do; the link leads to where they can do something about it. */
+export function staffScreen(task: StaffTask, publicUrl: string): Screen {
+  const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open it in the console</a>`;
   if (task.do === 'approval')
     return {
-      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and waits for live mode.`,
+      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and waits for live mode.\n${open(`partners/${task.partnerId}`)}`,
       buttons: [
         [
           { text: 'Approve', data: `approve:${task.partnerId}` },
@@ -18,9 +24,15 @@ export function staffScreen(task: Extract<Task, { do: 'alarm' | 'approval' }>): 
         ],
       ],
     };
-  const look = parseId('pay', task.subject) ? `\n<code>kopeck payment show ${task.subject}</code>` : '';
+  const { subject } = task;
+  const path = parseId('pay', subject)
+    ? `payments/${subject}`
+    : parseId('prt', subject)
+      ? `partners/${subject}`
+      : '';
+  const detail = e(clip(task.detail, longestDetail));
   return {
-    text: `🚨 <b>${e(task.kind)}</b> ${e(task.subject)}\n${e(task.detail)}${look}`,
+    text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(path)}`,
     buttons: [[{ text: 'Seen to', data: `seen:${task.alarmId}` }]],
   };
 }

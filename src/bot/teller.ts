@@ -15,7 +15,7 @@ const blockedPauseMs = 3_600_000;
 /** Whoever could not be reached for so long has no use for the news. */
 const giveUpMs = 3 * 24 * 3_600_000;
 
-type TellerDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'telegramStaffChat'>;
+type TellerDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
 
 /** Does what is due, the oldest first. */
 export async function doDueJobs(deps: TellerDeps, api: Api, lane: Lane, signal: AbortSignal): Promise<void> {
@@ -52,7 +52,8 @@ async function doJob(deps: TellerDeps, api: Api, job: Job): Promise<boolean> {
 
 async function carryOut(deps: TellerDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
-  const screen = task.do === 'tell' ? await noticeScreen(deps, chatId, task) : staffScreen(task);
+  const screen =
+    task.do === 'tell' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
   if (!screen) return;
   const { text, buttons } = screen;
   await api.sendMessage(chatId, text, {

@@ -32,7 +32,8 @@ interface Work {
 
 async function work({ lane = 'messages', through = api, staff = staffChat }: Work = {}) {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const deps = { pool, clock, log, telegramStaffChat: staff ?? undefined };
+  const publicUrl = 'https://pay.example.com';
+  const deps = { pool, clock, log, publicUrl, telegramStaffChat: staff ?? undefined };
   await doDueJobs(deps, through, lane, new AbortController().signal);
 }
 
@@ -147,7 +148,7 @@ test('what staff are to know waits until their chat is there, open, and has its 
 test('one message that the staff chat refuses does not hold up those behind it', async () => {
   const chat = staffChat - 1;
   const operator = telegram.group({ id: chat, title: 'Staff' }).join({ firstName: 'Olga' });
-  await addJob(pool, clock, null, { ...alarm, detail: 'too long '.repeat(1_000) });
+  await addJob(pool, clock, null, { ...alarm, subject: 'too long '.repeat(1_000) });
   await addJob(pool, clock, null, { ...alarm, detail: 'Behind it.' });
   await work({ staff: chat });
   await operator.reads(/Behind it/);

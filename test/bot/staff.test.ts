@@ -45,7 +45,10 @@ test('alarms come to the staff chat once, and end there by a person', async () =
   };
   await alarms.raise(alarm);
   await alarms.raise(alarm);
-  await operator.reads(/payment_overdue[\s\S]*Two hours <old>[\s\S]*kopeck payment show pay_/, 10_000);
+  const { message } = await operator.reads(/payment_overdue[\s\S]*Two hours <old>/, 10_000);
+  expect(JSON.stringify(message.entities)).toContain(
+    `https://pay.example.com/console/payments/${alarm.subject}`,
+  );
   await operator.press('Seen to');
   await operator.reads(/The alarm is over/);
   expect(await listAlarms(pool, { cleared: false })).toEqual([]);

@@ -34,3 +34,20 @@ function toJson(value: unknown): string | null {
   if (value === undefined) return null;
   return JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? member.toString() : member));
 }
+
+export interface PastChange {
+  at: Date;
+  actor: string;
+  action: string;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+/** What people did about one subject, the oldest first; the last ones if there were very many. */
+export async function changesOf(db: Queryable, subject: string, limit = 200): Promise<PastChange[]> {
+  const { rows } = await db.query<PastChange>({
+    text: `SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC LIMIT $2`,
+    values: [subject, limit],
+  });
+  return rows.reverse();
+}

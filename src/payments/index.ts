@@ -21,13 +21,22 @@ export { type Difference, type DifferenceKind, differenceObject, reconcile } fro
 export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciler.ts';
 export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
+export { listReview, type PaymentInReview } from './review.ts';
+export { type FoundPayment, type PaymentFilter, searchPayments } from './search.ts';
+export { readSearchWords } from './search-words.ts';
 export {
   createPaymentWriter,
+  createPaymentWriter,
   findByExternalId,
+  findByExternalId,
+  findPayment,
   findPayment,
   listNewerPayments,
   listPayments,
+  listPayments,
+  type Owner,
   type Owner,
 } from './store.ts';
+export { type Happening, tellPayment } from './timeline.ts';
 export { countUnfinished } from './unfinished.ts';
 export { createWaiting } from './wait.ts';

@@ -9,3 +9,4 @@ export { createVault } from './secret.ts';
 export { createSender } from './send.ts';
 export { verifySignature } from './sign.ts';
 export { findWebhook, readSecrets, reEnable, rotateSecret, setWebhook, type Webhook } from './store.ts';
+export { type EventStory, tellDelivery } from './story.ts';

@@ -5,7 +5,9 @@ import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { builtPages, pageRoutes, protect } from './pages.ts';
+import { paymentRoutes } from './payment-routes.ts';
 import { refuse } from './replies.ts';
+import { reviewRoutes } from './review-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type { ConsoleDeps } from './deps.ts';
@@ -16,6 +18,8 @@ export type Console = (server: FastifyInstance) => Promise<void>;
 const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   accessRoutes,
   operatorRoutes,
+  paymentRoutes,
+  reviewRoutes,
   sessionRoutes,
 ];
 

@@ -26,15 +26,10 @@ export { type FoundPayment, type PaymentFilter, searchPayments } from './search.
 export { readSearchWords } from './search-words.ts';
 export {
   createPaymentWriter,
-  createPaymentWriter,
   findByExternalId,
-  findByExternalId,
-  findPayment,
   findPayment,
   listNewerPayments,
   listPayments,
-  listPayments,
-  type Owner,
   type Owner,
 } from './store.ts';
 export { type Happening, tellPayment } from './timeline.ts';

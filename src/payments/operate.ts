@@ -7,6 +7,8 @@ import { type Payment, type PaymentRow, toPayment } from './payment.ts';
 import { finishAll } from './store.ts';
 
 export interface WatchedPayment extends Payment {
+  partnerName: string;
+  rateId: bigint;
   /** When it will be looked at next; null when it is finished. */
   nextLookAt: Date | null;
   supportSince: Date | null;
@@ -14,11 +16,18 @@ export interface WatchedPayment extends Payment {
   isUnderWay: boolean;
 }
 
-type WatchedRow = PaymentRow & { next_at: Date | null; support_since: Date | null; owner: number | null };
+interface WatchedRow extends PaymentRow {
+  partner_name: string;
+  rate_id: bigint;
+  next_at: Date | null;
+  support_since: Date | null;
+  owner: number | null;
+}
 
 const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
   db.query<WatchedRow>({
-    text: `SELECT p.*, o.next_at, o.support_since, o.owner
+    text: `SELECT p.*, o.next_at, o.support_since, o.owner,
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
              FROM ${from}
              LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,
     values: [uuidFromId(paymentId)],
@@ -41,6 +50,8 @@ export async function findAnywhere(db: Queryable, paymentId: Id<'pay'>): Promise
   return (
     row && {
       ...toPayment(row),
+      partnerName: row.partner_name,
+      rateId: row.rate_id,
       nextLookAt: row.next_at,
       supportSince: row.support_since,
       isUnderWay: row.owner !== null,

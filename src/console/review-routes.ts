@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import {
+  approveRequest,
+  type Decision,
+  listRequests,
+  type Operator,
+  refuseRequest,
+  withdrawRequest,
+} from '../approvals/index.ts';
+import { type Id, parseId } from '../base/ids.ts';
+import type { Desk } from '../db/audit.ts';
+import { listReview } from '../payments/index.ts';
+import { answer, requestRow } from './approvals.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { paymentRow } from './payment-rows.ts';
+import { deskOf, paging, refuse, typed } from './replies.ts';
+import type { Page, RequestRow, ReviewRow } from './shapes.ts';
+
+const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
+const ById = Type.Object({ id: Type.String() });
+
+/** What waits for people: payments without a final answer, and requests for a second person. */
+export function reviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+
+  routes.get(
+    '/review',
+    { config: { needs: 'see' }, schema: { querystring: Type.Object(paging) } },
+    async (request, reply): Promise<Page<ReviewRow> | typeof reply> => {
+      const { limit, after: cursor } = request.query;
+      const after = cursor === undefined ? undefined : parseId('pay', cursor);
+      if (cursor !== undefined && !after)
+        return refuse(request, reply, 422, 'invalid_request', 'There is no such page.');
+      const { payments, hasMore } = await listReview(deps.db, { limit, after });
+      const subjects = payments.map(({ paymentId }) => paymentId);
+      const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
+      const requests = new Map(waiting.map(one => [one.subject, one]));
+      const nowMs = deps.clock.nowMs();
+      return {
+        data: payments.map(payment => {
+          const waits = requests.get(payment.paymentId);
+          return {
+            ...paymentRow(payment),
+            age_sec: Math.max(0, Math.floor((nowMs - payment.createdAt.getTime()) / 1000)),
+            overdue: payment.supportSince !== null,
+            tries: payment.tries,
+            next_look_at: payment.nextLookAt.toISOString(),
+            is_under_way: payment.isUnderWay,
+            last_answer: payment.lastAnswer,
+            request: waits ? requestRow(waits, request.operator) : null,
+          };
+        }),
+        next_cursor: hasMore ? payments.at(-1)!.paymentId : null,
+      };
+    },
+  );
+
+  routes.get(
+    '/requests',
+    {
+      config: { needs: 'see' },
+      schema: {
+        querystring: Type.Object({
+          state: Type.Optional(Type.Union(states.map(state => Type.Literal(state)))),
+        }),
+      },
+    },
+    async (request): Promise<{ data: RequestRow[] }> => {
+      const requests = await listRequests(deps.db, { state: request.query.state });
+      return { data: requests.map(one => requestRow(one, request.operator)) };
+    },
+  );
+
+  // What each kind of request needs is looked up with the request itself; here it is enough to have signed in.
+  const decisions: [string, (desk: Desk, operator: Operator, id: Id<'apr'>) => Promise<Decision>][] = [
+    ['approve', approveRequest],
+    ['refuse', refuseRequest],
+    ['withdraw', withdrawRequest],
+  ];
+  for (const [name, decide] of decisions) {
+    routes.post(
+      `/requests/:id/${name}`,
+      { config: { needs: 'see' }, schema: { params: ById } },
+      async (request, reply) => {
+        const id = parseId('apr', request.params.id);
+        const decision = id ? await decide(deskOf(deps, request), request.operator, id) : noRequest;
+        return answer(request, reply, decision);
+      },
+    );
+  }
+}
+
+const noRequest = { outcome: 'no_request' } as const;

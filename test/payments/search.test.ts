@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Queryable, type Statement, transaction } from '../../src/db/pool.ts';
+import {
+  createPaymentWriter,
+  type PaymentFilter,
+  readSearchWords,
+  searchPayments,
+} from '../../src/payments/index.ts';
+import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { storeManyPayments } from '../helpers/many-payments.ts';
+
+const { pool } = await createDatabase();
+const count = 100_000;
+const { partners, firstAt } = await storeManyPayments(pool, count);
+const qrHosts = ['qr.nspk.ru', 'web.qr.nspk.ru'];
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: PlanNode[];
+}
+
+/** Runs statements as they are and keeps what the server did for each. */
+function explaining() {
+  const plans: PlanNode[] = [];
+  const db: Queryable = {
+    query: async (statement: Statement) => {
+      const explained = await pool.query({
+        text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement.text}`,
+        values: statement.values ?? [],
+      });
+      plans.push(explained.rows[0]['QUERY PLAN'][0].Plan);
+      return pool.query(statement);
+    },
+  };
+  return { db, plans };
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const search = (filter: PaymentFilter, limit = 50) => searchPayments(pool, [filter], { limit });
+const words = (text: string, limit = 50) => searchPayments(pool, readSearchWords(text, qrHosts), { limit });
+
+const [some] = (await pool.query(`SELECT * FROM payments WHERE idempotency_key = 'key-30003'`)).rows;
+const [newest] = (await search({}, 1)).payments;
+const someAt = new Date(firstAt.getTime() + 30_003 * 100);
+
+const shapes: Record<string, PaymentFilter> = {
+  nothing: {},
+  'a payment': { paymentId: newest!.paymentId },
+  'an external id': { externalId: 'order-30003' },
+  'an external id that nobody has': { externalId: 'order-x' },
+  'a code': { qrcId: some.qrc_id },
+  'a recipient that many pay': { recipient: 'пЯТ' },
+  'a recipient that few pay': { recipient: 'ромашка 70' },
+  'a recipient that nobody pays': { recipient: 'Щ' },
+  'a partner': { partnerId: partners[3]! },
+  'the name of a partner': { partnerName: 'shop 7' },
+  'an amount that many have': { amountKopecks: 10_000n },
+  'an amount that few have': { amountKopecks: 1_033n },
+  'live mode': { mode: 'live' },
+  'test mode': { mode: 'test' },
+  processing: { status: 'processing' },
+  'manual review': { status: 'processing', statusDetail: 'manual_review' },
+  succeeded: { status: 'succeeded' },
+  failed: { status: 'failed' },
+  'failed, of a partner': { status: 'failed', partnerId: partners[7]! },
+  'a time': { createdFrom: someAt, createdBefore: new Date(someAt.getTime() + 60_000) },
+  'a key': { idempotencyKey: 'key-30003' },
+  'a partner, an amount and a time': {
+    partnerId: partners[3]!,
+    amountKopecks: 1_033n,
+    createdFrom: someAt,
+  },
+};
+
+describe('every search goes along an index:', () => {
+  test.each(Object.entries(shapes))('%s', async (_name, filter) => {
+    const { db, plans } = explaining();
+    const { payments, next } = await searchPayments(db, [filter], { limit: 50 });
+    // The page after it, too.
+    if (next) await searchPayments(db, [filter], { limit: 50, after: next });
+    for (const { paymentId } of payments) expect(paymentId).toMatch(/^pay_/);
+    for (const plan of plans) {
+      const nodes = nodesOf(plan);
+      const large = nodes.filter(node => ['payments', 'entries'].includes(node['Relation Name'] ?? ''));
+      expect(large.filter(node => node['Node Type'] === 'Seq Scan')).toEqual([]);
+      const sorted = nodes
+        .filter(node => /Sort/.test(node['Node Type']))
+        .flatMap(node => node.Plans ?? [])
+        .map(node => node['Actual Rows'] * node['Actual Loops']);
+      expect(Math.max(0, ...sorted)).toBeLessThanOrEqual(2_001);
+      expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(2_500);
+    }
+  });
+
+  test('and the usual ones touch a handful of pages', async () => {
+    for (const name of [
+      'nothing',
+      'a payment',
+      'an external id',
+      'a code',
+      'a partner',
+      'live mode',
+      'failed',
+      'a key',
+    ]) {
+      const { db, plans } = explaining();
+      await searchPayments(db, [shapes[name]!], { limit: 50 });
+      const blocks = plans.map(plan => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+      expect(Math.max(...blocks), `${name}: ${blocks}`).toBeLessThan(600);
+    }
+  });
+});
+
+describe('what is found', () => {
+  /** The same by brute force. */
+  const expected = async (condition: string, values: unknown[] = [], limit = 50) => {
+    const { rows } = await pool.query(
+      `SELECT id FROM payments WHERE NOT rejected AND ${condition} ORDER BY id DESC LIMIT ${limit}`,
+      values,
+    );
+    return rows.map(({ id }) => id);
+  };
+  const idsOf = async (found: ReturnType<typeof search>) => {
+    const { payments } = await found;
+    const { rows } = await pool.query(
+      'SELECT idempotency_key, id FROM payments WHERE idempotency_key = ANY ($1)',
+      [payments.map(({ idempotencyKey }) => idempotencyKey)],
+    );
+    const ids = new Map(rows.map(row => [row.idempotency_key, row.id]));
+    return payments.map(({ idempotencyKey }) => ids.get(idempotencyKey));
+  };
+
+  test.each([
+    ['newest first', {}, 'true', []],
+    [
+      'of a partner',
+      { partnerName: 'SHOP 4' },
+      `partner_id = (SELECT id FROM partners WHERE name = 'Shop 4')`,
+      [],
+    ],
+    ['in test mode', { mode: 'test' }, `mode = 'test'`, []],
+    ['failed, and not rejected', { status: 'failed' }, `status = 'failed'`, []],
+    ['over an amount', { amountKopecks: 1_033n }, 'amount_kopecks = 1033', []],
+    ['of a popular recipient', { recipient: 'пятё' }, `recipient = 'Пятёрочка'`, []],
+    ['of rare recipients', { recipient: 'РОМАШКА 7' }, `recipient LIKE 'Ромашка 7%'`, []],
+    ['by external id', { externalId: 'order-30003' }, `external_id = 'order-30003'`, []],
+    [
+      'within a time, to the millisecond',
+      { createdFrom: someAt, createdBefore: new Date(someAt.getTime() + 500) },
+      'created_at >= $1 AND created_at < $2',
+      [someAt, new Date(someAt.getTime() + 500)],
+    ],
+  ] as [string, PaymentFilter, string, unknown[]][])('%s', async (_name, filter, condition, values) => {
+    const wanted = await expected(condition, values);
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(await idsOf(search(filter))).toEqual(wanted);
+  });
+
+  test('pages follow each other without a gap or a repeat', async () => {
+    const seen: string[] = [];
+    let after: `pay_${string}` | undefined;
+    for (let page = 0; page < 8; page++) {
+      const { payments, next } = await searchPayments(pool, [{ status: 'failed' }], { limit: 7, after });
+      seen.push(...payments.map(({ paymentId }) => paymentId));
+      after = next!;
+    }
+    const whole = await search({ status: 'failed' }, 56);
+    expect(seen).toEqual(whole.payments.map(({ paymentId }) => paymentId));
+  });
+
+  test('a rare thing far back: pages may be short, and lead to it', async () => {
+    const filter = {
+      partnerId: partners[4]!,
+      amountKopecks: 10_000n,
+      createdBefore: new Date(firstAt.getTime() + 60_000),
+    };
+    const all = await expected(
+      `partner_id = (SELECT id FROM partners WHERE name = 'Shop 4') AND amount_kopecks = 10000 AND created_at < $1`,
+      [filter.createdBefore],
+      10_000,
+    );
+    const amounts = { ...filter, createdBefore: undefined };
+    const found: string[] = [];
+    let after: `pay_${string}` | undefined;
+    for (let page = 0; page < 1_000; page++) {
+      const { payments, next } = await searchPayments(pool, [amounts], { limit: 100, after });
+      found.push(...payments.map(({ idempotencyKey }) => idempotencyKey));
+      if (!next) break;
+      after = next;
+    }
+    const { rows } = await pool.query(
+      'SELECT idempotency_key FROM payments WHERE id = ANY ($1) ORDER BY id DESC',
+      [all],
+    );
+    expect(found.slice(-rows.length)).toEqual(rows.map(row => row.idempotency_key));
+  });
+});
+
+describe('what somebody types', () => {
+  const keys = async (text: string, limit = 50) =>
+    (await words(text, limit)).payments.map(({ idempotencyKey }) => idempotencyKey);
+
+  test.each([
+    ['its id', newest!.paymentId, newest!.idempotencyKey],
+    ['its link', `${some.qr_url}?type=02&sum=10000&cur=RUB`, 'key-30003'],
+    ['its code', some.qrc_id, 'key-30003'],
+    ['its external id', 'order-30003', 'key-30003'],
+    ['its key', ' key-30003 ', 'key-30003'],
+    ['its external id, mode and state', 'order-30003 live succeeded', 'key-30003'],
+    ['its recipient', 'ип иванов 30003', 'key-30003'],
+  ])('%s', async (_name, text, key) => {
+    expect(await keys(text)).toContain(key);
+  });
+
+  test('a sum in all its ways', async () => {
+    const [first] = await keys('100,00');
+    for (const text of ['100.00', '100₽', '100', '100 ']) expect((await keys(text))[0], text).toBe(first);
+    const page = await words('100.00');
+    expect(page.payments.every(({ amountKopecks }) => amountKopecks === 10_000n)).toBe(true);
+  });
+
+  test('a day, a partner, a state', async () => {
+    const day = firstAt.toISOString().slice(0, 10);
+    const { payments } = await words(`${day} failed ${partners[7]}`);
+    expect(payments.length).toBeGreaterThan(0);
+    for (const payment of payments) {
+      expect(payment).toMatchObject({ status: 'failed', partnerId: partners[7], partnerName: 'Shop 7' });
+      expect(payment.createdAt.toISOString().slice(0, 10)).toBe(day);
+    }
+  });
+
+  test('what nobody has is nothing, whatever it contains', async () => {
+    for (const text of ['nothing like it', "'; DROP TABLE payments", '%', '_', '\u{10FFFF}', 'pay_x'])
+      expect(await keys(text), text).toEqual([]);
+  });
+});
+
+test('ending a payment stays an update that touches no index', async () => {
+  const partnerId = await createFundedPartner(pool, 1_000_000_000n);
+  const updates = await transaction(pool, async tx => {
+    const writer = createPaymentWriter(tx, systemClock);
+    const { rows } = await tx.query<{ id: bigint }>({ text: 'SELECT max(id) AS id FROM rates' });
+    for (let nth = 0; nth < 20; nth++) {
+      const paymentId = newPaymentId();
+      await writer.open(opening({ partnerId, paymentId }, rows[0]!.id));
+      await writer.finish({ partnerId, paymentId, mode: 'live', outcome: 'succeeded', orderId: paymentId });
+    }
+    const counted = await tx.query<{ all: bigint; hot: bigint }>({
+      text: `SELECT pg_stat_get_xact_tuples_updated('payments'::regclass) AS all,
+                    pg_stat_get_xact_tuples_hot_updated('payments'::regclass) AS hot`,
+    });
+    return counted.rows[0]!;
+  });
+  expect(updates).toEqual({ all: 20n, hot: 20n });
+});
+
+const opening = (owner: { partnerId: `prt_${string}`; paymentId: `pay_${string}` }, rateId: bigint) => ({
+  ...owner,
+  mode: 'live' as const,
+  idempotencyKey: owner.paymentId,
+  requestHash: Buffer.alloc(32),
+  externalId: owner.paymentId,
+  qrcId: owner.paymentId,
+  qrUrl: 'https://qr.nspk.ru/AD1',
+  fingerprint: 'f',
+  recipient: 'Somebody',
+  amountKopecks: 1_000n,
+  microUsdt: 109_200n,
+  rateE4: 915_750n,
+  rateId,
+  rateStaleAt: new Date(Date.now() + 3_600_000),
+  metadata: '{}',
+  nextAt: new Date(Date.now() + 3_600_000),
+  owner: null,
+});

@@ -23,10 +23,9 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     if (isChange && !isFromOurPage(deps, request)) return refuseForeign(request, reply);
     if (needs === 'nothing') return undefined;
 
-    const token = readSessionToken(request);
-    const isSignOfLife = request.headers['x-background'] === undefined;
-    const operator = token && (await findSession(deps.db, deps.clock, token, { isSignOfLife }));
-    if (!token || !operator) return refuse(request, reply, 401, 'signed_out', 'Sign in to go on.');
+    const found = await findVisitor(deps, request);
+    if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to go on.');
+    const { token, operator } = found;
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isSame(`${sent}`, csrfTokenOf(deps.secretKey, token)))
       return refuseForeign(request, reply);
@@ -35,6 +34,15 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     request.operator = operator;
     return undefined;
   });
+}
+
+/** Who has a session, with its token; what a page asks by itself, without anybody before it, does not prolong it. */
+export async function findVisitor(deps: ConsoleDeps, request: FastifyRequest) {
+  const token = readSessionToken(request);
+  if (token === undefined) return undefined;
+  const isSignOfLife = request.headers['x-background'] === undefined;
+  const operator = await findSession(deps.db, deps.clock, token, { isSignOfLife });
+  return operator && { token, operator };
 }
 
 const refuseForeign = (request: FastifyRequest, reply: FastifyReply) =>

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endSession, idleEndOf, listPermissions, type SignedIn } from '../operators/index.ts';
 import { readSessionToken, takeSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { csrfTokenOf } from './guard.ts';
+import { csrfTokenOf, findVisitor } from './guard.ts';
 import { deskOf, done } from './replies.ts';
-import type { Session } from './shapes.ts';
+import type { Entrance, Session } from './shapes.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
   const { operatorId, name, role, endsAt } = signedIn;
@@ -22,6 +22,13 @@ export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   scope.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
     Promise.resolve(sessionObject(deps, readSessionToken(request)!, request.operator)),
   );
+
+  // What a page asks first: to find nobody signed in is no error, and browsers report refusals as errors.
+  scope.get('/entrance', { config: { needs: 'nothing' } }, async request => {
+    const found = await findVisitor(deps, request);
+    const entrance: Entrance = { session: found ? sessionObject(deps, found.token, found.operator) : null };
+    return entrance;
+  });
 
   scope.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
     await endSession(deskOf(deps, request), request.operator.sessionId, { action: 'session.sign_out' });

@@ -38,6 +38,11 @@ export interface Session {
   ends_at: string;
 }
 
+/** `GET /entrance`: null when nobody has signed in, which is no refusal; the first thing that a page asks. */
+export interface Entrance {
+  session: Session | null;
+}
+
 /** What an invited operator sees before they choose a password. */
 export interface Enrolment {
   name: string;

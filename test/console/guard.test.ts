@@ -12,6 +12,12 @@ test('nobody passes who has not signed in', async () => {
   });
 });
 
+test('a page that asks who is there is not refused', async () => {
+  expect(await visit().get('/entrance')).toMatchObject({ status: 200, json: { session: null } });
+  const admin = await signIn('admin');
+  expect((await admin.get('/entrance')).json.session).toEqual((await admin.get('/session')).json);
+});
+
 test('a session is told who it is', async () => {
   const support = await signIn('support');
   expect(await support.get('/session')).toMatchObject({

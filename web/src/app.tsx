@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
-import type { Session } from '../../src/console/shapes.ts';
+import type { Entrance } from '../../src/console/shapes.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { Broken } from './broken.tsx';
 import { Layout } from './layout.tsx';
@@ -73,12 +73,12 @@ function Doors() {
   useEffect(() => {
     if (now !== undefined && isConnected) return;
     const look = () =>
-      ask<Session>('/session').then(
+      ask<Entrance>('/entrance').then(
         found => {
-          session.set(found);
+          session.set(found.session);
           void queries.invalidateQueries();
         },
-        // Signed out, or still no connection: both are known by now.
+        // Still no connection, which is known by now.
         () => undefined,
       );
     void look();

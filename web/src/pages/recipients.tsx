@@ -1,12 +1,161 @@
+import { Button, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { RecipientRow } from '../../../src/console/shapes.ts';
+import { send } from '../api.ts';
+import { Action } from '../parts/action.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useLive } from '../parts/live.ts';
+import { Count } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Rows, Waiting } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { inBoth, useShared, useTexts } from '../texts/index.ts';
+
+const texts = inBoth({
+  en: {
+    lead: 'Payments to blocked recipients are refused before any money moves.',
+    block: 'Block a recipient',
+    blockVerb: 'Block',
+    blockSays:
+      'New payments to this recipient are refused at once, for all partners. Payments under way go on.',
+    unblock: 'Unblock',
+    unblockSays: 'New payments to this recipient are accepted again at once.',
+    recipient: 'Recipient',
+    recipientHint: 'Name or id as payments show it; capital letters do not matter',
+    since: 'Blocked since',
+    actions: 'Actions',
+    search: 'Search blocked recipients',
+    none: 'Nobody is blocked',
+    noneHint: 'Block a recipient when payments to it must not be made.',
+    noneFound: 'No such recipient is blocked',
+    more: 'Show more',
+    shown: 'shown of',
+  },
+  ru: {
+    lead: 'Платежи заблокированным получателям отклоняются до движения денег.',
+    block: 'Заблокировать получателя',
+    blockVerb: 'Заблокировать',
+    blockSays:
+      'Новые платежи этому получателю сразу перестанут приниматься, у всех партнёров. Начатые дойдут до конца.',
+    unblock: 'Разблокировать',
+    unblockSays: 'Новые платежи этому получателю сразу снова будут приниматься.',
+    recipient: 'Получатель',
+    recipientHint: 'Имя или id, как в платежах; большие и малые буквы не различаются',
+    since: 'Заблокирован с',
+    actions: 'Действия',
+    search: 'Поиск заблокированных',
+    none: 'Никто не заблокирован',
+    noneHint: 'Заблокируйте получателя, если платить ему нельзя.',
+    noneFound: 'Такой получатель не заблокирован',
+    more: 'Показать ещё',
+    shown: 'показано из',
+  },
+});
+
+const atOnce = 100;
 
 export default function Recipients() {
-  const t = useShared();
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [search, setSearch] = useState('');
+  const [most, setMost] = useState(atOnce);
+  const [blocking, setBlocking] = useState(false);
+  const [unblocking, setUnblocking] = useState<string | null>(null);
+  const list = useLive<{ data: RecipientRow[] }>(['recipients'], '/recipients', 10_000);
+  const wanted = search.trim().toLowerCase();
+  const found = list.data?.data.filter(row => row.recipient.toLowerCase().includes(wanted));
   return (
-    <PageFrame title={t.nav.recipients}>
-      <Empty title={t.nothing} />
+    <PageFrame
+      title={shared.nav.recipients}
+      lead={t.lead}
+      actions={
+        <Action needs="recipients.block" variant="filled" onClick={() => setBlocking(true)}>
+          {t.block}
+        </Action>
+      }
+    >
+      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      {list.isPending && <Waiting />}
+      {found && (
+        <>
+          <search className="filters">
+            <TextInput
+              type="search"
+              className="filter-wide"
+              aria-label={t.search}
+              placeholder={t.search}
+              leftSection={<Icon name="search" />}
+              value={search}
+              onChange={event => setSearch(event.currentTarget.value)}
+              data-search
+            />
+          </search>
+          <Rows
+            label={shared.nav.recipients}
+            rows={found.slice(0, most)}
+            keyOf={row => row.recipient}
+            empty={wanted ? <Empty title={t.noneFound} /> : <Empty title={t.none}>{t.noneHint}</Empty>}
+            columns={[
+              { head: t.recipient, cell: row => <span className="wrap-anywhere">{row.recipient}</span> },
+              { head: t.since, cell: row => <Time as="short" at={row.blocked_at} /> },
+              {
+                head: t.actions,
+                right: true,
+                cell: row => (
+                  <Action needs="recipients.block" onClick={() => setUnblocking(row.recipient)}>
+                    {t.unblock}
+                  </Action>
+                ),
+              },
+            ]}
+          />
+          {found.length > most && (
+            <div className="more">
+              <Button size="xs" variant="default" onClick={() => setMost(most + atOnce)}>
+                {t.more} ({most} {t.shown} <Count value={found.length} />)
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+      {blocking && <Block onClose={() => setBlocking(false)} />}
+      {unblocking !== null && (
+        <Confirm
+          title={`${t.unblock}: ${unblocking}`}
+          says={t.unblockSays}
+          verb={t.unblock}
+          run={() => send('/recipients/unblock', { recipient: unblocking })}
+          onClose={() => setUnblocking(null)}
+        />
+      )}
     </PageFrame>
+  );
+}
+
+function Block({ onClose }: { onClose: () => void }) {
+  const t = useTexts(texts);
+  const [recipient, setRecipient] = useState('');
+  return (
+    <Confirm
+      title={t.block}
+      says={t.blockSays}
+      verb={t.blockVerb}
+      danger
+      ready={recipient.trim().length > 0}
+      run={() => send('/recipients/block', { recipient: recipient.trim() })}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t.recipient}
+        description={t.recipientHint}
+        required
+        maxLength={200}
+        value={recipient}
+        onChange={event => setRecipient(event.currentTarget.value)}
+        data-autofocus
+      />
+    </Confirm>
   );
 }

@@ -1,12 +1,12 @@
-import { PageFrame } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
-import { useShared } from '../texts/index.ts';
+import { Route, Switch } from 'wouter';
+import { OneRun } from './reconciliation/one.tsx';
+import { Runs } from './reconciliation/runs.tsx';
 
 export default function Reconciliation() {
-  const t = useShared();
   return (
-    <PageFrame title={t.nav.reconciliation}>
-      <Empty title={t.nothing} />
-    </PageFrame>
+    <Switch>
+      <Route path="/reconciliation/:id">{({ id }) => <OneRun key={id} runId={id} />}</Route>
+      <Route component={Runs} />
+    </Switch>
   );
 }

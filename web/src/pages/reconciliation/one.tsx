@@ -1,0 +1,87 @@
+import { Link } from 'wouter';
+import type { ReconciliationDetail } from '../../../../src/console/shapes.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { useLive } from '../../parts/live.ts';
+import { Count, Rub } from '../../parts/money.tsx';
+import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { Rows, Waiting } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { Period, Result } from './runs.tsx';
+import { texts } from './texts.ts';
+
+type Difference = ReconciliationDetail['differences'][number];
+
+export function OneRun({ runId }: { runId: string }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const read = useLive<ReconciliationDetail>(['reconciliation', runId], `/reconciliations/${runId}`, 3000);
+  const run = read.data?.run;
+  return (
+    <PageFrame
+      title={`${t.run} ${runId}`}
+      badge={run && <Result run={run} />}
+      lead={<Link href="/reconciliation">{t.allRuns}</Link>}
+    >
+      {read.isError && <Failure error={read.error} again={() => void read.refetch()} />}
+      {read.isPending && <Waiting />}
+      {read.data && run && (
+        <div className="stack">
+          <Card>
+            <Facts
+              facts={[
+                [t.period, <Period key="period" run={run} />],
+                [t.orders, <Count key="orders" value={run.orders} />],
+                [t.payments, <Count key="payments" value={run.payments} />],
+                [t.startedAt, <Time key="started" at={run.started_at} />],
+                [t.finishedAt, run.finished_at ? <Time key="finished" at={run.finished_at} /> : t.underWay],
+                [t.by, run.actor],
+              ]}
+            />
+          </Card>
+          <Rows<Difference>
+            label={t.differences}
+            rows={read.data.differences}
+            keyOf={one => `${one.kind} ${one.payment_id} ${one.order_id}`}
+            empty={
+              <Empty title={run.finished_at ? t.agree : t.underWay}>{run.finished_at && t.agreeHint}</Empty>
+            }
+            columns={[
+              {
+                head: t.kind,
+                cell: one => (
+                  <span title={wordIn(t.meanings, one.kind)}>
+                    <Badge tone={one.kind === 'still_open' ? 'open' : 'bad'}>
+                      {wordIn(t.kinds, one.kind)}
+                    </Badge>
+                  </span>
+                ),
+              },
+              { head: t.payment, cell: one => <PaymentId one={one} /> },
+              { head: t.here, cell: one => (one.status ? wordIn(shared.states, one.status) : t.unknown) },
+              { head: t.amountHere, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+              { head: t.order, cell: one => <code className="wrap-anywhere">{one.order_id ?? '—'}</code> },
+              {
+                head: t.there,
+                cell: one => (one.order_state ? wordIn(t.orderStates, one.order_state) : t.unknown),
+              },
+              { head: t.amountThere, right: true, cell: one => <Rub bare amount={one.order_rub} /> },
+            ]}
+          />
+        </div>
+      )}
+    </PageFrame>
+  );
+}
+
+/** One that only the bank side knows leads nowhere. */
+function PaymentId({ one: { payment_id, status } }: { one: Difference }) {
+  if (!payment_id) return <span className="dim">—</span>;
+  if (!status) return <code className="wrap-anywhere">{payment_id}</code>;
+  return (
+    <Link href={`/payments/${payment_id}`}>
+      <code>{payment_id}</code>
+    </Link>
+  );
+}

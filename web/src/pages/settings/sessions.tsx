@@ -1,0 +1,84 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import type { SessionRow } from '../../../../src/console/shapes.ts';
+import { send } from '../../api.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useLive } from '../../parts/live.ts';
+import { useMay } from '../../parts/session.ts';
+import { Failure } from '../../parts/states.tsx';
+import { Rows, Waiting } from '../../parts/table.tsx';
+import { Ago, Time } from '../../parts/time.tsx';
+import { useTexts } from '../../texts/index.ts';
+import { texts } from './texts.ts';
+
+/** One's own; admins see everybody's. */
+export function Sessions() {
+  const t = useTexts(texts);
+  const seesAll = useMay()('operators.manage');
+  const [ending, setEnding] = useState<SessionRow | null>(null);
+  const list = useLive<{ data: SessionRow[] }>(['sessions'], '/sessions', 5000);
+  return (
+    <>
+      <p className="dim card-lead">{seesAll ? t.allSessions : t.ownSessions}</p>
+      {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      {list.isPending && <Waiting />}
+      {list.data && (
+        <Rows
+          label={t.sessions}
+          rows={list.data.data}
+          keyOf={row => row.session_id}
+          columns={[
+            {
+              head: t.operator,
+              cell: row => (
+                <span className="inline">
+                  {row.operator}
+                  {row.is_this_one && <Badge tone="open">{t.thisOne}</Badge>}
+                </span>
+              ),
+            },
+            { head: t.address, cell: row => <code>{row.address}</code> },
+            { head: t.browser, cell: row => <span title={row.user_agent}>{browserOf(row.user_agent)}</span> },
+            { head: t.lastSeen, cell: row => <Ago at={row.last_seen_at} /> },
+            { head: t.since, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
+            { head: t.ends, wideOnly: true, cell: row => <Time as="short" at={row.ends_at} /> },
+            {
+              head: t.actions,
+              right: true,
+              cell: row => (
+                <Button size="xs" variant="default" onClick={() => setEnding(row)}>
+                  {t.revoke}
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {ending && (
+        <Confirm
+          title={`${t.revoke}: ${ending.operator}, ${ending.address}`}
+          says={ending.is_this_one ? t.revokeThis : t.revokeSays}
+          verb={t.revoke}
+          danger
+          run={() => send(`/sessions/${ending.session_id}/revoke`)}
+          onClose={() => setEnding(null)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Enough to recognise one's own machine; the whole text is in the title. */
+function browserOf(userAgent: string): string {
+  const browser = /(Firefox|Edg|OPR|YaBrowser|Chrome|Safari|HeadlessChrome)\/(\d+)/.exec(userAgent);
+  const names: Record<string, string> = {
+    Edg: 'Edge',
+    OPR: 'Opera',
+    YaBrowser: 'Yandex',
+    HeadlessChrome: 'Chrome',
+  };
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  if (!browser) return userAgent.slice(0, 40) || '—';
+  return [`${names[browser[1]!] ?? browser[1]} ${browser[2]}`, system].filter(Boolean).join(', ');
+}

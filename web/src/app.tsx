@@ -69,27 +69,29 @@ function Doors() {
   const now = useSyncExternalStore(session.subscribe, session.get);
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const operatorId = now?.operator.operator_id;
+  const isSettingUp = path === '/setup';
 
+  const isKnown = now !== undefined;
+  const isSignedOut = now === null;
   useEffect(() => {
-    if (now !== undefined && isConnected) return;
-    const look = () =>
-      ask<Entrance>('/entrance').then(
-        found => {
-          session.set(found.session);
-          void queries.invalidateQueries();
-        },
-        // Still no connection, which is known by now.
-        () => undefined,
-      );
-    void look();
-    const timer = setInterval(() => void look(), 3000);
+    if (isSettingUp || (isSignedOut && isConnected)) return;
+    const look = async () => {
+      const wasLost = !connected.get();
+      // Without a connection there is no answer, and everybody has been told.
+      const found = await ask<Entrance>('/entrance').catch(() => undefined);
+      if (found) session.set(found.session);
+      if (wasLost && connected.get()) void queries.invalidateQueries();
+    };
+    if (!isKnown || !isConnected) void look();
+    // A role may be changed and a session ended by others at any time; without a connection it is tried often.
+    const timer = setInterval(() => void look(), isKnown && isConnected ? 60_000 : 3000);
     return () => clearInterval(timer);
-  }, [now, isConnected]);
+  }, [isKnown, isSignedOut, isConnected, isSettingUp]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what one operator has read is not for the next
   useEffect(() => () => queries.clear(), [operatorId]);
 
-  if (path === '/setup') return <Setup />;
+  if (isSettingUp) return <Setup />;
   if (now === undefined) return isConnected ? null : <Lost />;
   if (now === null) return <SignIn />;
   return (

@@ -194,6 +194,9 @@ CREATE TRIGGER rate_rules_are_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON
 
 CREATE INDEX rates_by_time ON rates (created_at, id);
 
+-- Whoever signed up and was told no is not waiting for an answer any more.
+ALTER TABLE partners ADD COLUMN live_refused_at timestamptz;
+
 -- When no payments are accepted, without anybody switching it on or off.
 CREATE TABLE maintenance_windows (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

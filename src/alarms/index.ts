@@ -1,1 +1,9 @@
-export { type Alarms, clearAlarm, countOpenAlarms, createAlarms, endAlarms, listAlarms } from './alarms.ts';
+export {
+  type Alarms,
+  clearAlarm,
+  countOpenAlarms,
+  createAlarms,
+  endAlarms,
+  type KnownAlarm,
+  listAlarms,
+} from './alarms.ts';

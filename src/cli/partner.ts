@@ -122,6 +122,7 @@ async function changeLimits(workplace: Workplace, typed: string, changes: Partia
       return show(workplace, change.partner);
     case 'no_partner':
       throw noSuchPartner(typed);
+    case 'stale':
     case 'min_above_max': {
       const { minKopecks, maxKopecks } = change.limits;
       throw new RefusedError(

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
 import { createHttpGateway } from '../gateway/index.ts';
-import { type Difference, type DifferenceKind, differenceObject, reconcile } from '../payments/index.ts';
+import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
 import { startSimulator } from '../simulator.ts';
 import { day } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
@@ -31,10 +31,7 @@ async function run({ desk, settings, progress }: Workplace, from: Date): Promise
     if (Date.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   try {
-    const period = { from, until: new Date(from.getTime() + dayMs) };
-    const { orders, payments, differences } = await reconcile({ ...desk, gateway }, desk.actor, period, {
-      onProgress,
-    });
+    const { orders, payments, differences } = await reconcileDay(desk, gateway, from, { onProgress });
     const ok = differences.length === 0;
     if (!ok) process.exitCode = 1;
     const date = from.toISOString().slice(0, 10);

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import {
   type Certificate,
-  certify,
+  certificateObject,
   checkAddress,
+  checkPartner,
   createNameLookup,
   createSender,
   createVault,
@@ -12,7 +13,6 @@ import {
   listAttempts,
   parseEventId,
   readSecrets,
-  reEnable,
   resendEvent,
   resendFailed,
   rotateSecret,
@@ -131,19 +131,15 @@ async function show({ desk, secretKey }: Workplace, partnerId: PartnerId): Promi
 async function check(workplace: Workplace, partner: string): Promise<Output> {
   const { desk, settings, secretKey, progress } = workplace;
   const { partnerId } = await find(workplace, partner);
-  const webhook = await findWebhook(desk.pool, partnerId);
-  const secrets = await readSecrets(desk.pool, createVault(secretKey), partnerId, desk.clock.nowMs());
-  if (!webhook) throw noWebhook(partnerId);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const slow = setInterval(() => progress('Waiting for the receiver …'), 2_000);
-  let certificate: Certificate;
-  try {
-    certificate = await certify({ clock: desk.clock, sender }, { url: webhook.url, secrets });
-  } finally {
+  const vault = createVault(secretKey);
+  const result = await checkPartner({ desk, sender, vault }, partnerId).finally(async () => {
     clearInterval(slow);
     await sender.close();
-  }
-  const reEnabled = certificate.canReceive && (await reEnable(desk, partnerId)) === 're_enabled';
+  });
+  if (result.outcome !== 'checked') throw noWebhook(partnerId);
+  const { certificate, reEnabled } = result;
   if (!certificate.canReceive) process.exitCode = 1;
   return describeCertificate(partnerId, certificate, reEnabled);
 }
@@ -155,14 +151,7 @@ function describeCertificate(partnerId: PartnerId, certificate: Certificate, reE
     ? `The receiver takes valid events${passed ? ' and refuses all others' : ', but not all is as it should be'}.`
     : 'The receiver does not take a valid event: mend it and check again.';
   return {
-    json: {
-      partner_id: partnerId,
-      can_receive: canReceive,
-      passed,
-      re_enabled: reEnabled,
-      tls: tls && { protocol: tls.protocol, valid_until: tls.validUntil },
-      results: results.map(({ durationMs, ...result }) => ({ ...result, duration_ms: durationMs })),
-    },
+    json: { partner_id: partnerId, ...certificateObject(certificate, reEnabled) },
     text: [
       table(
         ['sent', 'it should', 'it answered', 'ms', 'passed'],

@@ -1,14 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { isDatabaseFailing } from '../db/pool.ts';
 import { accessRoutes } from './access-routes.ts';
+import { auditRoutes } from './audit-routes.ts';
+import { connectionRoutes } from './connection-routes.ts';
+import { controlRoutes } from './control-routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
+import { ledgerRoutes } from './ledger-routes.ts';
 import { operatorRoutes } from './operator-routes.ts';
+import { overviewRoutes } from './overview-routes.ts';
 import { builtPages, pageRoutes, protect } from './pages.ts';
+import { partnerRoutes } from './partner-routes.ts';
 import { paymentRoutes } from './payment-routes.ts';
+import { rateRoutes } from './rate-routes.ts';
 import { refuse } from './replies.ts';
 import { reviewRoutes } from './review-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { settingsRoutes } from './settings-routes.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 
@@ -21,6 +29,14 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   paymentRoutes,
   reviewRoutes,
   sessionRoutes,
+  auditRoutes,
+  connectionRoutes,
+  controlRoutes,
+  ledgerRoutes,
+  overviewRoutes,
+  partnerRoutes,
+  rateRoutes,
+  settingsRoutes,
 ];
 
 /** The operators' door: its pages under `/console`, and what they ask under `/console/api`. */

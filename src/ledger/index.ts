@@ -6,4 +6,4 @@ export { credit, hold, release, settle } from './operations.ts';
 export type { Mode } from './post.ts';
 export { openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';
-export { verifyLedger } from './verify.ts';
+export { verifyLedger, verifyTogether } from './verify.ts';

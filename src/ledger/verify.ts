@@ -1,4 +1,5 @@
 import { idFromUuid } from '../base/ids.ts';
+import { type Desk, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 
 /** One broken invariant of one partner and mode. */
@@ -108,6 +109,33 @@ export function verifyLedger(pool: Pool, onProgress?: (invariant: string) => voi
     },
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   );
+}
+
+interface TimedVerification extends Verification {
+  durationMs: number;
+}
+
+const underWay = new WeakMap<Pool, Promise<TimedVerification>>();
+
+/** For many people: one at a time in this process, whoever asks meanwhile gets its answer. On record by who began it. */
+export function verifyTogether(desk: Desk): Promise<TimedVerification> {
+  const running = underWay.get(desk.pool);
+  if (running) return running;
+  const verification = verifyOnRecord(desk).finally(() => underWay.delete(desk.pool));
+  underWay.set(desk.pool, verification);
+  return verification;
+}
+
+async function verifyOnRecord(desk: Desk): Promise<TimedVerification> {
+  const startedAt = performance.now();
+  const verification = await verifyLedger(desk.pool);
+  const { entries, findings } = verification;
+  await recordChange(desk.pool, desk, {
+    action: 'ledger.verify',
+    subject: 'ledger',
+    after: { entries, findings: findings.length },
+  });
+  return { ...verification, durationMs: Math.round(performance.now() - startedAt) };
 }
 
 /** `onProgress` hears of each check before it starts. */

@@ -1,3 +1,4 @@
+import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { leaveNotice } from '../db/notices.ts';
@@ -18,8 +19,8 @@ function decide(desk: Desk, partnerId: Id<'prt'>, approved: boolean): Promise<De
     if (!partner) return { outcome: 'no_partner' };
     if (partner.liveApproved) return { outcome: 'already_approved', partner };
     await tx.query({
-      text: 'UPDATE partners SET live_approved = $2 WHERE id = $1',
-      values: [uuidFromId(partnerId), approved],
+      text: 'UPDATE partners SET live_approved = $2, live_refused_at = $3 WHERE id = $1',
+      values: [uuidFromId(partnerId), approved, approved ? null : instantOf(desk.clock)],
     });
     await recordChange(tx, desk, {
       action: approved ? 'partner.approve' : 'partner.refuse',

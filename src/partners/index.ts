@@ -26,3 +26,4 @@ export {
   setSuspended,
 } from './partners.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+export { countToApprove, searchPartners } from './search.ts';

@@ -162,10 +162,14 @@ export function setLimits(
   desk: Desk,
   partnerId: Id<'prt'>,
   changes: Partial<Limits>,
-): Promise<PartnerChange | { outcome: 'min_above_max'; limits: Limits }> {
+  /** What they were when it was decided; undefined means that whatever they are is fine. */
+  expected?: Limits,
+): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
   return transaction(desk.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
+    if (expected && !isDeepStrictEqual(expected, partner.limits))
+      return { outcome: 'stale', limits: partner.limits };
     const limits: Limits = { ...partner.limits, ...changes };
     if (limits.minKopecks > limits.maxKopecks) return { outcome: 'min_above_max', limits };
     if (isDeepStrictEqual(limits, partner.limits)) return { outcome: 'done', partner };

@@ -8,6 +8,7 @@ export {
   resolvePaymentIn,
   type WatchedPayment,
 } from './operate.ts';
+export { countInReview, createPaceReader } from './pace.ts';
 export type { Creation } from './pay.ts';
 export {
   formatInstant,
@@ -22,6 +23,7 @@ export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconci
 export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
 export { listReview, type PaymentInReview } from './review.ts';
+export { findRun, listRuns, type Run, reconcileDay } from './runs.ts';
 export { type FoundPayment, type PaymentFilter, searchPayments } from './search.ts';
 export { readSearchWords } from './search-words.ts';
 export {

@@ -1,5 +1,6 @@
 export { checkAddress } from './address.ts';
 export { type Certificate, certify } from './check.ts';
+export { certificateObject, checkPartner } from './check-partner.ts';
 export { startDelivery } from './deliver.ts';
 export { envelope, formatEventId, parseEventId } from './envelope.ts';
 export { listEvents } from './feed.ts';
@@ -8,5 +9,6 @@ export { createNameLookup, leadsInside } from './resolve.ts';
 export { createVault } from './secret.ts';
 export { createSender } from './send.ts';
 export { verifySignature } from './sign.ts';
+export { countDeliveries, listWebhookStates } from './standing.ts';
 export { findWebhook, readSecrets, reEnable, rotateSecret, setWebhook, type Webhook } from './store.ts';
 export { type EventStory, tellDelivery } from './story.ts';

@@ -5,7 +5,9 @@ import { type Queryable, transaction } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
 
 export interface Attempt {
+  attemptId: bigint;
   eventId: bigint;
+  paymentId: Id<'pay'>;
   attempt: number;
   at: Date;
   status: number | null;
@@ -13,14 +15,23 @@ export interface Attempt {
   durationMs: number;
 }
 
-/** What came of the last attempts, newest first. */
-export async function listAttempts(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<Attempt[]> {
-  const { rows } = await db.query<Attempt>({
-    text: `SELECT event_id AS "eventId", attempt, at, status, error, duration_ms AS "durationMs"
-             FROM webhook_attempts WHERE partner_id = $1 ORDER BY id DESC LIMIT $2`,
-    values: [uuidFromId(partnerId), limit],
+/** What came of the last attempts, newest first; of those before one of them, if it is named. */
+export async function listAttempts(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  limit: number,
+  before?: bigint,
+): Promise<Attempt[]> {
+  const { rows } = await db.query<Omit<Attempt, 'paymentId'> & { payment_id: string }>({
+    text: `SELECT a.id AS "attemptId", a.event_id AS "eventId", a.attempt, a.at, a.status, a.error,
+                  a.duration_ms AS "durationMs", e.payment_id
+             FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3)
+                    ORDER BY id DESC LIMIT $2) AS a
+             JOIN events e ON e.partner_id = $1 AND e.mode IN ('live', 'test') AND e.id = a.event_id
+            ORDER BY a.id DESC`,
+    values: [uuidFromId(partnerId), limit, before ?? null],
   });
-  return rows;
+  return rows.map(({ payment_id, ...attempt }) => ({ ...attempt, paymentId: idFromUuid('pay', payment_id) }));
 }
 
 const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;

@@ -1,6 +1,6 @@
 import {
-  certify,
   checkAddress,
+  checkPartner,
   createNameLookup,
   findWebhook,
   formatEventId,
@@ -8,7 +8,6 @@ import {
   listAttempts,
   parseEventId,
   readSecrets,
-  reEnable,
   resendEvent,
   rotateSecret,
   setWebhook,
@@ -101,17 +100,17 @@ async function check(visit: PartnerVisit): Promise<void> {
   if (beingChecked.has(partner.partnerId)) return;
   beingChecked.add(partner.partnerId);
   visit.inBackground(async () => {
-    await checkNow(visit, webhook.url).finally(() => beingChecked.delete(partner.partnerId));
+    await checkNow(visit).finally(() => beingChecked.delete(partner.partnerId));
   });
 }
 
-async function checkNow(visit: PartnerVisit, url: string): Promise<void> {
-  const { deps, partner, say } = visit;
-  const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
-  const certificate = await certify(deps, { url, secrets });
-  if (!(await mayStillAct(visit, 'developer'))) return;
-  const reEnabled =
-    certificate.canReceive && (await reEnable(visit.desk, partner.partnerId)) === 're_enabled';
+async function checkNow(visit: PartnerVisit): Promise<void> {
+  const { deps, desk, partner, say } = visit;
+  const result = await checkPartner({ ...deps, desk }, partner.partnerId, () =>
+    mayStillAct(visit, 'developer'),
+  );
+  if (result.outcome !== 'checked') return;
+  const { certificate, reEnabled } = result;
   await send(visit, {
     text: say.webhook.certificate(certificate, reEnabled),
     buttons: [[{ text: say.webhook.button, data: dataOf('w', partner) }]],

@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { csvLine } from '../base/csv.ts';
+import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../db/audit-log.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { Instant, pageOf, readInstant, readNumber, Text } from './fields.ts';
+import { paging, typed } from './replies.ts';
+import type { AuditRow } from './shapes.ts';
+
+const filters = {
+  actor: Type.Optional(Text),
+  action: Type.Optional(Text),
+  subject: Type.Optional(Text),
+  since: Type.Optional(Instant),
+  until: Type.Optional(Instant),
+};
+
+type Asked = { [Name in keyof typeof filters]?: string };
+
+const readFilter = ({ actor, action, subject, since, until }: Asked): AuditFilter => ({
+  actor,
+  action,
+  subject,
+  since: readInstant(since),
+  until: readInstant(until),
+});
+
+/** Who did what. */
+export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const { db } = deps;
+
+  routes.get(
+    '/audit',
+    { config: { needs: 'see' }, schema: { querystring: Type.Object({ ...filters, ...paging }) } },
+    async request => {
+      const { limit, after = '' } = request.query;
+      const [ms, id] = after.split('.').map(readNumber);
+      const place =
+        ms !== undefined && id !== undefined ? { at: new Date(Number(ms)), auditId: id } : undefined;
+      const lines = await listAudit(db, readFilter(request.query), { after: place, limit: limit + 1 });
+      return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
+    },
+  );
+
+  routes.get(
+    '/audit/export',
+    {
+      config: { needs: 'see' },
+      schema: {
+        querystring: Type.Object({
+          ...filters,
+          format: Type.Union([Type.Literal('csv'), Type.Literal('json')]),
+        }),
+      },
+    },
+    (request, reply) => {
+      const { format } = request.query;
+      const write = format === 'csv' ? writeCsv : writeJson;
+      return reply
+        .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
+        .header('Content-Disposition', `attachment; filename="audit.${format}"`)
+        .send(Readable.from(write(db, readFilter(request.query))));
+    },
+  );
+}
+
+async function* writeCsv(db: Queryable, filter: AuditFilter): AsyncGenerator<string> {
+  yield csvLine(['audit_id', 'at', 'actor', 'action', 'subject', 'before', 'after']);
+  const text = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  for await (const page of readAudit(db, filter))
+    yield page
+      .map(auditRow)
+      .map(row =>
+        csvLine([
+          row.audit_id,
+          row.at,
+          row.actor,
+          row.action,
+          row.subject,
+          text(row.before),
+          text(row.after),
+        ]),
+      )
+      .join('');
+}
+
+async function* writeJson(db: Queryable, filter: AuditFilter): AsyncGenerator<string> {
+  let comma = '[\n';
+  for await (const page of readAudit(db, filter)) {
+    yield comma + page.map(line => JSON.stringify(auditRow(line))).join(',\n');
+    comma = ',\n';
+  }
+  yield comma === '[\n' ? '[]\n' : '\n]\n';
+}
+
+const auditRow = (line: AuditLine): AuditRow => ({
+  audit_id: `${line.auditId}`,
+  at: line.at.toISOString(),
+  actor: line.actor,
+  action: line.action,
+  subject: line.subject,
+  before: line.before,
+  after: line.after,
+});

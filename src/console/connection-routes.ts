@@ -1,0 +1,119 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { parseId } from '../base/ids.ts';
+import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../partners/index.ts';
+import { checkPartner, formatEventId, listAttempts, parseEventId, resendEvent } from '../webhooks/index.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { ById, pageOf, readNumber } from './fields.ts';
+import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import type { AttemptRow, CheckResult } from './shapes.ts';
+
+const mostAddresses = 100;
+const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
+
+/** How partners and we reach each other: their keys, and their receivers. */
+export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+
+  routes.post(
+    '/keys/:key_id/revoke',
+    { config: { needs: 'keys.revoke' }, schema: { params: KeyId } },
+    async (request, reply) => {
+      const { outcome } = await revokeKey(deskOf(deps, request), request.params.key_id);
+      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
+      return outcome === 'revoked'
+        ? done
+        : refuse(request, reply, 409, outcome, 'The key is revoked already.');
+    },
+  );
+
+  routes.post(
+    '/keys/:key_id/addresses',
+    {
+      config: { needs: 'keys.addresses' },
+      schema: {
+        params: KeyId,
+        body: Body({
+          allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: mostAddresses }),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const addresses = request.body.allowed_addresses.map(address => address.trim());
+      const wrong = addresses.find(address => !isAddressRange(address));
+      if (wrong !== undefined) {
+        const message = `"${wrong}" is neither an address nor a range, such as 192.0.2.7 or 2001:db8::/32.`;
+        return refuse(request, reply, 400, 'invalid_request', message);
+      }
+      const { outcome } = await setAllowedAddresses(deskOf(deps, request), request.params.key_id, addresses);
+      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
+      return outcome === 'already_revoked'
+        ? refuse(request, reply, 409, outcome, 'The key is revoked: no address may use it any more.')
+        : done;
+    },
+  );
+
+  routes.get(
+    '/partners/:id/deliveries',
+    { config: { needs: 'see' }, schema: { params: ById, querystring: Type.Object(paging) } },
+    async (request, reply) => {
+      const { limit, after = '' } = request.query;
+      const partnerId = parseId('prt', request.params.id);
+      if (!partnerId) return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+      const attempts = await listAttempts(deps.db, partnerId, limit + 1, readNumber(after));
+      return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
+    },
+  );
+
+  routes.post(
+    '/events/:id/resend',
+    { config: { needs: 'events.resend' }, schema: { params: ById } },
+    async (request, reply) => {
+      const eventId = parseEventId(request.params.id);
+      const result = eventId === undefined ? undefined : await resendEvent(deskOf(deps, request), eventId);
+      if (!result || result.outcome === 'no_event')
+        return refuse(request, reply, 404, 'not_found', 'There is no such event.');
+      if (result.outcome === 'no_webhook')
+        return refuse(request, reply, 409, result.outcome, 'The partner has no webhook.');
+      return done;
+    },
+  );
+
+  routes.post(
+    '/partners/:id/webhook/check',
+    { config: { needs: 'webhooks.check' }, schema: { params: ById } },
+    async (request, reply) => {
+      const partnerId = parseId('prt', request.params.id);
+      if (!partnerId || !(await findPartner(deps.db, partnerId)))
+        return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+      const { sender, vault } = deps;
+      const check = await checkPartner({ desk: deskOf(deps, request), sender, vault }, partnerId);
+      if (check.outcome !== 'checked')
+        return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
+      const { certificate, reEnabled } = check;
+      const result: CheckResult = {
+        can_receive: certificate.canReceive,
+        passed: certificate.passed,
+        re_enabled: reEnabled,
+        results: certificate.results.map(({ question, expected, status, error, passed, durationMs }) => ({
+          question,
+          expected,
+          answered: `${status ?? error}`,
+          passed,
+          duration_ms: durationMs,
+        })),
+      };
+      return result;
+    },
+  );
+}
+
+const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]): AttemptRow => ({
+  event_id: formatEventId(attempt.eventId),
+  payment_id: attempt.paymentId,
+  attempt: attempt.attempt,
+  at: attempt.at.toISOString(),
+  status: attempt.status,
+  error: attempt.error,
+  duration_ms: attempt.durationMs,
+});

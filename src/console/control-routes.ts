@@ -1,0 +1,121 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { isLabel } from '../base/label.ts';
+import { formatKopecks } from '../base/money.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
+import { findRun, listRuns, type Run, reconcileDay } from '../payments/index.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { ById, Day, pageOf, readDay, readNumber, Text } from './fields.ts';
+import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import type { ReconciliationDetail, ReconciliationRow } from './shapes.ts';
+
+const see = { needs: 'see' } as const;
+
+/** Who gets nothing from us, and whether the bank side has the same payments as we have. */
+export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const { db } = deps;
+
+  routes.get('/recipients', { config: see }, async () => ({
+    data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
+      recipient,
+      blocked_at: blockedAt.toISOString(),
+    })),
+  }));
+
+  const recipients = {
+    config: { needs: 'recipients.block' } as const,
+    schema: { body: Body({ recipient: Text }) },
+  };
+  routes.post('/recipients/block', recipients, async (request, reply) => {
+    const recipient = request.body.recipient.trim();
+    if (!isLabel(recipient))
+      return refuse(
+        request,
+        reply,
+        400,
+        'invalid_request',
+        'A recipient is one line of up to 128 characters.',
+      );
+    const outcome = await blockRecipient(deskOf(deps, request), recipient);
+    return outcome === 'blocked'
+      ? done
+      : refuse(request, reply, 409, outcome, 'This recipient is blocked already.');
+  });
+  routes.post('/recipients/unblock', recipients, async (request, reply) => {
+    const outcome = await unblockRecipient(deskOf(deps, request), request.body.recipient);
+    return outcome === 'unblocked'
+      ? done
+      : refuse(request, reply, 409, outcome, 'This recipient is not blocked any more.');
+  });
+
+  routes.get(
+    '/reconciliations',
+    { config: see, schema: { querystring: Type.Object(paging) } },
+    async request => {
+      const { limit, after = '' } = request.query;
+      const runs = await listRuns(db, { before: readNumber(after), limit: limit + 1 });
+      return pageOf(runs, limit, last => `${last.runId}`, runRow);
+    },
+  );
+
+  routes.get('/reconciliations/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
+    const runId = readNumber(request.params.id);
+    const run = runId === undefined ? undefined : await findRun(db, runId);
+    return run ? runDetail(run) : refuse(request, reply, 404, 'not_found', 'There is no such run.');
+  });
+
+  /** The bank side is asked page by page for a whole day: one such question at a time is enough. */
+  let isRunning = false;
+  routes.post(
+    '/reconciliations',
+    { config: { needs: 'reconciliation.run' }, schema: { body: Body({ day: Day }) } },
+    async (request, reply) => {
+      const day = readDay(request.body.day);
+      if (!day || day.getTime() > deps.clock.nowMs())
+        return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
+      if (isRunning)
+        return refuse(request, reply, 409, 'already_running', 'A run is under way: wait for its end.');
+      isRunning = true;
+      try {
+        const { runId } = await reconcileDay(deskOf(deps, request), deps.gateway, day);
+        return runRow((await findRun(db, runId))!);
+      } catch (error) {
+        const message =
+          error instanceof OperatorError ? error.message : 'The bank side does not answer: try again.';
+        deps.log.error({ err: error, request_id: request.id }, 'the bank side could not be reconciled with');
+        return refuse(request, reply, 503, 'gateway_unavailable', message);
+      } finally {
+        isRunning = false;
+      }
+    },
+  );
+}
+
+const runRow = (run: Run): ReconciliationRow => ({
+  run_id: `${run.runId}`,
+  actor: run.actor,
+  from: run.from.toISOString(),
+  until: run.until.toISOString(),
+  started_at: run.startedAt.toISOString(),
+  finished_at: run.finishedAt?.toISOString() ?? null,
+  orders: run.orders === null ? null : Number(run.orders),
+  payments: run.payments === null ? null : Number(run.payments),
+  differences: run.differenceCount,
+});
+
+const inRubles = (kopecks: number | null) => (kopecks === null ? null : formatKopecks(BigInt(kopecks)));
+
+const runDetail = (run: NonNullable<Awaited<ReturnType<typeof findRun>>>): ReconciliationDetail => ({
+  run: runRow(run),
+  differences: run.differences.map(difference => ({
+    kind: difference.kind,
+    payment_id: difference.payment_id,
+    status: difference.status,
+    amount_rub: inRubles(difference.amount_kopecks),
+    order_id: difference.order_id,
+    order_state: difference.order_state,
+    order_rub: inRubles(difference.order_kopecks),
+  })),
+});

@@ -1,0 +1,41 @@
+import Type from 'typebox';
+import type { Page } from './shapes.ts';
+
+/** Fields that several pages send. What they let through can be read; whether it makes sense is another question. */
+export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });
+export const Usdt = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,6})?$' });
+export const Mode = Type.Union([Type.Literal('live'), Type.Literal('test')]);
+export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' });
+export const Instant = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?(Z|[+-]\\d\\d:\\d\\d)$',
+});
+export const Text = Type.String({ minLength: 1, maxLength: 256 });
+export const ById = Type.Object({ id: Type.String({ maxLength: 100 }) });
+
+/** A day that exists, at its beginning in UTC. */
+export function readDay(text: string): Date | undefined {
+  const start = new Date(`${text}T00:00:00Z`);
+  return start.toJSON()?.startsWith(text) ? start : undefined;
+}
+
+export function readInstant(text: string | undefined): Date | undefined {
+  const at = text === undefined ? undefined : new Date(text);
+  return at && !Number.isNaN(at.getTime()) ? at : undefined;
+}
+
+/** A number of ours in an address; undefined for what is none. */
+export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);
+
+/** A page of rows of which one more was read than is shown; `placeOf` says where the next page begins. */
+export function pageOf<Item, Row>(
+  items: Item[],
+  limit: number,
+  placeOf: (last: Item) => string,
+  toRow: (item: Item) => Row,
+): Page<Row> {
+  const shown = items.slice(0, limit);
+  return {
+    data: shown.map(toRow),
+    next_cursor: items.length > limit ? placeOf(shown.at(-1)!) : null,
+  };
+}

@@ -1,0 +1,141 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { clearAlarm, type KnownAlarm, listAlarms } from '../alarms/index.ts';
+import { countWaiting } from '../approvals/index.ts';
+import { formatMicroUsdt } from '../base/money.ts';
+import { isUnderMaintenance } from '../controls/index.ts';
+import { readTrialBalance } from '../ledger/index.ts';
+import { countToApprove } from '../partners/index.ts';
+import { countInReview, createPaceReader } from '../payments/index.ts';
+import { countDeliveries } from '../webhooks/index.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { ById, readNumber } from './fields.ts';
+import { readRateNow } from './rate-rows.ts';
+import { deskOf, done, refuse, typed } from './replies.ts';
+import type { AlarmRow, Overview } from './shapes.ts';
+
+/** Everybody who looks within this time sees the same. */
+const sharedForMs = 1_500;
+const alarmsShown = 100;
+
+/** How the house is doing, and what people must look at. */
+export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const overview = shareAnswers(deps, createOverview(deps));
+
+  routes.get(
+    '/overview',
+    {
+      config: { needs: 'see' },
+      schema: {
+        querystring: Type.Object({ minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) }),
+      },
+    },
+    request => overview(request.query.minutes),
+  );
+
+  routes.get(
+    '/alarms',
+    {
+      config: { needs: 'see' },
+      schema: { querystring: Type.Object({ cleared: Type.Boolean({ default: false }) }) },
+    },
+    async request => ({ data: (await listAlarms(deps.db, request.query)).map(alarmRow) }),
+  );
+
+  routes.post(
+    '/alarms/:id/clear',
+    { config: { needs: 'alarms.clear' }, schema: { params: ById } },
+    async (request, reply) => {
+      const alarmId = readNumber(request.params.id);
+      const outcome = alarmId === undefined ? 'no_alarm' : await clearAlarm(deskOf(deps, request), alarmId);
+      return outcome === 'cleared'
+        ? done
+        : refuse(request, reply, 409, 'no_alarm', 'This alarm is not open: it has ended meanwhile.');
+    },
+  );
+}
+
+/** Several people look every few seconds; one of them asks, and those who come in the meantime share the answer. */
+function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {
+  const answers = new Map<number, { at: number; answer: Promise<Answer> }>();
+  return (minutes: number): Promise<Answer> => {
+    const nowMs = clock.nowMs();
+    const last = answers.get(minutes);
+    if (last && nowMs - last.at < sharedForMs && nowMs >= last.at) return last.answer;
+    for (const [key, { at }] of answers) if (nowMs - at >= sharedForMs) answers.delete(key);
+    const answer = ask(minutes);
+    answers.set(minutes, { at: nowMs, answer });
+    // Whoever comes after a failure tries again.
+    answer.catch(() => answers.delete(minutes));
+    return answer;
+  };
+}
+
+function createOverview(deps: ConsoleDeps) {
+  const { db, clock } = deps;
+  const pace = createPaceReader(db, clock);
+  return async (wanted: number): Promise<Overview> => {
+    const [{ minutes, settleP50Ms, settleP99Ms }, rate, { live }, review, deliveries] = await Promise.all([
+      pace.read(wanted),
+      readRateNow(db, clock, deps.rateMaxAgeSec),
+      readTrialBalance(db),
+      countInReview(db),
+      countDeliveries(db),
+    ]);
+    const [requests, toApprove, alarms, maintenance] = await Promise.all([
+      countWaiting(db),
+      countToApprove(db),
+      listAlarms(db, { cleared: false }),
+      isUnderMaintenance(db, clock),
+    ]);
+    const total = (name: 'created' | 'succeeded' | 'failed') =>
+      minutes.reduce((sum, minute) => sum + minute[name], 0);
+    const [created, succeeded, failed] = [total('created'), total('succeeded'), total('failed')];
+    return {
+      now: new Date(clock.nowMs()).toISOString(),
+      per_minute: minutes.map(({ times: _, at, ...counts }) => ({ at: at.toISOString(), ...counts })),
+      created,
+      succeeded,
+      failed,
+      processing: created - succeeded - failed,
+      success_share: succeeded + failed === 0 ? null : succeeded / (succeeded + failed),
+      settle_p50_ms: settleP50Ms,
+      settle_p99_ms: settleP99Ms,
+      rate,
+      balances: {
+        available_usdt: formatMicroUsdt(live.available),
+        held_usdt: formatMicroUsdt(live.held),
+        settled_usdt: formatMicroUsdt(live.settled),
+        partners: live.partners,
+      },
+      review: {
+        count: review.count,
+        oldest_at: review.oldestAt?.toISOString() ?? null,
+        overdue: review.overdue,
+      },
+      requests_waiting: requests,
+      partners_to_approve: toApprove,
+      deliveries: {
+        waiting: deliveries.waiting,
+        failing: deliveries.failing,
+        given_up: deliveries.givenUp,
+        suspended_partners: deliveries.suspendedPartners,
+      },
+      alarms: alarms.slice(0, alarmsShown).map(alarmRow),
+      maintenance,
+    };
+  };
+}
+
+const alarmRow = (alarm: KnownAlarm): AlarmRow => ({
+  alarm_id: `${alarm.alarmId}`,
+  kind: alarm.kind,
+  subject: alarm.subject,
+  detail: alarm.detail,
+  first_at: alarm.firstAt.toISOString(),
+  last_at: alarm.lastAt.toISOString(),
+  times: alarm.times,
+  cleared_at: alarm.clearedAt?.toISOString() ?? null,
+  cleared_by: alarm.clearedBy,
+});

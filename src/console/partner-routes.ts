@@ -1,0 +1,182 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { askCredit, listRequests } from '../approvals/index.ts';
+import { type Id, parseId } from '../base/ids.ts';
+import { isLabel } from '../base/label.ts';
+import { parseMicroUsdt } from '../base/money.ts';
+import type { Desk } from '../db/audit.ts';
+import { readBalances } from '../ledger/index.ts';
+import {
+  approveLive,
+  createPartner,
+  findPartner,
+  listKeys,
+  listMembers,
+  refuseLive,
+  searchPartners,
+  setLimits,
+  setSuspended,
+} from '../partners/index.ts';
+import { findWebhook } from '../webhooks/index.ts';
+import { answer, requestRow } from './approvals.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { ById, Mode, pageOf, Rubles, Text, Usdt } from './fields.ts';
+import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './partner-rows.ts';
+import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import type { PartnerDetail } from './shapes.ts';
+
+const see = { needs: 'see' } as const;
+const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
+const Limits = Body({
+  min_rub: Rubles,
+  max_rub: Rubles,
+  daily_rub: Type.Union([Rubles, Type.Null()]),
+  concurrent: Count,
+  create_rps: Count,
+  create_burst: Count,
+  other_rps: Count,
+});
+
+const noPartner = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+
+/** Partners: who they are, what they may do, and their money. */
+export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const { db } = deps;
+
+  routes.get(
+    '/partners',
+    {
+      config: see,
+      schema: { querystring: Type.Object({ q: Type.String({ maxLength: 200, default: '' }), ...paging }) },
+    },
+    async request => {
+      const { q, limit, after = '' } = request.query;
+      const found = await searchPartners(db, {
+        text: q.trim(),
+        after: parseId('prt', after),
+        limit: limit + 1,
+      });
+      const rows = await partnerRows(db, found);
+      return pageOf(
+        rows,
+        limit,
+        last => last.partner_id,
+        row => row,
+      );
+    },
+  );
+
+  routes.post(
+    '/partners',
+    { config: { needs: 'partners.create' }, schema: { body: Body({ name: Text }) } },
+    async (request, reply) => {
+      const name = request.body.name.trim();
+      if (!isLabel(name))
+        return refuse(request, reply, 400, 'invalid_request', 'A name is one line of up to 128 characters.');
+      const { partnerId } = await createPartner(deskOf(deps, request), name);
+      return partnerRow(db, partnerId);
+    },
+  );
+
+  routes.get('/partners/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
+    const partnerId = parseId('prt', request.params.id);
+    const partner = partnerId && (await findPartner(db, partnerId));
+    if (!partner) return noPartner(request, reply);
+    const [row, balances, keys, webhook, members, requests] = await Promise.all([
+      partnerRow(db, partner.partnerId),
+      readBalances(db, partner.partnerId),
+      listKeys(db, partner.partnerId),
+      findWebhook(db, partner.partnerId),
+      listMembers(db, partner.partnerId),
+      listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
+    ]);
+    const detail: PartnerDetail = {
+      partner: row,
+      limits: limitsRow(partner.limits),
+      balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
+      keys: keys.map(keyRow),
+      webhook: webhook
+        ? { url: webhook.url, state: webhook.state, waiting: webhook.waiting, given_up: webhook.givenUp }
+        : null,
+      members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
+      requests: requests.map(one => requestRow(one, request.operator)),
+    };
+    return detail;
+  });
+
+  const change = (
+    word: string,
+    needs: 'partners.approve' | 'partners.suspend',
+    act: (desk: Desk, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
+  ) =>
+    routes.post(`/partners/:id/${word}`, { config: { needs } }, async (request, reply) => {
+      const partnerId = parseId('prt', (request.params as { id: string }).id);
+      const result = partnerId && (await act(deskOf(deps, request), partnerId));
+      if (!result || result.outcome === 'no_partner') return noPartner(request, reply);
+      if (result.outcome === 'already_approved')
+        return refuse(request, reply, 409, result.outcome, 'Live mode has been approved already.');
+      return done;
+    });
+  change('approve', 'partners.approve', approveLive);
+  change('refuse', 'partners.approve', refuseLive);
+  change('suspend', 'partners.suspend', (desk, partnerId) => setSuspended(desk, partnerId, true));
+  change('resume', 'partners.suspend', (desk, partnerId) => setSuspended(desk, partnerId, false));
+
+  routes.post(
+    '/partners/:id/limits',
+    {
+      config: { needs: 'partners.limits' },
+      schema: { params: ById, body: Body({ limits: Limits, expected: Limits }) },
+    },
+    async (request, reply) => {
+      const partnerId = parseId('prt', request.params.id);
+      const { limits, expected } = request.body;
+      const wanted = readLimits(limits);
+      if (wanted.minKopecks === 0n)
+        return refuse(request, reply, 400, 'invalid_request', 'The smallest payment must be above zero.');
+      if (!partnerId) return noPartner(request, reply);
+      const { outcome } = await setLimits(deskOf(deps, request), partnerId, wanted, readLimits(expected));
+      switch (outcome) {
+        case 'done':
+          return done;
+        case 'no_partner':
+          return noPartner(request, reply);
+        case 'stale': {
+          const message = 'The limits have changed since this page was loaded: look at them again.';
+          return refuse(request, reply, 409, outcome, message);
+        }
+        case 'min_above_max':
+          return refuse(request, reply, 400, outcome, 'The smallest payment would be above the largest.');
+      }
+    },
+  );
+
+  routes.post(
+    '/partners/:id/credit',
+    {
+      config: { needs: 'balances.credit' },
+      schema: { params: ById, body: Body({ mode: Mode, usdt: Usdt, reference: Text }) },
+    },
+    async (request, reply) => {
+      const { mode, usdt } = request.body;
+      const partnerId = parseId('prt', request.params.id);
+      const microUsdt = parseMicroUsdt(usdt)!;
+      const reference = request.body.reference.trim();
+      if (!partnerId) return noPartner(request, reply);
+      if (microUsdt === 0n)
+        return refuse(request, reply, 400, 'invalid_request', 'The amount must be above zero.');
+      if (!isLabel(reference))
+        return refuse(
+          request,
+          reply,
+          400,
+          'invalid_request',
+          'A reference is one line of up to 128 characters.',
+        );
+      const credit = { partnerId, mode, microUsdt, reference };
+      return answer(request, reply, await askCredit(deskOf(deps, request), request.operator, credit));
+    },
+  );
+}

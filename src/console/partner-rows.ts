@@ -1,0 +1,68 @@
+import type { Id } from '../base/ids.ts';
+import { formatKopecks, formatMicroUsdt, parseKopecks } from '../base/money.ts';
+import type { Queryable } from '../db/pool.ts';
+import { type Balances, readBalances } from '../ledger/index.ts';
+import { type ApiKey, type Limits, searchPartners } from '../partners/index.ts';
+import { listWebhookStates } from '../webhooks/index.ts';
+import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from './shapes.ts';
+
+type Found = Awaited<ReturnType<typeof searchPartners>>;
+
+export async function partnerRows(db: Queryable, found: Found): Promise<PartnerRow[]> {
+  const ids = found.map(({ partner }) => partner.partnerId);
+  const [states, balances] = await Promise.all([
+    listWebhookStates(db, ids),
+    Promise.all(ids.map(id => readBalances(db, id))),
+  ]);
+  return found.map(({ partner, approval }, index) => ({
+    partner_id: partner.partnerId,
+    name: partner.name,
+    state: partner.suspended ? 'suspended' : 'active',
+    live: approval,
+    created_at: partner.createdAt.toISOString(),
+    live_balance: moneyRow(balances[index]!.live),
+    webhook_state: states.get(partner.partnerId) ?? 'none',
+  }));
+}
+
+/** Of one that is known to be there. */
+export async function partnerRow(db: Queryable, partnerId: Id<'prt'>): Promise<PartnerRow> {
+  const found = await searchPartners(db, { text: partnerId, after: undefined, limit: 1 });
+  return (await partnerRows(db, found))[0]!;
+}
+
+export const moneyRow = (balances: Balances): Money => ({
+  available_usdt: formatMicroUsdt(balances.availableMicroUsdt),
+  held_usdt: formatMicroUsdt(balances.heldMicroUsdt),
+  settled_usdt: formatMicroUsdt(balances.settledMicroUsdt),
+});
+
+export const keyRow = (key: ApiKey): KeyRow => ({
+  key_id: key.keyId,
+  mode: key.mode,
+  allowed_addresses: key.allowedAddresses,
+  created_at: key.createdAt.toISOString(),
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+});
+
+export const limitsRow = (limits: Limits): LimitsShape => ({
+  min_rub: formatKopecks(limits.minKopecks),
+  max_rub: formatKopecks(limits.maxKopecks),
+  daily_rub: limits.dailyKopecks === null ? null : formatKopecks(limits.dailyKopecks),
+  concurrent: limits.concurrent,
+  create_rps: limits.createRps,
+  create_burst: limits.createBurst,
+  other_rps: limits.otherRps,
+});
+
+/** As a page sent them; the schema has seen to it that each can be read. */
+export const readLimits = (sent: LimitsShape): Limits => ({
+  minKopecks: parseKopecks(sent.min_rub)!,
+  maxKopecks: parseKopecks(sent.max_rub)!,
+  dailyKopecks: sent.daily_rub === null ? null : parseKopecks(sent.daily_rub)!,
+  concurrent: sent.concurrent,
+  createRps: sent.create_rps,
+  createBurst: sent.create_burst,
+  otherRps: sent.other_rps,
+});

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { formatMicroUsdt, formatRate, parseKopecks } from '../base/money.ts';
+import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } from '../rates/index.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { Rubles, Text } from './fields.ts';
+import { readRateNow, rulesRow, sourceRow } from './rate-rows.ts';
+import { Body, deskOf, refuse, typed } from './replies.ts';
+import type { RatesPage, WhatIf } from './shapes.ts';
+
+const changesShown = 50;
+const hourMs = 3_600_000;
+
+/** In hundredths of a percent they are whole numbers. */
+const Percent = Type.Number({ minimum: 0.01, maximum: 50 });
+const Rules = {
+  spread_bps: Type.Integer({ minimum: 0, maximum: 5_000 }),
+  band_percent: Percent,
+  jump_percent: Percent,
+};
+
+const readRules = (sent: { spread_bps: number; band_percent: number; jump_percent: number }) => ({
+  spreadBps: sent.spread_bps,
+  bandBps: Math.round(sent.band_percent * 100),
+  jumpBps: Math.round(sent.jump_percent * 100),
+});
+
+/** What a USDT is worth, how that is made, and what it would be if it were made otherwise. */
+export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const { db, clock, rateMaxAgeSec, rateSpreadBps } = deps;
+
+  routes.get(
+    '/rates',
+    {
+      config: { needs: 'see' },
+      schema: {
+        querystring: Type.Object({ hours: Type.Integer({ minimum: 1, maximum: 720, default: 24 }) }),
+      },
+    },
+    async (request): Promise<RatesPage> => {
+      const until = new Date(clock.nowMs());
+      const from = new Date(until.getTime() - request.query.hours * hourMs);
+      const [now, rules, history, changes] = await Promise.all([
+        readRateNow(db, clock, rateMaxAgeSec),
+        readRateRules(db, rateSpreadBps),
+        chartRates(db, from, until),
+        listRateRules(db, changesShown),
+      ]);
+      return {
+        now,
+        rules: rulesRow(rules),
+        history: history.map(({ at, rateE4, midE4 }) => ({
+          at: at.toISOString(),
+          rate: formatRate(rateE4),
+          mid: formatRate(midE4),
+        })),
+        changes: changes.map(rulesRow),
+      };
+    },
+  );
+
+  routes.post(
+    '/rates/what-if',
+    { config: { needs: 'see' }, schema: { body: Body({ ...Rules, amount_rub: Rubles }) } },
+    async (request): Promise<WhatIf> => {
+      const operatorSources = deps.rateSources
+        ?.filter(({ kind }) => kind === 'fixed')
+        .map(({ name }) => name);
+      const found = await askWhatIf(db, readRules(request.body), {
+        amountKopecks: parseKopecks(request.body.amount_rub)!,
+        maxAgeSec: rateMaxAgeSec,
+        operatorSources: operatorSources ?? [],
+      });
+      const { rate, now } = found ?? {};
+      return {
+        rate: rate ? formatRate(rate.rateE4) : null,
+        mid: rate ? formatRate(rate.midE4) : null,
+        amount_usdt: rate ? formatMicroUsdt(rate.microUsdt) : null,
+        rate_now: now ? formatRate(now.rateE4) : null,
+        amount_usdt_now: now ? formatMicroUsdt(now.microUsdt) : null,
+        sources: found?.parts.map(sourceRow) ?? [],
+        alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['There is no rate yet.'],
+      };
+    },
+  );
+
+  routes.post(
+    '/rates/rules',
+    {
+      config: { needs: 'rates.change' },
+      schema: { body: Body({ ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) }) },
+    },
+    async (request, reply) => {
+      const { reason, expected_version, ...sent } = request.body;
+      const verdict = await changeRateRules(deskOf(deps, request), rateSpreadBps, {
+        rules: readRules(sent),
+        reason,
+        expectedVersion: expected_version,
+      });
+      if (verdict.outcome !== 'stale') return rulesRow(verdict.rules);
+      const message = 'Somebody has changed the rules since this page was loaded: look at them again.';
+      return refuse(request, reply, 409, 'stale', message);
+    },
+  );
+}

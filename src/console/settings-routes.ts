@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { askThresholds, listRequests, readThresholds } from '../approvals/index.ts';
+import { formatKopecks, formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../base/money.ts';
+import {
+  cancelMaintenance,
+  isUnderMaintenance,
+  listMaintenance,
+  planMaintenance,
+  setMaintenance,
+} from '../controls/index.ts';
+import { answer, requestRow } from './approvals.ts';
+import type { ConsoleDeps } from './deps.ts';
+import { Instant, Rubles, readInstant, readNumber, Usdt } from './fields.ts';
+import { Body, deskOf, done, refuse, typed } from './replies.ts';
+import type { SettingsPage } from './shapes.ts';
+
+const maintenance = { needs: 'settings.maintenance' } as const;
+
+const refusals = {
+  until_before_from: 'It would end before it begins.',
+  over_already: 'It would be over already.',
+};
+
+/** What holds for the whole house: pauses, and what one person may do alone. */
+export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  const { db, clock } = deps;
+
+  routes.get('/settings', { config: { needs: 'see' } }, async (request): Promise<SettingsPage> => {
+    const [on, windows, thresholds, requests] = await Promise.all([
+      isUnderMaintenance(db, clock),
+      listMaintenance(db, clock),
+      readThresholds(db),
+      listRequests(db, { state: 'waiting', subjects: ['service'] }),
+    ]);
+    return {
+      maintenance: {
+        on,
+        windows: windows.map(({ windowId, from, until, plannedBy }) => ({
+          window_id: `${windowId}`,
+          from: from.toISOString(),
+          until: until.toISOString(),
+          planned_by: plannedBy,
+        })),
+      },
+      thresholds: {
+        version: thresholds.version,
+        resolve_rub: formatKopecks(thresholds.resolveKopecks),
+        credit_usdt: formatMicroUsdt(thresholds.creditMicroUsdt),
+      },
+      requests: requests.map(one => requestRow(one, request.operator)),
+    };
+  });
+
+  routes.post(
+    '/settings/maintenance',
+    { config: maintenance, schema: { body: Body({ on: Type.Boolean() }) } },
+    async request => {
+      await setMaintenance(deskOf(deps, request), request.body.on);
+      return done;
+    },
+  );
+
+  routes.post(
+    '/settings/maintenance/plan',
+    { config: maintenance, schema: { body: Body({ from: Instant, until: Instant }) } },
+    async (request, reply) => {
+      const [from, until] = [readInstant(request.body.from), readInstant(request.body.until)];
+      if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'There is no such time.');
+      const { outcome } = await planMaintenance(deskOf(deps, request), { from, until });
+      return outcome === 'planned' ? done : refuse(request, reply, 400, outcome, refusals[outcome]);
+    },
+  );
+
+  routes.post(
+    '/settings/maintenance/cancel',
+    { config: maintenance, schema: { body: Body({ window_id: Type.String() }) } },
+    async (request, reply) => {
+      const windowId = readNumber(request.body.window_id);
+      const desk = deskOf(deps, request);
+      const outcome = windowId === undefined ? 'no_window' : await cancelMaintenance(desk, windowId);
+      return outcome === 'cancelled'
+        ? done
+        : refuse(request, reply, 409, outcome, 'It is not planned any more: it is over, or was called off.');
+    },
+  );
+
+  routes.post(
+    '/settings/thresholds',
+    {
+      config: { needs: 'settings.thresholds' },
+      schema: {
+        body: Body({
+          resolve_rub: Rubles,
+          credit_usdt: Usdt,
+          expected_version: Type.Integer({ minimum: 0 }),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { resolve_rub, credit_usdt, expected_version } = request.body;
+      const result = await askThresholds(deskOf(deps, request), request.operator, {
+        resolveKopecks: parseKopecks(resolve_rub)!,
+        creditMicroUsdt: parseMicroUsdt(credit_usdt)!,
+        expectedVersion: expected_version,
+      });
+      return answer(request, reply, result);
+    },
+  );
+}

@@ -1,0 +1,63 @@
+import type { Queryable } from './pool.ts';
+
+/** One line of the record: who did what, when, from what to what. */
+export interface AuditLine {
+  auditId: bigint;
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  before: unknown;
+  after: unknown;
+}
+
+/** Undefined: whatever it is. `since` is in it, `until` is not. */
+export interface AuditFilter {
+  actor?: string | undefined;
+  action?: string | undefined;
+  subject?: string | undefined;
+  since?: Date | undefined;
+  until?: Date | undefined;
+}
+
+export type AuditPlace = Pick<AuditLine, 'at' | 'auditId'>;
+
+/**
+ * The newest first, after a place if one is named. The statement has only what is asked for, so that each question goes
+ * along an index of its own.
+ */
+export async function listAudit(
+  db: Queryable,
+  filter: AuditFilter,
+  { after, limit }: { after?: AuditPlace | undefined; limit: number },
+): Promise<AuditLine[]> {
+  const values: unknown[] = [limit];
+  const given = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    ...(['actor', 'action', 'subject'] as const).flatMap(name =>
+      filter[name] === undefined ? [] : [`${name} = ${given(filter[name])}`],
+    ),
+    ...(filter.since ? [`at >= ${given(filter.since)}`] : []),
+    ...(filter.until ? [`at < ${given(filter.until)}`] : []),
+    ...(after ? [`(at, id) < (${given(after.at)}, ${given(after.auditId)})`] : []),
+  ];
+  const { rows } = await db.query<AuditLine>({
+    text: `SELECT id AS "auditId", at, actor, action, subject, before, after FROM audit
+            ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+            ORDER BY at DESC, id DESC LIMIT $1`,
+    values,
+  });
+  return rows;
+}
+
+const linesAtOnce = 1_000;
+
+/** All that is asked for, page by page. What is added meanwhile is newer than where it began. */
+export async function* readAudit(db: Queryable, filter: AuditFilter): AsyncGenerator<AuditLine[]> {
+  for (let after: AuditPlace | undefined; ; ) {
+    const page = await listAudit(db, filter, { after, limit: linesAtOnce });
+    if (page.length > 0) yield page;
+    if (page.length < linesAtOnce) return;
+    after = page.at(-1)!;
+  }
+}

@@ -1,0 +1,37 @@
+import { type Id, parseId, uuidFromId } from '../base/ids.ts';
+import type { Queryable } from '../db/pool.ts';
+import { type Partner, type PartnerRow, toPartner } from './partners.ts';
+
+/** Whether it may have live keys; `asked` waits for an operator's answer. */
+export type Approval = 'approved' | 'asked' | 'not_approved';
+
+const approval = `CASE WHEN live_approved THEN 'approved' WHEN live_refused_at IS NULL THEN 'asked'
+                       ELSE 'not_approved' END AS approval`;
+
+/** Newest first: all, or those whose name has this in it, or the one with this id. */
+export async function searchPartners(
+  db: Queryable,
+  { text, after, limit }: { text: string; after: Id<'prt'> | undefined; limit: number },
+): Promise<{ partner: Partner; approval: Approval }[]> {
+  const id = parseId('prt', text);
+  const { rows } = await db.query<PartnerRow & { approval: Approval }>({
+    text: `SELECT *, ${approval} FROM partners
+            WHERE ($1::uuid IS NULL OR id = $1) AND ($2::text IS NULL OR strpos(lower(name), lower($2)) > 0)
+              AND ($3::uuid IS NULL OR id < $3)
+            ORDER BY id DESC LIMIT $4`,
+    values: [
+      id ? uuidFromId(id) : null,
+      id || text === '' ? null : text,
+      after ? uuidFromId(after) : null,
+      limit,
+    ],
+  });
+  return rows.map(row => ({ partner: toPartner(row), approval: row.approval }));
+}
+
+export async function countToApprove(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: 'SELECT count(*)::int AS count FROM partners WHERE NOT live_approved AND live_refused_at IS NULL',
+  });
+  return rows[0]!.count;
+}

@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, expect } from 'vitest';
+import type { OperatorRole } from '../../src/operators/index.ts';
+import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
+import { openBrowser } from './chromium.ts';
+
+export interface Looks {
+  language?: 'en' | 'ru';
+  scheme?: 'light' | 'dark';
+  width?: number;
+}
+
+/** Pictures of the pages, for people to look at. */
+const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'console');
+
+/**
+ * A console and a browser that looks at it. Whatever page a test opens, an error in its console or a request to another
+ * host fails that test.
+ */
+export async function openWorld(options: ConsoleOptions, browser: Browser) {
+  const house = await startConsole(options);
+  let complaints: string[] = [];
+  afterEach(() => {
+    const found = complaints;
+    complaints = [];
+    expect(found).toEqual([]);
+  });
+  afterAll(() => browser.close());
+
+  /** A window of a browser that has never been here. */
+  async function visit(looks: Looks = {}): Promise<Page> {
+    const { language = 'en', scheme = 'light', width = 1280 } = looks;
+    const context = await browser.newContext({
+      baseURL: house.address,
+      locale: language === 'en' ? 'en-GB' : 'ru-RU',
+      colorScheme: scheme,
+      viewport: { width, height: 800 },
+      timezoneId: 'UTC',
+      acceptDownloads: true,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    page.on('pageerror', error => complaints.push(`page: ${error.message}`));
+    page.on('console', message => {
+      // That something was refused is what many tests are about; the browser says so each time.
+      const isRefusal = /the server responded with a status of (4\d\d|503)/.test(message.text());
+      if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
+    });
+    page.on('request', request => {
+      const url = new URL(request.url());
+      if (url.origin !== house.address && !['data:', 'blob:'].includes(url.protocol))
+        complaints.push(`request to ${url.href}`);
+    });
+    return page;
+  }
+
+  return {
+    ...house,
+    visit,
+    /** Whatever the browser has complained about so far is what the test wanted. */
+    forgive: () => complaints.splice(0),
+    /** A window of somebody new with this role, already signed in. */
+    async as(role: OperatorRole, looks: Looks & { name?: string } = {}) {
+      const operator = await house.signIn(role, looks.name);
+      const page = await visit(looks);
+      await page.context().addCookies([
+        {
+          name: '__Host-kopeck',
+          value: operator.token,
+          url: house.address.replace('http:', 'https:'),
+          secure: true,
+          httpOnly: true,
+          sameSite: 'Strict',
+        },
+      ]);
+      return Object.assign(page, { operator });
+    },
+  };
+}
+
+/** Serious and critical findings of axe, in a line each. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Not by a script element, which the policy of the page would refuse.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}
+
+export async function takePicture(page: Page, name: string): Promise<void> {
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
+}
+
+export { openBrowser };

@@ -23,6 +23,7 @@ const ledger = { file: 'migrations/0003_ledger.sql', test: 'test/ledger/guards.t
 const posting = { ...ledger, file: 'migrations/0015_console_books.sql' };
 const payments = { file: 'migrations/0007_recovery.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
+const approvals = { test: 'test/approvals/approvals.test.ts' };
 const simulation = { test: 'test/simulation/simulation.test.ts', noticedBy: 'whatever goes wrong' };
 
 const sabotages: Sabotage[] = [
@@ -189,6 +190,46 @@ const sabotages: Sabotage[] = [
     instead: '',
     test: 'test/api/list.test.ts',
     noticedBy: 'a finished payment of another',
+  },
+  {
+    guard: 'the second person',
+    file: 'src/approvals/requests.ts',
+    ...approvals,
+    piece: /askedBy === operatorId \|\| askedName === name/,
+    instead: 'askedBy === name',
+    noticedBy: 'asker is not approver',
+  },
+  {
+    guard: 'the transaction of an approval',
+    file: 'src/approvals/decide.ts',
+    ...approvals,
+    piece: /await carryOut\(tx, desk, request\)/,
+    instead: 'await transaction(desk.pool, apart => carryOut(apart, desk, request))',
+    noticedBy: 'one transaction:',
+  },
+  {
+    guard: 'the lock of a request',
+    file: 'src/approvals/requests.ts',
+    ...approvals,
+    piece: /WHERE id = \$1 FOR UPDATE/,
+    instead: 'WHERE id = $1',
+    noticedBy: 'decided once:',
+  },
+  {
+    guard: 'the request that still waits',
+    file: 'src/approvals/decide.ts',
+    ...approvals,
+    piece: /if \(request\.state !== 'waiting'\)/,
+    instead: 'if (false)',
+    noticedBy: 'decided once:',
+  },
+  {
+    guard: 'the right of whoever approves',
+    file: 'src/approvals/decide.ts',
+    ...approvals,
+    piece: /if \(!\(await mayStill\([^\n]*/,
+    instead: '',
+    noticedBy: 'nobody approves who',
   },
 ];
 

@@ -1,0 +1,409 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  approveRequest,
+  askCredit,
+  askResolve,
+  askThresholds,
+  listRequests,
+  readThresholds,
+  refuseRequest,
+  withdrawRequest,
+} from '../../src/approvals/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { findAnywhere, resolvePayment } from '../../src/payments/index.ts';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { hireOperator, openInReview } from '../helpers/review.ts';
+
+const { pool } = await createDatabase();
+type Operator = Awaited<ReturnType<typeof hireOperator>>;
+const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });
+
+let partnerId: Id<'prt'>;
+let asker: Operator;
+let second: Operator;
+let third: Operator;
+beforeAll(async () => {
+  await setRate(pool);
+  partnerId = await createFundedPartner(pool, 10_000_000_000n);
+  await pool.query('UPDATE partners SET concurrent = 1000');
+  asker = await hireOperator(pool, 'finance');
+  second = await hireOperator(pool, 'finance');
+  third = await hireOperator(pool, 'finance');
+});
+
+const large = 5_000_000n;
+const word = {
+  outcome: 'succeeded',
+  reason: 'the bank says so',
+  expectedStatusDetail: 'manual_review',
+} as const;
+
+async function ask(operator = asker, amountKopecks = large) {
+  const paymentId = await openInReview(pool, partnerId, { amountKopecks });
+  const asked = await askResolve(at(operator), operator, paymentId, word);
+  if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+  return { paymentId, requestId: asked.request.requestId };
+}
+
+const statusOf = async (paymentId: Id<'pay'>) => (await findAnywhere(pool, paymentId))!.status;
+const stateOf = async (requestId: Id<'apr'>) =>
+  (await listRequests(pool)).find(request => request.requestId === requestId)!.state;
+const auditOf = async (subject: string) =>
+  (
+    await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
+      subject,
+    ])
+  ).rows;
+const creditsOf = async (reference: string) =>
+  (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
+    row => row.micro_usdt,
+  );
+const approve = (operator: Operator, requestId: Id<'apr'>) =>
+  approveRequest(at(operator), operator, requestId);
+
+describe('resolving a payment', () => {
+  test('up to the threshold one person does it at once', async () => {
+    const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000_000n });
+    expect(await askResolve(at(asker), asker, paymentId, word)).toEqual({ outcome: 'done' });
+    expect(await statusOf(paymentId)).toBe('succeeded');
+    expect(await auditOf(paymentId)).toMatchObject([
+      { actor: `operator:${asker.name}`, action: 'payment.resolve', after: { reason: 'the bank says so' } },
+    ]);
+  });
+
+  test('above it nothing happens until another approves, and both stand on record', async () => {
+    const { paymentId, requestId } = await ask();
+    expect(await statusOf(paymentId)).toBe('processing');
+    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await statusOf(paymentId)).toBe('succeeded');
+    expect(await stateOf(requestId)).toBe('approved');
+    expect(await auditOf(paymentId)).toMatchObject([
+      { actor: `operator:${asker.name}`, action: 'request.ask' },
+      {
+        actor: `operator:${second.name}`,
+        action: 'payment.resolve',
+        after: { status: 'succeeded', reason: 'the bank says so', asked_by: asker.name },
+      },
+      {
+        actor: `operator:${second.name}`,
+        action: 'request.approve',
+        before: { asked_by: asker.name },
+        after: { decided_by: second.name },
+      },
+    ]);
+  });
+
+  test('asker is not approver: not under another name, nor made anew under the same', async () => {
+    const { paymentId, requestId } = await ask();
+    expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve({ ...asker, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
+    const operatorId = (await hireOperator(pool, 'finance')).operatorId;
+    expect(await approve({ operatorId, name: asker.name }, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await refuseRequest(at(asker), asker, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await statusOf(paymentId)).toBe('processing');
+    expect(await stateOf(requestId)).toBe('waiting');
+  });
+
+  test('the database itself refuses an approval by whoever asked', async () => {
+    const { requestId } = await ask();
+    await expect(
+      pool.query(
+        `UPDATE operator_requests SET state = 'approved', decided_by = asked_by, decided_name = 'x', decided_at = now()
+          WHERE id = $1`,
+        [uuidFromId(requestId)],
+      ),
+    ).rejects.toThrow('requests_are_approved_by_another');
+  });
+
+  test('nobody approves who has lost the right, or has never had it', async () => {
+    const { paymentId, requestId } = await ask();
+    const disabled = await hireOperator(pool, 'finance');
+    await pool.query('UPDATE operators SET disabled_at = now() WHERE id = $1', [
+      uuidFromId(disabled.operatorId),
+    ]);
+    const invited = await hireOperator(pool, 'finance');
+    await pool.query('UPDATE operators SET password_hash = NULL WHERE id = $1', [
+      uuidFromId(invited.operatorId),
+    ]);
+    for (const nobody of [disabled, invited, await hireOperator(pool, 'viewer')])
+      expect(await approve(nobody, requestId)).toEqual({ outcome: 'forbidden' });
+    expect(await statusOf(paymentId)).toBe('processing');
+    expect(await stateOf(requestId)).toBe('waiting');
+  });
+
+  test('one transaction: an action without its decision does not happen', async () => {
+    const { paymentId, requestId } = await ask();
+    await pool.query(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`,
+    );
+    await pool.query('CREATE TRIGGER fails BEFORE UPDATE ON operator_requests EXECUTE FUNCTION fail()');
+    await expect(approve(second, requestId)).rejects.toThrow('a crash');
+    await pool.query('DROP TRIGGER fails ON operator_requests');
+    expect(await statusOf(paymentId)).toBe('processing');
+    expect(await stateOf(requestId)).toBe('waiting');
+    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+  });
+
+  test('decided once: of many who decide at the same moment one does', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { paymentId, requestId } = await ask();
+      const decisions = await Promise.all([
+        approve(second, requestId),
+        approve(third, requestId),
+        approve(second, requestId),
+        refuseRequest(at(third), third, requestId),
+        withdrawRequest(at(asker), asker, requestId),
+      ]);
+      const outcomes = decisions.map(({ outcome }) => outcome).sort();
+      expect(outcomes).toEqual([
+        'already_decided',
+        'already_decided',
+        'already_decided',
+        'already_decided',
+        'done',
+      ]);
+      const state = await stateOf(requestId);
+      expect(await statusOf(paymentId)).toBe(state === 'approved' ? 'succeeded' : 'processing');
+      const { rows } = await pool.query(
+        `SELECT count(*)::int AS count FROM entries WHERE payment_id = $1 AND from_account = 'held'`,
+        [uuidFromId(paymentId)],
+      );
+      expect(rows[0].count).toBe(state === 'approved' ? 1 : 0);
+    }
+  });
+
+  test('two at once, alone: one effect and a clear answer', async () => {
+    const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000n });
+    const outcomes = await Promise.all([
+      askResolve(at(asker), asker, paymentId, word),
+      askResolve(at(second), second, paymentId, { ...word, outcome: 'failed' }),
+    ]);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['already_ended', 'done']);
+  });
+
+  test('one waits per payment, whoever asks and however many at once', async () => {
+    const paymentId = await openInReview(pool, partnerId, { amountKopecks: large });
+    const asked = await Promise.all(
+      [asker, second, third, asker].map(operator => askResolve(at(operator), operator, paymentId, word)),
+    );
+    expect(asked.map(({ outcome }) => outcome).sort()).toEqual([
+      'already_waiting',
+      'already_waiting',
+      'already_waiting',
+      'waiting',
+    ]);
+    expect(await listRequests(pool, { state: 'waiting', subjects: [paymentId] })).toHaveLength(1);
+  });
+
+  test('a payment that has ended meanwhile: the request is void, and nothing is done', async () => {
+    const { paymentId, requestId } = await ask();
+    await resolvePayment(deskOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' });
+    expect(await approve(second, requestId)).toEqual({ outcome: 'void', why: 'already_ended' });
+    expect(await statusOf(paymentId)).toBe('failed');
+    expect(await stateOf(requestId)).toBe('void');
+    expect(await approve(second, requestId)).toEqual({ outcome: 'already_decided', state: 'void' });
+  });
+
+  test('a payment that is being asked about: refused, and the request goes on waiting', async () => {
+    const { paymentId, requestId } = await ask();
+    await pool.query('UPDATE open_payments SET owner = 77 WHERE payment_id = $1', [uuidFromId(paymentId)]);
+    expect(await approve(second, requestId)).toEqual({ outcome: 'under_way' });
+    expect(await stateOf(requestId)).toBe('waiting');
+    await pool.query('UPDATE open_payments SET owner = NULL WHERE payment_id = $1', [uuidFromId(paymentId)]);
+    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+  });
+
+  test('a page that shows something else than there is: stale; and what is not there', async () => {
+    const paymentId = await openInReview(pool, partnerId);
+    const seen = { ...word, expectedStatusDetail: 'awaiting_gateway' };
+    expect(await askResolve(at(asker), asker, paymentId, seen)).toEqual({ outcome: 'stale' });
+    expect(await statusOf(paymentId)).toBe('processing');
+    const nothing = 'pay_01h00000000000000000000000';
+    expect(await askResolve(at(asker), asker, nothing, word)).toEqual({ outcome: 'no_payment' });
+  });
+
+  test('refused and withdrawn are over, and another may be asked for', async () => {
+    const { paymentId, requestId } = await ask();
+    expect(await withdrawRequest(at(second), second, requestId)).toEqual({ outcome: 'not_own_request' });
+    expect(await refuseRequest(at(second), second, requestId)).toEqual({ outcome: 'done' });
+    expect(await approve(third, requestId)).toEqual({ outcome: 'already_decided', state: 'refused' });
+    const again = await askResolve(at(second), second, paymentId, word);
+    expect(again.outcome).toBe('waiting');
+    const { requestId: next } = (again as { request: { requestId: Id<'apr'> } }).request;
+    expect(await withdrawRequest(at(second), second, next)).toEqual({ outcome: 'done' });
+    expect(await statusOf(paymentId)).toBe('processing');
+  });
+
+  test('done alone after the threshold was raised, what waited is void', async () => {
+    const { paymentId, requestId } = await ask();
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
+    expect(await askResolve(at(second), second, paymentId, word)).toEqual({ outcome: 'done' });
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
+    expect(await stateOf(requestId)).toBe('void');
+  });
+
+  test('a request and its approval race with the end of the payment: one effect', async () => {
+    for (let round = 0; round < 6; round++) {
+      const { paymentId, requestId } = await ask();
+      const [decision, ended] = await Promise.all([
+        approve(second, requestId),
+        resolvePayment(deskOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' }),
+      ]);
+      const approved = decision.outcome === 'done';
+      expect(ended.outcome).toBe(approved ? 'already_ended' : 'resolved');
+      expect(await statusOf(paymentId)).toBe(approved ? 'succeeded' : 'failed');
+      expect(await stateOf(requestId)).toBe(approved ? 'approved' : 'void');
+    }
+  });
+});
+
+describe('crediting a balance', () => {
+  const credit = (reference: string, microUsdt: bigint, operator = asker, mode: 'live' | 'test' = 'live') =>
+    askCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
+  const waiting = async (reference: string, microUsdt = 2_000_000_000n) => {
+    const asked = await credit(reference, microUsdt);
+    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+    return asked.request.requestId;
+  };
+
+  test('up to the threshold at once, and once per reference', async () => {
+    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
+    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
+    expect(await credit('small', 5n)).toEqual({ outcome: 'reference_conflict' });
+    expect(await creditsOf('small')).toEqual([1_000_000_000n]);
+  });
+
+  test('above it when another approves; test money at once', async () => {
+    expect(await credit('test money', 9_000_000_000n, asker, 'test')).toEqual({ outcome: 'done' });
+    const requestId = await waiting('large');
+    expect(await creditsOf('large')).toEqual([]);
+    expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
+    const support = await hireOperator(pool, 'support');
+    expect(await approve(support, requestId)).toEqual({ outcome: 'forbidden' });
+    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await creditsOf('large')).toEqual([2_000_000_000n]);
+    expect(await auditOf(partnerId)).toContainEqual(
+      expect.objectContaining({
+        actor: `operator:${second.name}`,
+        action: 'balance.credit',
+        after: expect.objectContaining({ asked_by: asker.name, reference: 'large' }),
+      }),
+    );
+    expect(await credit('large', 2_000_000_000n)).toEqual({ outcome: 'done' });
+    expect(await credit('large', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
+  });
+
+  test('approved by two at once it is credited once', async () => {
+    const requestId = await waiting('twice');
+    const decisions = await Promise.all([approve(second, requestId), approve(third, requestId)]);
+    expect(decisions.map(({ outcome }) => outcome).sort()).toEqual(['already_decided', 'done']);
+    expect(await creditsOf('twice')).toEqual([2_000_000_000n]);
+  });
+
+  test('a reference that was used meanwhile: void, and nothing is done', async () => {
+    const other = await waiting('used by another amount');
+    const item = { partnerId, mode: 'live', microUsdt: 7n } as const;
+    await topUp(deskOf(pool), { ...item, reference: 'used by another amount' });
+    expect(await approve(second, other)).toEqual({ outcome: 'void', why: 'reference_conflict' });
+    expect(await creditsOf('used by another amount')).toEqual([7n]);
+
+    const same = await waiting('used by the same amount');
+    await topUp(deskOf(pool), { ...item, microUsdt: 2_000_000_000n, reference: 'used by the same amount' });
+    expect(await approve(second, same)).toEqual({ outcome: 'void', why: 'already_credited' });
+    expect(await creditsOf('used by the same amount')).toEqual([2_000_000_000n]);
+  });
+
+  test('one waits per reference: the same again, or another amount', async () => {
+    await waiting('again');
+    expect(await credit('again', 2_000_000_000n, second)).toMatchObject({ outcome: 'already_waiting' });
+    expect(await credit('again', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
+    expect(await waiting('another reference')).toMatch(/^apr_/);
+  });
+
+  test('small with a reference that waits: credited, and what waited is void', async () => {
+    const requestId = await waiting('small first');
+    expect(await credit('small first', 5n)).toEqual({ outcome: 'done' });
+    expect(await stateOf(requestId)).toBe('void');
+    expect(await creditsOf('small first')).toEqual([5n]);
+  });
+
+  test('nobody there to credit', async () => {
+    const item = { partnerId: 'prt_01h00000000000000000000000', mode: 'live', reference: 'r' } as const;
+    for (const microUsdt of [1n, 2_000_000_000n])
+      expect(await askCredit(at(asker), asker, { ...item, microUsdt })).toEqual({ outcome: 'no_partner' });
+  });
+});
+
+describe('the thresholds', () => {
+  let admin: Operator;
+  let otherAdmin: Operator;
+  beforeAll(async () => {
+    admin = await hireOperator(pool, 'admin');
+    otherAdmin = await hireOperator(pool, 'admin');
+  });
+  const set = async (resolveKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
+    askThresholds(at(admin), admin, {
+      resolveKopecks,
+      creditMicroUsdt,
+      expectedVersion: expectedVersion ?? (await readThresholds(pool)).version,
+    });
+
+  test('are lowered at once, on the version that was seen', async () => {
+    const { version } = await readThresholds(pool);
+    expect(await set(900_000n, 900_000_000n, version)).toEqual({ outcome: 'done' });
+    expect(await set(800_000n, 900_000_000n, version)).toEqual({ outcome: 'stale' });
+    expect(await readThresholds(pool)).toEqual({
+      version: version + 1,
+      resolveKopecks: 900_000n,
+      creditMicroUsdt: 900_000_000n,
+    });
+    expect(await auditOf('service')).toMatchObject([
+      { action: 'thresholds.set', actor: `operator:${admin.name}`, after: { resolve_rub: '9000.00' } },
+    ]);
+  });
+
+  test.each([
+    ['one is raised', 1_000_000n, 900_000_000n],
+    ['one is raised and the other lowered', 1n, 2_000_000_000n],
+  ])('wait for a second person when %s', async (_name, resolveKopecks, creditMicroUsdt) => {
+    const before = await readThresholds(pool);
+    const asked = await set(resolveKopecks, creditMicroUsdt);
+    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+    expect(await readThresholds(pool)).toEqual(before);
+    const { requestId } = asked.request;
+    expect(await approve(admin, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve(second, requestId)).toEqual({ outcome: 'forbidden' });
+    expect(await approve(otherAdmin, requestId)).toEqual({ outcome: 'done' });
+    expect(await readThresholds(pool)).toEqual({
+      version: before.version + 1,
+      resolveKopecks,
+      creditMicroUsdt,
+    });
+  });
+
+  test('lowered while a rise waits: the rise is void', async () => {
+    const asked = await set(50_000_000n, 50_000_000_000n);
+    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+    expect(await set(1n, 1n)).toEqual({ outcome: 'done' });
+    expect(await approve(otherAdmin, asked.request.requestId)).toEqual({
+      outcome: 'already_decided',
+      state: 'void',
+    });
+    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
+  });
+
+  test('changed in another way while a rise waits: void when it is approved', async () => {
+    const asked = await set(50_000_000n, 50_000_000_000n);
+    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+    await pool.query('UPDATE service SET thresholds_version = thresholds_version + 1');
+    expect(await approve(otherAdmin, asked.request.requestId)).toEqual({ outcome: 'void', why: 'stale' });
+    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
+  });
+});
+
+test('the books are in order after all this', async () => {
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});

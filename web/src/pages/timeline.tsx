@@ -30,7 +30,7 @@ function Item({ item }: { item: TimelineItem }) {
         <span className="timeline-what">
           <span className="timeline-kind">{t.kinds[item.kind]}</span>
           <strong>{wordIn(t.what, item.what)}</strong>
-          {item.actor && <span className="dim">{t.by(item.actor)}</span>}
+          {item.actor && <span className="dim">{t.by(item.actor.replace(/^operator:/, ''))}</span>}
         </span>
         <span className="timeline-when dim">
           {item.duration_ms !== null && (

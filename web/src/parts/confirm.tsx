@@ -71,7 +71,7 @@ export function Confirm(props: ConfirmProps) {
               value={reason}
               onChange={event => setReason(event.currentTarget.value)}
               minRows={2}
-              maxLength={500}
+              maxLength={128}
               required
               data-autofocus
             />

@@ -1,0 +1,270 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { startConsole } from '../helpers/console.ts';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { openInReview } from '../helpers/review.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const bank = await startSimulator();
+const desk = await startConsole({ pool, gatewayUrl: bank.address });
+const large = 5_000_000n;
+
+let partnerId: Id<'prt'>;
+let viewer: Awaited<ReturnType<typeof desk.signIn>>;
+let support: typeof viewer;
+let finance: typeof viewer;
+beforeAll(async () => {
+  await setRate(pool);
+  partnerId = await createFundedPartner(pool, 10_000_000_000n);
+  await pool.query('UPDATE partners SET concurrent = 1000');
+  viewer = await desk.signIn('viewer');
+  support = await desk.signIn('support');
+  finance = await desk.signIn('finance');
+});
+
+const open = (amountKopecks?: bigint) =>
+  openInReview(pool, partnerId, amountKopecks === undefined ? {} : { amountKopecks });
+const resolution = {
+  outcome: 'succeeded',
+  reason: 'the bank says so',
+  expected_status_detail: 'manual_review',
+};
+
+describe('GET /payments', () => {
+  test('finds payments by what is known of them, and tells who they belong to', async () => {
+    const paymentId = await open(77_700n);
+    for (const asked of [
+      `q=${paymentId}`,
+      `payment_id=${paymentId}`,
+      `external_id=order of ${paymentId}`,
+      'amount_rub=777',
+      'amount_rub=777.00&mode=live&status=processing&status_detail=manual_review',
+      `partner_id=${partnerId}`,
+      'recipient=пятё',
+      `qr=https://web.qr.nspk.ru/AD${paymentId.slice(4).toUpperCase()}`,
+      'q=777,00 manual_review',
+      'created_after=2020-01-01T00:00:00Z&created_before=2100-01-01T00:00:00Z',
+    ]) {
+      const { status, json } = await viewer.get(`/payments?${asked}`);
+      expect(status, asked).toBe(200);
+      expect(json.data[0], asked).toMatchObject({
+        payment_id: paymentId,
+        partner_id: partnerId,
+        partner: 'Test shop',
+        amount_rub: '777.00',
+        status: 'processing',
+        status_detail: 'manual_review',
+      });
+    }
+  });
+
+  test('pages with the cursor it gives, and refuses what cannot be read', async () => {
+    for (let nth = 0; nth < 3; nth++) await open();
+    const first = await viewer.get('/payments?limit=2');
+    expect(first.json.data).toHaveLength(2);
+    const second = await viewer.get(`/payments?limit=2&after=${first.json.next_cursor}`);
+    const ids = [...first.json.data, ...second.json.data].map(row => row.payment_id);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).toEqual([...ids].sort().reverse());
+    for (const wrong of ['after=x', 'amount_rub=many', 'payment_id=pay_1', 'created_after=then'])
+      expect(await viewer.get(`/payments?${wrong}`), wrong).toMatchObject({
+        status: 422,
+        json: { error: { code: 'invalid_request' } },
+      });
+    for (const wrong of ['limit=0', 'limit=101', 'mode=both', 'status=rejected'])
+      expect((await viewer.get(`/payments?${wrong}`)).status, wrong).toBe(422);
+    expect((await desk.visit().get('/payments')).status).toBe(401);
+  });
+});
+
+describe('GET /payments/:id', () => {
+  test('tells the whole story in order, without a secret', async () => {
+    const token = 'a-token-that-nobody-may-see';
+    const calls = createCallLog({ db: pool, clock: systemClock, log: { warn: () => {} } });
+    const gateway = createHttpGateway({ url: bank.address, token, onExchange: calls.record });
+    const paymentId = await open();
+    await gateway.poll({ paymentId, amountKopecks: 100_000n });
+    await calls.stop();
+    await gateway.close();
+    expect((await support.post(`/payments/${paymentId}/ask`)).json).toEqual({ outcome: 'done' });
+    const asked = await support.post(`/payments/${paymentId}/resolve`, resolution);
+    expect(asked.json).toEqual({ outcome: 'done' });
+
+    const { status, json, text } = await viewer.get(`/payments/${paymentId}`);
+    expect(status).toBe(200);
+    expect(json.payment).toMatchObject({
+      payment_id: paymentId,
+      status: 'succeeded',
+      idempotency_key: `key of ${paymentId}`,
+      metadata: '{"note":"as it was sent"}',
+      is_under_way: false,
+      next_look_at: null,
+    });
+    const told = json.timeline.map((item: { kind: string; what: string }) => `${item.kind} ${item.what}`);
+    expect(told.slice(0, 2)).toEqual(['phase created', 'entry hold']);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'gateway poll',
+        'operator payment.ask',
+        'entry settle',
+        'phase succeeded',
+        'event payment.succeeded',
+        'operator payment.resolve',
+      ]),
+    );
+    const times = json.timeline.map((item: { at: string }) => item.at);
+    expect(times).toEqual([...times].sort());
+    const poll = json.timeline.find((item: { what: string }) => item.what === 'poll');
+    expect(poll).toMatchObject({ exchange: { response: expect.stringContaining('ORDER_UNKNOWN') } });
+    const resolved = json.timeline.find((item: { what: string }) => item.what === 'payment.resolve');
+    expect(resolved).toMatchObject({
+      actor: `operator:${support.name}`,
+      detail: expect.stringContaining('bank'),
+    });
+    expect(text).not.toContain(token);
+    expect(text).not.toMatch(/authorization/i);
+  });
+
+  test('what is not there, and attempts that were rejected, are nothing', async () => {
+    const paymentId = await open();
+    await pool.query(
+      `UPDATE payments SET status = 'rejected', rejected = true, error_code = 'qr_changed', settled_at = now(), status_detail = NULL
+        WHERE id = $1`,
+      [uuidFromId(paymentId)],
+    );
+    for (const id of [paymentId, 'pay_x', 'pay_01h00000000000000000000000'])
+      expect(await viewer.get(`/payments/${id}`)).toMatchObject({
+        status: 404,
+        json: { error: { code: 'not_found' } },
+      });
+    expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toEqual([]);
+    await pool.query('DELETE FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)]);
+  });
+});
+
+describe('asking again', () => {
+  test('a worker looks at once, and it stands on record', async () => {
+    const paymentId = await open();
+    expect(await recoverDuePayments(desk.deps)).toBe(0);
+    expect((await support.post(`/payments/${paymentId}/ask`)).json).toEqual({ outcome: 'done' });
+    await recoverDuePayments(desk.deps);
+    // The bank side has never heard of it, so it is voided and given back.
+    expect((await viewer.get(`/payments/${paymentId}`)).json.payment).toMatchObject({
+      status: 'failed',
+      error_code: 'not_executed',
+    });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'already_ended' } },
+    });
+  });
+
+  test('not while a process is busy with it, and not by everybody', async () => {
+    const paymentId = await openInReview(pool, partnerId, { owner: 77 });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'under_way' } },
+    });
+    for (const nobody of [viewer, finance])
+      expect((await nobody.post(`/payments/${paymentId}/ask`)).status).toBe(403);
+  });
+});
+
+describe('resolving', () => {
+  test('a stale page, a payment that ended, a role that may not, a word without a reason', async () => {
+    const paymentId = await open();
+    const post = (body: object, who = support) => who.post(`/payments/${paymentId}/resolve`, body);
+    expect(await post({ ...resolution, expected_status_detail: null })).toMatchObject({
+      status: 409,
+      json: { error: { code: 'stale' } },
+    });
+    expect((await post(resolution, viewer)).status).toBe(403);
+    expect((await post({ ...resolution, reason: '  ' })).status).toBe(422);
+    expect((await post({ ...resolution, outcome: 'maybe' })).status).toBe(422);
+    expect((await post(resolution)).json).toEqual({ outcome: 'done' });
+    expect(await post(resolution)).toMatchObject({ status: 409, json: { error: { code: 'already_ended' } } });
+  });
+
+  test('above the threshold a second person approves it, from the list of requests', async () => {
+    const paymentId = await open(large);
+    expect((await viewer.get(`/payments/${paymentId}`)).json).toMatchObject({
+      needs_second_person: true,
+      request: null,
+    });
+    const asked = await support.post(`/payments/${paymentId}/resolve`, resolution);
+    expect(asked.json).toMatchObject({
+      outcome: 'waiting',
+      request: {
+        kind: 'resolve',
+        subject: paymentId,
+        amount_rub: '50000.00',
+        asked_by: support.name,
+        is_own: true,
+        may_decide: false,
+      },
+    });
+    const { request_id: id } = asked.json.request;
+    const listed = async (who: typeof viewer) =>
+      (await who.get('/requests?state=waiting')).json.data.find(
+        (row: { request_id: string }) => row.request_id === id,
+      );
+    expect(await listed(finance)).toMatchObject({ may_decide: true, is_own: false });
+    expect(await listed(viewer)).toMatchObject({ may_decide: false, is_own: false });
+    expect((await viewer.get(`/payments/${paymentId}`)).json.request).toMatchObject({ request_id: id });
+    const inReview = (await viewer.get('/review?limit=100')).json.data.find(
+      (row: { payment_id: string }) => row.payment_id === paymentId,
+    );
+    expect(inReview).toMatchObject({ request: { request_id: id }, overdue: false, tries: 0 });
+
+    expect(await support.post(`/requests/${id}/approve`)).toMatchObject({
+      status: 403,
+      json: { error: { code: 'own_request' } },
+    });
+    expect((await viewer.post(`/requests/${id}/approve`)).json.error.code).toBe('forbidden');
+    expect((await finance.post(`/requests/${id}/withdraw`)).json.error.code).toBe('not_own_request');
+    expect((await finance.post(`/requests/${id}/approve`)).json).toEqual({ outcome: 'done' });
+    expect(await finance.post(`/requests/${id}/approve`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'already_decided' } },
+    });
+    expect((await viewer.get(`/payments/${paymentId}`)).json.payment.status).toBe('succeeded');
+    const story = (await viewer.get(`/payments/${paymentId}`)).json.timeline;
+    expect(story.map((item: { what: string }) => item.what)).toEqual(
+      expect.arrayContaining(['request.ask', 'request.approve', 'payment.resolve']),
+    );
+  });
+
+  test('a request whose payment has ended is void, and says so', async () => {
+    const paymentId = await open(large);
+    const { json } = await support.post(`/payments/${paymentId}/resolve`, resolution);
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
+    expect((await finance.post(`/payments/${paymentId}/resolve`, resolution)).json).toEqual({
+      outcome: 'done',
+    });
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
+    expect((await finance.post(`/requests/${json.request.request_id}/approve`)).status).toBe(409);
+    const { data } = (await viewer.get('/requests?state=void')).json;
+    expect(data[0]).toMatchObject({
+      request_id: json.request.request_id,
+      state: 'void',
+      decided_by: finance.name,
+    });
+    expect((await finance.post('/requests/apr_x/approve')).status).toBe(404);
+  });
+});
+
+test('the review is by age, the oldest first, page by page', async () => {
+  const { json } = await viewer.get('/review?limit=2');
+  expect(json.data).toHaveLength(2);
+  const rest = await viewer.get(`/review?limit=100&after=${json.next_cursor}`);
+  const ids = [...json.data, ...rest.json.data].map((row: { payment_id: string }) => row.payment_id);
+  expect(ids).toEqual([...ids].sort());
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(rest.json.next_cursor).toBeNull();
+  expect((await viewer.get('/review?after=x')).status).toBe(422);
+});

@@ -1,5 +1,5 @@
 /**
- * Takes away one guard of money or events after another and checks that a test named after it goes red. Run it with
+ * Takes away one guard of money, events or access after another and checks that a test named after it goes red. Run it with
  * `npm run sabotage` after touching what moves money or sends events: a guard whose loss nobody notices is not guarded.
  * It works in a copy of the house; names of guards as arguments choose some of them.
  */
@@ -7,16 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-interface Sabotage {
-  guard: string;
-  file: string;
-  /** What is taken out, and what is put there; nothing taken out means that it is added at the end. */
-  piece?: RegExp;
-  instead?: string;
-  test: string;
-  noticedBy: string;
-}
+import { accessSabotages, type Sabotage } from './sabotage-access.ts';
 
 const ledger = { file: 'migrations/0003_ledger.sql', test: 'test/ledger/guards.test.ts' };
 /** Where the function that moves money stands as it is now. */
@@ -231,6 +222,7 @@ const sabotages: Sabotage[] = [
     instead: '',
     noticedBy: 'nobody approves who',
   },
+  ...accessSabotages,
 ];
 
 const house = join(import.meta.dirname, '..');

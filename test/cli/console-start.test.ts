@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { openPool } from '../../src/db/pool.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
@@ -55,6 +56,40 @@ describe('kopeck start and the console', () => {
     });
     await expect.poll(() => service.output()).toContain('kopeck operator create --name NAME --role admin');
     expect(linkIn(service)).toBeNull();
+  });
+
+  test('what people type stands in no log, however much is logged', async () => {
+    const { url } = await createDatabase();
+    const service = await start({
+      DATABASE_URL: url,
+      DATA_DIR: newFolder(),
+      LOG_LEVEL: 'trace',
+      ROLES: 'console',
+    });
+    await expect.poll(() => linkIn(service)).toBeTruthy();
+    const token = linkIn(service)![2]!;
+    const post = (path: string, body: object) =>
+      fetch(`${service.address}/console/api${path}`, {
+        method: 'POST',
+        headers: {
+          origin: service.address,
+          'content-type': 'application/json',
+          cookie: '__Host-kopeck=a-cookie',
+        },
+        body: JSON.stringify(body),
+      });
+    expect((await post('/login', { name: 'a-name', password: 'a-password', code: '123321' })).status).toBe(
+      401,
+    );
+    // Broken in the middle: what is wrong is logged, but not with what.
+    const pool = openPool({ connectionString: url });
+    await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
+    await pool.end();
+    expect((await post('/setup', { token, password: 'another-password', code: '456654' })).status).toBe(500);
+    await expect.poll(() => service.output()).toContain('a request failed');
+    const logged = service.output().replaceAll(/^ {2}http.*$/gm, '');
+    for (const secret of ['a-name', 'a-password', '123321', token, 'another-password', '456654', 'a-cookie'])
+      expect(logged).not.toContain(secret);
   });
 
   test('each role serves what is its own, and both how the process is doing', async () => {

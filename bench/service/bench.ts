@@ -2,6 +2,7 @@
 import { machine } from '../table.ts';
 import { drawChart, saveChart } from './chart.ts';
 import { closeAllWhenEnded } from './cleanup.ts';
+import { consoleSection } from './console.ts';
 import { type Context, createContext, type Options, type Section } from './context.ts';
 import { deliveredSection } from './delivered.ts';
 import { type Figure, whole } from './figures.ts';
@@ -23,6 +24,7 @@ export const sections: Record<string, Section> = {
   delivered: deliveredSection,
   overload: overloadSection,
   growth: growthSection,
+  console: consoleSection,
   soak: soakSection,
 };
 

@@ -46,6 +46,35 @@ describe('payment show', () => {
   });
 });
 
+describe('payment ask', () => {
+  test('has an unfinished live payment looked at now, and stands on record', async () => {
+    const id = await unfinished();
+    const nextLook = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
+    await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', owner = NULL`);
+    const { code, stdout } = await run('payment', 'ask', id);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`A worker asks about ${id} now`)]);
+    expect(Date.parse(await nextLook())).toBeLessThanOrEqual(Date.now());
+    const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1', [id]);
+    expect(rows).toEqual([{ action: 'payment.ask' }]);
+  });
+
+  test('not while somebody is busy with it, nor what has ended or was a test', async () => {
+    const refusalOf = async (id: string) => {
+      const { code, stderr } = await run('payment', 'ask', id, '--json');
+      return [code, JSON.parse(stderr).error.code];
+    };
+    const id = await unfinished();
+    await pool.query('UPDATE open_payments SET owner = 77');
+    expect(await refusalOf(id)).toEqual([1, 'under_way']);
+    await pool.query('UPDATE open_payments SET owner = NULL');
+    await run('payment', 'resolve', id, '--outcome', 'failed', '--reason', 'r');
+    expect(await refusalOf(id)).toEqual([1, 'already_ended']);
+    const tested = (await partnerAt(address, customer.testKey).pay({ qr_url: newLink(10_000) })).json.id;
+    expect(await refusalOf(tested)).toEqual([1, 'test_mode']);
+    expect(await refusalOf(nobody)).toEqual([1, 'no_payment']);
+  });
+});
+
 describe('payment resolve', () => {
   const resolve = (id: string, outcome: string, ...args: string[]) =>
     run('payment', 'resolve', id, '--outcome', outcome, ...args);

@@ -130,6 +130,42 @@ describe('GET /payments/:id', () => {
     expect(text).not.toMatch(/authorization/i);
   });
 
+  test('tells how the event fared on its way to the partner', async () => {
+    const paymentId = await open();
+    await pool.query(
+      `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', $2, now(), now())`,
+      [uuidFromId(partnerId), Buffer.alloc(1)],
+    );
+    await support.post(`/payments/${paymentId}/resolve`, { ...resolution, outcome: 'failed' });
+    await pool.query(
+      `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
+       SELECT e.partner_id, e.id, a.attempt, e.at + a.attempt * interval '1 s', a.status, a.error, 12
+         FROM events e, (VALUES (1, NULL, 'timeout'), (2, 200, NULL)) AS a (attempt, status, error)
+        WHERE e.payment_id = $1`,
+      [uuidFromId(paymentId)],
+    );
+    const { timeline } = (await viewer.get(`/payments/${paymentId}`)).json;
+    await pool.query('DELETE FROM webhooks');
+    expect(timeline.filter((item: { kind: string }) => item.kind === 'delivery')).toMatchObject([
+      { kind: 'delivery', what: 'next_attempt', outcome: 'open' },
+      {
+        kind: 'delivery',
+        what: 'not_delivered',
+        detail: 'attempt 1, timeout',
+        outcome: 'bad',
+        duration_ms: 12,
+      },
+      { kind: 'delivery', what: 'delivered', detail: 'attempt 2, status 200', outcome: 'good' },
+    ]);
+    expect(timeline).toContainEqual(
+      expect.objectContaining({
+        kind: 'event',
+        what: 'payment.failed',
+        detail: expect.stringMatching(/^evt_/),
+      }),
+    );
+  });
+
   test('what is not there, and attempts that were rejected, are nothing', async () => {
     const paymentId = await open();
     await pool.query(

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { startConsole } from '../helpers/console.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock('2026-11-20T12:00:00Z');
+const bank = await startSimulator();
+const { signIn } = await startConsole({ pool, clock, gatewayUrl: bank.address });
+let admin: Awaited<ReturnType<typeof signIn>>;
+
+beforeAll(async () => {
+  admin = await signIn('admin');
+});
+
+const lastAudit = async () =>
+  (await pool.query('SELECT actor, action, subject FROM audit ORDER BY id DESC LIMIT 1')).rows[0];
+const by = () => `operator:${admin.name}`;
+const errorOf = async (call: ReturnType<typeof admin.get>) => {
+  const { status, json } = await call;
+  return `${status} ${json.error?.code}`;
+};
+
+test('recipients are blocked and unblocked, on record', async () => {
+  expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual({
+    outcome: 'done',
+  });
+  expect(await lastAudit()).toEqual({ actor: by(), action: 'recipient.block', subject: 'ооо ромашка' });
+  expect((await admin.get('/recipients')).json.data).toMatchObject([{ recipient: 'ооо ромашка' }]);
+  expect(await errorOf(admin.post('/recipients/block', { recipient: 'ооо РОМАШКА' }))).toBe(
+    '409 already_blocked',
+  );
+  expect((await admin.post('/recipients/block', { recipient: '' })).status).toBe(422);
+  expect(await errorOf(admin.post('/recipients/block', { recipient: 'a\nb' }))).toBe('400 invalid_request');
+  expect((await admin.post('/recipients/unblock', { recipient: 'ооо ромашка' })).json).toEqual({
+    outcome: 'done',
+  });
+  expect(await errorOf(admin.post('/recipients/unblock', { recipient: 'ооо ромашка' }))).toBe(
+    '409 not_blocked',
+  );
+});
+
+test('an alarm is cleared once, and by whom is known', async () => {
+  const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
+  await alarms.raise({ kind: 'rate_jump', subject: 'rate', detail: 'not taken' });
+  const [alarm] = (await admin.get('/alarms')).json.data;
+  expect(alarm).toMatchObject({ kind: 'rate_jump', times: 1, cleared_by: null });
+  expect((await admin.get('/overview')).json.alarms).toMatchObject([{ alarm_id: alarm.alarm_id }]);
+  expect((await admin.post(`/alarms/${alarm.alarm_id}/clear`)).json).toEqual({ outcome: 'done' });
+  expect(await lastAudit()).toMatchObject({ actor: by(), action: 'alarm.clear' });
+  expect(await errorOf(admin.post(`/alarms/${alarm.alarm_id}/clear`))).toBe('409 no_alarm');
+  expect((await admin.get('/alarms')).json.data).toEqual([]);
+  expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
+});
+
+describe('reconciliation', () => {
+  test('of a day is run by an operator and kept', async () => {
+    const run = (await admin.post('/reconciliations', { day: '2026-11-19' })).json;
+    expect(run).toMatchObject({
+      actor: by(),
+      from: '2026-11-19T00:00:00.000Z',
+      until: '2026-11-20T00:00:00.000Z',
+      orders: 0,
+      payments: 0,
+      differences: 0,
+    });
+    expect((await admin.get(`/reconciliations/${run.run_id}`)).json).toEqual({ run, differences: [] });
+    const second = (await admin.post('/reconciliations', { day: '2026-11-18' })).json;
+    const page = (await admin.get('/reconciliations?limit=1')).json;
+    expect(page.data).toEqual([second]);
+    expect((await admin.get(`/reconciliations?limit=1&after=${page.next_cursor}`)).json.data).toEqual([run]);
+    expect(await errorOf(admin.get('/reconciliations/99999'))).toBe('404 not_found');
+    expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-21' }))).toBe('400 invalid_request');
+    expect(await errorOf(admin.post('/reconciliations', { day: '2026-02-31' }))).toBe('400 invalid_request');
+    expect((await admin.post('/reconciliations', { day: 'today' })).status).toBe(422);
+  });
+
+  test('differences are told with their amounts, and one run at a time is enough', async () => {
+    await pool.query(
+      `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences)
+       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, $1)`,
+      [
+        JSON.stringify([
+          { kind: 'amounts_differ', payment_id: 'pay_x', amount_kopecks: 100, order_kopecks: null },
+        ]),
+      ],
+    );
+    const [run] = (await admin.get('/reconciliations?limit=1')).json.data;
+    expect((await admin.get(`/reconciliations/${run.run_id}`)).json.differences).toMatchObject([
+      { kind: 'amounts_differ', amount_rub: '1.00', order_rub: null },
+    ]);
+    const answers = await Promise.all(
+      [1, 2].map(() => admin.post('/reconciliations', { day: '2026-11-19' })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test('of a bank side that is not there says so', async () => {
+    const elsewhere = await startConsole({ pool, clock });
+    const other = await elsewhere.signIn('finance');
+    expect(await errorOf(other.post('/reconciliations', { day: '2026-11-19' }))).toBe(
+      '503 gateway_unavailable',
+    );
+  });
+});
+
+describe('settings', () => {
+  const settings = async () => (await admin.get('/settings')).json;
+
+  test('maintenance now', async () => {
+    await admin.post('/settings/maintenance', { on: true });
+    expect((await settings()).maintenance.on).toBe(true);
+    expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.on' });
+    await admin.post('/settings/maintenance', { on: false });
+    expect((await settings()).maintenance).toEqual({ on: false, windows: [] });
+    expect((await admin.post('/settings/maintenance', { on: 'yes' })).status).toBe(422);
+  });
+
+  test('maintenance planned acts by itself and is called off', async () => {
+    const plan = (from: string, until: string) => admin.post('/settings/maintenance/plan', { from, until });
+    await plan('2026-11-20T13:00:00Z', '2026-11-20T14:00:00+00:00');
+    const [window] = (await settings()).maintenance.windows;
+    expect(window).toMatchObject({ from: '2026-11-20T13:00:00.000Z', planned_by: by() });
+    clock.advance(3_600_000);
+    admin = await signIn('admin');
+    expect((await settings()).maintenance.on).toBe(true);
+    const { window_id } = window;
+    expect((await admin.post('/settings/maintenance/cancel', { window_id })).json).toEqual({
+      outcome: 'done',
+    });
+    expect((await settings()).maintenance.on).toBe(false);
+    expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.cancel' });
+    expect(await errorOf(admin.post('/settings/maintenance/cancel', { window_id }))).toBe('409 no_window');
+    expect(await errorOf(plan('2026-11-20T15:00:00Z', '2026-11-20T14:00:00Z'))).toBe('400 until_before_from');
+    expect(await errorOf(plan('2026-11-19T13:00:00Z', '2026-11-19T14:00:00Z'))).toBe('400 over_already');
+    expect(await errorOf(plan('2026-13-40T13:00:00Z', '2026-11-19T14:00:00Z'))).toBe('400 invalid_request');
+    expect((await plan('tomorrow', 'later')).status).toBe(422);
+  });
+
+  test('thresholds are lowered at once, raised by two, and never by a page that is stale', async () => {
+    const { thresholds } = await settings();
+    const set = (fields: object) =>
+      admin.post('/settings/thresholds', {
+        resolve_rub: thresholds.resolve_rub,
+        credit_usdt: thresholds.credit_usdt,
+        expected_version: thresholds.version,
+        ...fields,
+      });
+    expect((await set({ resolve_rub: '5000' })).json).toEqual({ outcome: 'done' });
+    expect(await lastAudit()).toMatchObject({ actor: by(), action: 'thresholds.set' });
+    expect(await errorOf(set({ resolve_rub: '4000' }))).toBe('409 stale');
+    const version = (await settings()).thresholds.version;
+    expect((await set({ credit_usdt: '900000', expected_version: version })).json.outcome).toBe('waiting');
+    expect((await settings()).requests).toMatchObject([
+      { kind: 'thresholds', is_own: true, may_decide: false },
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { setRate } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { startConsole } from '../helpers/console.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock('2026-11-20T12:00:30Z');
+const { signIn } = await startConsole({ pool, clock });
+const viewer = await signIn('viewer');
+const partnerId = await createFundedPartner(pool, 7_000_000n);
+
+async function pay(
+  status: 'processing' | 'succeeded' | 'failed' | 'rejected',
+  tookMs: number,
+  mode = 'live',
+) {
+  const at = clock.nowMs();
+  await pool.query(
+    `INSERT INTO payments (partner_id, mode, id, status, rejected, idempotency_key, request_hash, qrc_id, qr_url,
+                           fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, error_code,
+                           created_at, settled_at)
+     VALUES ($1, $2, $3, $4::payment_status, $4::payment_status = 'rejected', $5, '', 'AD1', '', '', 'Shop', 100, 1, 1, 1, '{}', $6, $7, $8)`,
+    [
+      uuidFromId(partnerId),
+      mode,
+      uuidFromId(newId('pay', clock)),
+      status,
+      randomUUID(),
+      status === 'failed' || status === 'rejected' ? 'gateway_declined' : null,
+      new Date(at),
+      status === 'processing' ? null : new Date(at + tookMs),
+    ],
+  );
+}
+const look = async (minutes = 10) => (await viewer.get(`/overview?minutes=${minutes}`)).json;
+
+test('an empty house has nothing to show, and shows it', async () => {
+  expect(await look()).toMatchObject({
+    created: 0,
+    success_share: null,
+    settle_p50_ms: null,
+    rate: null,
+    balances: { available_usdt: '7.000000', partners: 1 },
+    review: { count: 0, oldest_at: null, overdue: 0 },
+    deliveries: { waiting: 0, failing: 0, given_up: 0, suspended_partners: 0 },
+    alarms: [],
+    maintenance: false,
+  });
+  expect((await look()).per_minute).toHaveLength(10);
+});
+
+test('payments by minute, how many went well and how long it took', async () => {
+  await setRate(pool, clock);
+  for (let index = 0; index < 98; index++) await pay('succeeded', 200);
+  await pay('failed', 5_000);
+  await pay('failed', 5_000);
+  await pay('rejected', 1);
+  await pay('succeeded', 1, 'test');
+  clock.advance(60_000);
+  await pay('processing', 0);
+  const now = await look();
+  expect(now).toMatchObject({ created: 101, succeeded: 98, failed: 2, processing: 1, success_share: 0.98 });
+  expect(now.per_minute.slice(-2)).toEqual([
+    { at: '2026-11-20T12:00:00.000Z', created: 100, succeeded: 98, failed: 2 },
+    { at: '2026-11-20T12:01:00.000Z', created: 1, succeeded: 0, failed: 0 },
+  ]);
+  expect(now.settle_p50_ms).toBeGreaterThan(190);
+  expect(now.settle_p50_ms).toBeLessThan(210);
+  expect(now.settle_p99_ms).toBeGreaterThan(4_800);
+  expect(now.settle_p99_ms).toBeLessThan(5_200);
+  expect(now.rate).toMatchObject({ rate: '92.5000' });
+});
+
+test('a payment that ends late is counted when it does, and what is over is not read again', async () => {
+  clock.advance(300_000);
+  expect(await look()).toMatchObject({ created: 101, processing: 1 });
+  await pool.query(
+    `UPDATE payments SET status = 'succeeded', settled_at = created_at WHERE status = 'processing'`,
+  );
+  clock.advance(2_000);
+  expect(await look()).toMatchObject({ created: 101, succeeded: 99, processing: 0 });
+  // From here on only the last minutes are read: nobody could add to the others.
+  await pay('succeeded', 1);
+  clock.advance(2_000);
+  expect(await look()).toMatchObject({ created: 102, succeeded: 100 });
+  clock.advance(600_000);
+  expect(await look()).toMatchObject({ created: 0, success_share: null });
+});
+
+test('those who look at once share an answer, for a moment', async () => {
+  clock.advance(60_000);
+  const before = await look(5);
+  await pay('succeeded', 5);
+  expect(await look(5)).toEqual(before);
+  clock.advance(1_500);
+  expect((await look(5)).created).toBe(before.created + 1);
+  expect((await viewer.get('/overview?minutes=0')).status).toBe(422);
+});
+
+test('reads the last minutes by the index of the newest', async () => {
+  await pool.query(
+    `INSERT INTO payments (partner_id, mode, id, status, idempotency_key, request_hash, qrc_id, qr_url, fingerprint,
+                           recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at, settled_at)
+       SELECT $1, 'live', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'succeeded', 'many ' || n, '',
+              'AD1', '', '', 'Shop', 100, 1, 1, 1, '{}', '2020-01-01', '2020-01-01'
+         FROM generate_series(1, 50000) AS n`,
+    [uuidFromId(partnerId)],
+  );
+  await pool.query('ANALYZE payments');
+  clock.advance(10_000);
+  const startedAt = performance.now();
+  await look(60);
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});

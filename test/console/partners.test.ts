@@ -1,0 +1,243 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { signUp } from '../../src/partners/index.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { startConsole } from '../helpers/console.ts';
+import { createCustomer } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const { pool } = await createDatabase();
+const { address, signIn } = await startConsole({ pool });
+const desk = deskOf(pool);
+let support: Awaited<ReturnType<typeof signIn>>;
+let finance: typeof support;
+
+beforeAll(async () => {
+  support = await signIn('support');
+  finance = await signIn('finance');
+  await setRate(pool);
+});
+
+const lastAudit = async (subject: string) =>
+  (
+    await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC', [
+      subject,
+    ])
+  ).rows[0];
+const errorOf = async (call: ReturnType<typeof support.get>) => {
+  const { status, json } = await call;
+  return `${status} ${json.error?.code}`;
+};
+
+describe('the list', () => {
+  test('finds by a part of the name and by id, newest first, page by page', async () => {
+    const names = ['Finding one', 'Finding TWO', 'finding 3'];
+    const ids: string[] = [];
+    for (const name of names) ids.unshift((await support.post('/partners', { name })).json.partner_id);
+    const first = await support.get('/partners?q=FINDING&limit=2');
+    expect(first.json.data.map((row: { partner_id: string }) => row.partner_id)).toEqual(ids.slice(0, 2));
+    expect(first.json.data[0]).toMatchObject({
+      name: 'finding 3',
+      state: 'active',
+      live: 'approved',
+      live_balance: { available_usdt: '0.000000' },
+      webhook_state: 'none',
+    });
+    const second = await support.get(`/partners?q=finding&limit=2&after=${first.json.next_cursor}`);
+    expect(second.json).toMatchObject({ data: [{ partner_id: ids[2] }], next_cursor: null });
+    expect((await support.get(`/partners?q=${ids[1]}`)).json.data).toMatchObject([{ name: 'Finding TWO' }]);
+    expect((await support.get('/partners?q=nobody%25_')).json).toEqual({ data: [], next_cursor: null });
+    expect(await lastAudit(ids[0]!)).toMatchObject({
+      actor: `operator:${support.name}`,
+      action: 'partner.create',
+    });
+  });
+
+  test('a name is something to read', async () => {
+    expect(await errorOf(support.post('/partners', { name: ' ' }))).toBe('400 invalid_request');
+    expect((await support.post('/partners', { name: 5 })).status).toBe(422);
+    expect(await errorOf(support.get('/partners/prt_nobody'))).toBe('404 not_found');
+  });
+});
+
+describe('a partner', () => {
+  test('is suspended and resumed, on record', async () => {
+    const id = await createFundedPartner(pool, 5n);
+    expect((await support.post(`/partners/${id}/suspend`)).json).toEqual({ outcome: 'done' });
+    expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('suspended');
+    expect(await lastAudit(id)).toMatchObject({
+      actor: `operator:${support.name}`,
+      action: 'partner.suspend',
+    });
+    await support.post(`/partners/${id}/resume`);
+    expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
+    expect(await errorOf(support.post('/partners/prt_nobody/suspend'))).toBe('404 not_found');
+  });
+
+  test('that signed up waits for an answer, is told no, and then yes', async () => {
+    const signed = await signUp(desk, { userId: 77n, name: 'Anna' }, 'Signed up');
+    if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
+    const id = signed.partner.partnerId;
+    const live = async () => (await finance.get(`/partners/${id}`)).json.partner.live;
+    expect(await live()).toBe('asked');
+    expect((await finance.get('/overview')).json.partners_to_approve).toBe(1);
+    await finance.post(`/partners/${id}/refuse`);
+    expect(await live()).toBe('not_approved');
+    await finance.post(`/partners/${id}/approve`);
+    expect(await live()).toBe('approved');
+    expect(await lastAudit(id)).toMatchObject({ action: 'partner.approve' });
+    expect(await errorOf(finance.post(`/partners/${id}/approve`))).toBe('409 already_approved');
+    expect((await finance.get(`/partners/${id}`)).json.members).toMatchObject([
+      { name: 'Anna', role: 'owner' },
+    ]);
+  });
+
+  test('gets limits from whoever saw those that it has', async () => {
+    const id = await createFundedPartner(pool, 5n);
+    const { limits } = (await finance.get(`/partners/${id}`)).json;
+    const change = (changes: object, expected = limits) =>
+      finance.post(`/partners/${id}/limits`, { limits: { ...limits, ...changes }, expected });
+    expect((await change({ max_rub: '200000.00', daily_rub: '1000000' })).json).toEqual({ outcome: 'done' });
+    expect(await errorOf(change({ max_rub: '300000.00' }))).toBe('409 stale');
+    const now = (await finance.get(`/partners/${id}`)).json.limits;
+    expect(now).toEqual({ ...limits, max_rub: '200000.00', daily_rub: '1000000.00' });
+    expect(await errorOf(change({ min_rub: '9', max_rub: '8' }, now))).toBe('400 min_above_max');
+    expect(await errorOf(change({ min_rub: '0' }, now))).toBe('400 invalid_request');
+    expect((await change({ concurrent: 0 }, now)).status).toBe(422);
+    expect((await change({ min_rub: '-5' }, now)).status).toBe(422);
+    expect((await change({ more: 1 }, now)).status).toBe(422);
+    const { rows } = await pool.query(
+      `SELECT count(*)::int AS changes FROM audit WHERE subject = $1 AND action = 'partner.limits'`,
+      [id],
+    );
+    expect(rows).toEqual([{ changes: 1 }]);
+  });
+
+  test('of two who change the limits at once, one is told', async () => {
+    const id = await createFundedPartner(pool, 5n);
+    const { limits } = (await finance.get(`/partners/${id}`)).json;
+    const answers = await Promise.all(
+      [3, 4].map(concurrent =>
+        finance.post(`/partners/${id}/limits`, { limits: { ...limits, concurrent }, expected: limits }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
+
+describe('a key', () => {
+  test('is never shown, is limited to addresses, and revoked', async () => {
+    const { partnerId, testKey } = await createCustomer(pool);
+    const { keys } = (await support.get(`/partners/${partnerId}`)).json;
+    expect(keys).toHaveLength(2);
+    expect(JSON.stringify(keys)).not.toContain(testKey.slice(-48));
+    const { key_id } = keys.find(({ mode }: { mode: string }) => mode === 'test');
+    const partner = partnerAt(address, testKey);
+    expect((await partner.get('/v1/ping')).status).toBe(200);
+
+    const allow = (allowed_addresses: string[]) =>
+      support.post(`/keys/${key_id}/addresses`, { allowed_addresses });
+    expect((await allow(['192.0.2.0/24'])).json).toEqual({ outcome: 'done' });
+    expect(await lastAudit(key_id)).toMatchObject({ action: 'key.allow' });
+    await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(403);
+    expect(await errorOf(allow(['somewhere']))).toBe('400 invalid_request');
+    await allow([]);
+    await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(200);
+
+    expect((await support.post(`/keys/${key_id}/revoke`)).json).toEqual({ outcome: 'done' });
+    expect(await lastAudit(key_id)).toMatchObject({
+      action: 'key.revoke',
+      actor: `operator:${support.name}`,
+    });
+    expect(await errorOf(support.post(`/keys/${key_id}/revoke`))).toBe('409 already_revoked');
+    expect(await errorOf(allow([]))).toBe('409 already_revoked');
+    expect(await errorOf(support.post('/keys/none/revoke'))).toBe('404 not_found');
+    await expect.poll(async () => (await partner.get('/v1/ping')).status).toBe(401);
+  });
+});
+
+describe('a webhook', () => {
+  test('is checked, its attempts are listed, and an event is sent again', async () => {
+    const { partnerId, testKey } = await createCustomer(pool);
+    expect(await errorOf(support.post(`/partners/${partnerId}/webhook/check`))).toBe('409 no_webhook');
+    const receiver = await startReceiver();
+    await setWebhook(desk, createVault(secretKey), partnerId, receiver.url);
+    const check = await support.post(`/partners/${partnerId}/webhook/check`);
+    // It takes everything, also what it should refuse.
+    expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });
+    expect(check.json.results).toHaveLength(5);
+    expect(check.json.results[0]).toMatchObject({ expected: 'accept', answered: '200', passed: true });
+    expect(await lastAudit(partnerId)).toMatchObject({ action: 'webhook.check', after: { passed: false } });
+
+    const { json: payment } = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+    const { rows } = await pool.query('SELECT id FROM events WHERE partner_id = $1', [uuidFromId(partnerId)]);
+    const eventId = rows[0].id;
+    for (const attempt of [1, 2, 3])
+      await pool.query(
+        `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
+         VALUES ($1, $2, $3, now(), 500, 7)`,
+        [uuidFromId(partnerId), eventId, attempt],
+      );
+    const page = await support.get(`/partners/${partnerId}/deliveries?limit=2`);
+    expect(page.json.data).toMatchObject([
+      { attempt: 3, payment_id: payment.id, status: 500 },
+      { attempt: 2 },
+    ]);
+    const rest = await support.get(
+      `/partners/${partnerId}/deliveries?limit=2&after=${page.json.next_cursor}`,
+    );
+    expect(rest.json).toMatchObject({
+      data: [{ attempt: 1, event_id: `evt_${eventId}` }],
+      next_cursor: null,
+    });
+
+    await pool.query('DELETE FROM deliveries');
+    expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual({ outcome: 'done' });
+    expect((await pool.query('SELECT event_id FROM deliveries')).rows).toEqual([{ event_id: eventId }]);
+    expect(await errorOf(support.post('/events/evt_999999/resend'))).toBe('404 not_found');
+    expect((await support.get(`/partners/${partnerId}`)).json.webhook).toMatchObject({
+      url: receiver.url,
+      state: 'active',
+      waiting: 1,
+    });
+  });
+});
+
+describe('a credit', () => {
+  const credit = (id: Id<'prt'>, usdt: string, reference: string) =>
+    finance.post(`/partners/${id}/credit`, { mode: 'live', usdt, reference });
+  const available = async (id: Id<'prt'>) =>
+    (await finance.get(`/partners/${id}`)).json.balances.live.available_usdt;
+
+  test('up to the threshold is done at once and once per reference', async () => {
+    const id = await createFundedPartner(pool, 0n);
+    expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
+    expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
+    expect(await available(id)).toBe('999.500000');
+    expect(await errorOf(credit(id, '998', 'bank-1'))).toBe('409 reference_conflict');
+    expect(await errorOf(credit(id, '0', 'bank-2'))).toBe('400 invalid_request');
+    expect((await credit(id, '1e3', 'bank-2')).status).toBe(422);
+    expect(await lastAudit(id)).toMatchObject({
+      actor: `operator:${finance.name}`,
+      action: 'balance.credit',
+      after: { reference: 'bank-1', usdt: '999.500000' },
+    });
+  });
+
+  test('above it waits for a second person, and is shown with the partner', async () => {
+    const id = await createFundedPartner(pool, 0n);
+    expect((await credit(id, '5000', 'large')).json).toMatchObject({
+      outcome: 'waiting',
+      request: { kind: 'credit', may_decide: false, is_own: true },
+    });
+    expect(await available(id)).toBe('0.000000');
+    const other = await signIn('finance');
+    const [request] = (await other.get(`/partners/${id}`)).json.requests;
+    expect(request).toMatchObject({ amount_usdt: '5000.000000', may_decide: true });
+    expect((await other.get('/overview')).json.requests_waiting).toBe(1);
+    await other.post(`/requests/${request.request_id}/approve`);
+    expect(await available(id)).toBe('5000.000000');
+  });
+});

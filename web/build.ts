@@ -39,6 +39,9 @@ function isBuiltFrom(digest: string): boolean {
   }
 }
 
+/** It takes seconds; an older lock was left behind, whoever has the number of its process now. */
+const longestMs = 60_000;
+
 /** One builds; whoever else wants to waits, and finds it done. A lock of a process that is gone is nobody's. */
 async function underLock(work: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -60,10 +63,10 @@ async function underLock(work: () => Promise<void>): Promise<void> {
 
 function isHeld(): boolean {
   try {
+    if (Date.now() - fs.statSync(lock).mtimeMs > longestMs) return false;
     const pid = Number(fs.readFileSync(lock, 'utf8'));
-    // Just made, and not written yet.
-    if (pid === 0) return Date.now() - fs.statSync(lock).mtimeMs < 5_000;
-    process.kill(pid, 0);
+    // Zero: just made, and not written yet.
+    if (pid !== 0) process.kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
@@ -89,6 +92,7 @@ async function build(digest: string): Promise<void> {
   console.log('Building the pages of the console …');
   // Aside, and then into place: nobody who starts meanwhile finds half of it.
   const draft = fs.mkdtempSync(join(folder, '.dist-'));
+  const old = `${draft}-old`;
   try {
     await vite.build({
       configFile: join(folder, 'vite.config.ts'),
@@ -98,10 +102,10 @@ async function build(digest: string): Promise<void> {
     compress(draft);
     fs.writeFileSync(join(draft, digestName), digest);
     fs.chmodSync(draft, 0o755);
-    fs.rmSync(dist, { recursive: true, force: true });
+    if (fs.existsSync(dist)) fs.renameSync(dist, old);
     fs.renameSync(draft, dist);
   } finally {
-    fs.rmSync(draft, { recursive: true, force: true });
+    for (const rest of [draft, old]) fs.rmSync(rest, { recursive: true, force: true });
   }
 }
 

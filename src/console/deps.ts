@@ -6,7 +6,6 @@ import type { ReconcilerDeps, RecoverDeps } from '../payments/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
-  | 'production'
   | 'publicUrl'
   | 'rateMaxAgeSec'
   | 'rateRefreshSec'

@@ -49,8 +49,8 @@ const refuseForeign = (request: FastifyRequest, reply: FastifyReply) =>
   refuse(request, reply, 403, 'csrf', 'The request did not come from a page of this console: load it again.');
 
 /** A browser says where a request comes from, and no page can make it say something else. */
-function isFromOurPage({ publicUrl }: ConsoleDeps, { headers }: FastifyRequest): boolean {
-  const { origin, host } = headers;
+function isFromOurPage({ publicUrl }: ConsoleDeps, { headers, host }: FastifyRequest): boolean {
+  const { origin } = headers;
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return false;
   if (!origin || !URL.canParse(origin)) return false;

@@ -49,3 +49,13 @@ test('what is not there is not found, and the reference of partners does not tel
   const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: object };
   expect(Object.keys(paths).filter(path => path.includes('console'))).toEqual([]);
 });
+
+test('behind a proxy the page is where the proxy, or the setting, says', async () => {
+  const proxied = await startConsole({ pool, trustProxy: ['127.0.0.1'], publicUrl: 'https://pay.example/' });
+  const status = async (headers: Record<string, string>) =>
+    (await (await proxied.signIn('viewer')).post('/logout', undefined, headers)).status;
+  expect(await status({ origin: 'https://pay.example' })).toBe(200);
+  expect(await status({ origin: 'https://ops.example', 'x-forwarded-host': 'ops.example' })).toBe(200);
+  expect(await status({ origin: 'http://pay.example' })).toBe(403);
+  expect(await status({ origin: 'https://other.example' })).toBe(403);
+});

@@ -50,7 +50,6 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     secretKey,
     sender,
     vault: createVault(secretKey),
-    production: false,
     publicUrl: undefined,
     rateRefreshSec: 60,
     rateSources: [{ kind: 'fixed', name: 'fixed', rateE4: 925_000n }],

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+
+const web = join(import.meta.dirname, '..', '..', 'web');
+const dist = join(web, 'dist');
+const lock = join(web, '.building');
+const forget = () => rmSync(join(dist, 'sources.sha256'), { force: true });
+const build = async () => (await promisify(execFile)(process.execPath, [join(web, 'build.ts')])).stdout;
+
+test('several who build at once build once; what is there is not built again', async () => {
+  forget();
+  const lines = await Promise.all([build(), build(), build()]);
+  expect(lines.filter(line => line !== '')).toEqual(['Building the pages of the console …\n']);
+  expect(await build()).toBe('');
+  expect(readdirSync(web).filter(name => name.startsWith('.'))).toEqual([]);
+});
+
+test.each([
+  ['is gone', () => '999999999', new Date()],
+  ["was killed long ago, and whose number is now another's", () => `${process.pid}`, new Date(0)],
+])('nobody waits for a process that %s', async (_what, pid, at) => {
+  forget();
+  writeFileSync(lock, pid());
+  utimesSync(lock, at, at);
+  expect(await build()).not.toBe('');
+  expect(existsSync(lock)).toBe(false);
+});
+
+test('every file is there compressed, and loads nothing from outside', async () => {
+  await build();
+  const assets = readdirSync(join(dist, 'assets')).filter(name => /\.(js|css)$/.test(name));
+  expect(assets.length).toBeGreaterThan(5);
+  for (const name of assets) {
+    const read = (end: string) => readFileSync(join(dist, 'assets', `${name}${end}`));
+    expect(brotliDecompressSync(read('.br')).equals(read(''))).toBe(true);
+    expect(gunzipSync(read('.gz')).equals(read(''))).toBe(true);
+  }
+  const page = readFileSync(join(dist, 'index.html'), 'utf8');
+  // Nothing inline, which the policy would refuse.
+  expect(page).not.toMatch(/<script(?![^>]* src=)|<style|style=|https?:/);
+});

@@ -64,7 +64,11 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
         width: div.clientWidth,
         height,
         tzDate: sec => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
-        scales: { y: fromZero ? { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } : {} },
+        scales: {
+          // A single moment would be stretched over years.
+          x: { range: (_, min, max) => [Math.min(min, max - leastSec), max] },
+          y: fromZero ? { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } : {},
+        },
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         legend: { show: false },
         padding: [8, 8, 0, 0],
@@ -79,6 +83,8 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
           {
             ...axis,
             size: 46,
+            // Between whole numbers there is nothing to mark.
+            ...(digits === 0 ? { incrs: wholeSteps } : {}),
             values: (_, ticks) => ticks.map(tick => numberIn(language, tick, Math.max(digits, 0))),
           },
         ],
@@ -88,7 +94,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
             label: line.label,
             stroke: of(line.colour),
             width: 1.75,
-            points: { show: false },
+            points: { show: latest.current[0].length < 2 },
             ...(line.dash ? { dash: line.dash } : {}),
             ...(line.fill ? { fill: `color-mix(in srgb, ${of(line.colour)} 14%, transparent)` } : {}),
           })),
@@ -154,6 +160,9 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
     return `${label}: ${t.latest} ${say(known.at(-1)!)}, ${t.lowest} ${say(Math.min(...known))}, ${t.highest} ${say(Math.max(...known))}.`;
   }
 }
+
+const leastSec = 600;
+const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000];
 
 const clockOf = (sec: number) => new Date(sec * 1000).toISOString().slice(11, 16);
 

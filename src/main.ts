@@ -10,7 +10,7 @@ import { alone, joinNeighbours, type Message } from './neighbours.ts';
 import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
 import type { Closing, startService } from './service.ts';
-import { type BankSide, startSimulator } from './simulator.ts';
+import { type BankSide, startSimulator, withBank } from './simulator.ts';
 
 type Say = (line: string) => void;
 
@@ -109,16 +109,6 @@ async function runAsOneOfMany(settings: Settings, closings: Closing[], say: Say)
 
 /** Where the simulator is, for the processes that this one starts. */
 const bankVariable = 'KOPECK_SIMULATOR';
-
-function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token'> | undefined): Settings {
-  if (!bank) return settings;
-  return {
-    ...settings,
-    gatewayUrl: bank.url,
-    gatewayToken: bank.token,
-    rateSources: settings.rateSources ?? [{ kind: 'feed', name: 'simulator', url: `${bank.url}/rate` }],
-  };
-}
 
 function introduce(
   { roles, telegramToken }: Settings,

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from './base/operator-error.ts';
+import type { Settings } from './base/settings.ts';
 
 export interface BankSide {
   url: string;
@@ -70,6 +71,17 @@ export async function startSimulator(dataDir: string, say: (line: string) => voi
     );
   }
   return { url, token, close };
+}
+
+/** The settings of a service whose bank side and rate feed this is; as they are, if there is none. */
+export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token'> | undefined): Settings {
+  if (!bank) return settings;
+  return {
+    ...settings,
+    gatewayUrl: bank.url,
+    gatewayToken: bank.token,
+    rateSources: settings.rateSources ?? [{ kind: 'feed', name: 'simulator', url: `${bank.url}/rate` }],
+  };
 }
 
 /** The port and the token of a folder's simulator, chosen once and kept. */

@@ -40,6 +40,16 @@ export function hundredths(text: string): number {
   return value >= 1 && value <= 5_000 ? value : refuse('a percentage from 0.01 to 50, such as 5 or 2.5');
 }
 
+export function demoPayments(text: string): number {
+  const count = positiveCount(text);
+  return count <= 10_000 ? count : refuse('a whole number from 1 to 10000');
+}
+
+export function demoMinutes(text: string): number {
+  const count = positiveCount(text);
+  return count <= 1_440 ? count : refuse('a whole number from 1 to 1440');
+}
+
 export function label(text: string): string {
   const trimmed = text.trim();
   return isLabel(trimmed) ? trimmed : refuse('1 to 128 characters, without line breaks');

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { formatMicroUsdt } from '../base/money.ts';
-import { topUp, verifyLedger } from '../ledger/index.ts';
-import { label, positiveUsdt } from './arguments.ts';
+import { openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
+import { day, label, positiveUsdt } from './arguments.ts';
 import { atWork, command } from './command.ts';
 import { modeOption } from './key.ts';
 import { table } from './output.ts';
@@ -49,40 +49,62 @@ export function balanceCommands(): Command {
 }
 
 export function ledgerCommands(): Command {
-  return new Command('ledger').description('check the books').addCommand(
-    command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
-      atWork(json, async ({ desk, progress }) => {
-        const startedAt = Date.now();
-        const { findings, entries, invariants } = await verifyLedger(desk.pool, invariant => {
-          if (Date.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
-        });
-        const ok = findings.length === 0;
-        if (!ok) process.exitCode = 1;
-        return {
-          json: {
-            ok,
-            entries: Number(entries),
-            invariants,
-            findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
-              invariant,
-              partner_id: partnerId,
-              mode,
-              detail,
-            })),
-          },
-          text: ok
-            ? `The ledger is in order: ${entries} entries, ${invariants.length} invariants hold.`
-            : table(
-                ['broken invariant', 'partner', 'mode', 'detail'],
-                findings.map(({ invariant, partnerId, mode, detail }) => [
-                  invariant,
-                  partnerId,
-                  mode,
-                  detail,
-                ]),
-              ),
-        };
+  return new Command('ledger')
+    .description('check the books')
+    .addCommand(statementCommand())
+    .addCommand(
+      command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
+        atWork(json, async ({ desk, progress }) => {
+          const startedAt = Date.now();
+          const { findings, entries, invariants } = await verifyLedger(desk.pool, invariant => {
+            if (Date.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
+          });
+          const ok = findings.length === 0;
+          if (!ok) process.exitCode = 1;
+          return {
+            json: {
+              ok,
+              entries: Number(entries),
+              invariants,
+              findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
+                invariant,
+                partner_id: partnerId,
+                mode,
+                detail,
+              })),
+            },
+            text: ok
+              ? `The ledger is in order: ${entries} entries, ${invariants.length} invariants hold.`
+              : table(
+                  ['broken invariant', 'partner', 'mode', 'detail'],
+                  findings.map(({ invariant, partnerId, mode, detail }) => [
+                    invariant,
+                    partnerId,
+                    mode,
+                    detail,
+                  ]),
+                ),
+          };
+        }),
+      ),
+    );
+}
+
+function statementCommand(): Command {
+  return command('statement <partner>', "a partner's day: opening, entries, closing, and a digest")
+    .addOption(modeOption())
+    .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
+    .option('--csv', 'as CSV instead of JSON')
+    .action((partner, { mode, day: start, csv = false }) =>
+      // It is a file, the same as everywhere: nothing is added to it, nor put in another shape.
+      atWork(false, async workplace => {
+        const { partnerId } = await find(workplace, partner);
+        const { pool, clock } = workplace.desk;
+        const statement = await openStatement(pool, clock, { partnerId, mode }, start);
+        if (!statement) throw new RefusedError('not_begun', 'That day has not begun yet.');
+        let text = '';
+        for await (const piece of writeStatement(pool, statement, csv ? 'csv' : 'json')) text += piece;
+        return { json: undefined, text: text.trimEnd() };
       }),
-    ),
-  );
+    );
 }

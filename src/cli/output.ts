@@ -25,3 +25,22 @@ export function details(pairs: [string, string][]): string {
 
 export const formatInstant = (instant: Date | null) =>
   instant ? instant.toISOString().replace('T', ' ').slice(0, 19) : 'never';
+
+const barWidth = 30;
+
+export function bar(done: number, of: number): string {
+  const filled = Math.round((barWidth * done) / Math.max(of, done));
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
+}
+
+/** On a screen the bar grows in its place; elsewhere it is a line now and then. */
+export function progressBar(of: number, out: NodeJS.WriteStream = process.stderr): (done: number) => void {
+  let shown = 0;
+  return done => {
+    const isDue = out.isTTY || done === of || done - shown >= of / 10;
+    if (!isDue) return;
+    shown = done;
+    const end = out.isTTY && done < of ? '' : '\n';
+    out.write(`${out.isTTY ? '\r' : ''}${bar(done, of)}${end}`);
+  };
+}

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { alarmCommands } from './alarm.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
+import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
 import { balanceCommands, ledgerCommands } from './money.ts';
 import { operatorCommands } from './operator.ts';
@@ -36,6 +37,7 @@ const program = new Command('kopeck')
   .addCommand(ledgerCommands())
   .addCommand(reconcileCommand())
   .addCommand(alarmCommands())
+  .addCommand(demoCommand())
   .addCommand(operatorCommands());
 
 const asJson = process.argv.includes('--json');

@@ -21,7 +21,7 @@ import {
 } from '../webhooks/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { atWork, command, type Workplace } from './command.ts';
-import { details, formatInstant, type Output, table } from './output.ts';
+import { bar, details, formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
@@ -198,13 +198,6 @@ async function resendAll({ desk, progress }: Workplace, since: Date): Promise<Ou
   });
   const text = `Events to be sent again: ${queued}. Where sending is suspended, a check comes first.`;
   return { json: { queued }, text };
-}
-
-const barWidth = 30;
-
-function bar(done: number, of: number): string {
-  const filled = Math.round((barWidth * done) / Math.max(of, done));
-  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
 }
 
 async function log(workplace: Workplace, partner: string, limit: number): Promise<Output> {

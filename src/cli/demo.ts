@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Settings } from '../base/settings.ts';
+import { alone } from '../neighbours.ts';
+import { listPartners } from '../partners/index.ts';
+import { isStale, readCurrentRate } from '../rates/index.ts';
+import type { Closing } from '../service.ts';
+import { type BankSide, startSimulator, withBank } from '../simulator.ts';
+import { countDeliveries } from '../webhooks/index.ts';
+import { demoMinutes, demoPayments } from './arguments.ts';
+import { atWork, command, type Workplace } from './command.ts';
+import { payMany, type Tally } from './demo-payments.ts';
+import { closeShops, demonstration, openShops, startReceivers } from './demo-shops.ts';
+import { type Output, progressBar, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+/**
+ * Payments of the demonstration are made now, by the real service through its API. They are not dated back over a past
+ * day: the bank side would have them at another time than we, so that reconciliation would be right to raise alarms, and
+ * the books of an account never go back. Whoever wants charts with a shape spreads them over some minutes.
+ */
+export function demoCommand(): Command {
+  return command('demo', 'fill the pages of the console: invented shops that pay through the simulator')
+    .option('--payments <count>', 'how many payments (up to 10000)', demoPayments, 500)
+    .option('--minutes <count>', 'over how many minutes (default: as fast as it goes)', demoMinutes, 0)
+    .action(({ json, payments, minutes }) =>
+      atWork(json, workplace => demonstrate(workplace, payments, minutes * 60_000)),
+    );
+}
+
+async function demonstrate(workplace: Workplace, payments: number, overMs: number): Promise<Output> {
+  const { desk, settings, progress } = workplace;
+  await refuseWhereItIsSerious(workplace);
+  const receivers = await startReceivers();
+  const closings: Closing[] = [async () => receivers.close()];
+  try {
+    const bank = await startSimulator(settings.dataDir, progress);
+    closings.push(bank.close);
+    const address = await serve(workplace, bank, closings);
+    await untilThereIsARate(workplace);
+    const shops = await openShops(workplace, receivers, `demonstration ${desk.clock.nowMs()}`);
+    const startedAt = performance.now();
+    const show = progressBar(payments);
+    const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
+    await untilMostIsDelivered(workplace);
+    await closeShops(workplace, shops);
+    return describe(payments, tally, performance.now() - startedAt);
+  } finally {
+    for (const close of closings.reverse()) await close();
+  }
+}
+
+/** Only where no money can be meant: invented payments in real books would be for ever. */
+async function refuseWhereItIsSerious({ desk, settings }: Workplace): Promise<void> {
+  if (settings.production)
+    throw new RefusedError('production', 'There is no demonstration in production: nothing was done.');
+  if (settings.gatewayUrl)
+    throw new RefusedError(
+      'real_gateway',
+      'GATEWAY_URL is set: the demonstration only pays through the simulator. Nothing was done.',
+    );
+  const partners = await listPartners(desk.pool);
+  const hasOthers = partners.some(({ name }) => !name.startsWith(demonstration));
+  const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
+  if (hasOthers && !isTrial)
+    throw new RefusedError(
+      'real_partners',
+      'This database has partners that are no demonstration: use a new one. Nothing was done.',
+    );
+}
+
+/** A service of its own on the same database: it works beside one that runs, and without one. */
+async function serve({ desk, settings }: Workplace, bank: BankSide, closings: Closing[]): Promise<string> {
+  const { startService } = await import('../service.ts');
+  const own: Settings = {
+    ...withBank(settings, bank),
+    host: '127.0.0.1',
+    port: 0,
+    roles: ['api', 'worker'],
+    logLevel: 'silent',
+  };
+  const database = { pool: desk.pool, description: '', close: async () => {} };
+  return (await startService(own, database, alone, closings))!;
+}
+
+const patienceMs = 15_000;
+
+async function untilThereIsARate({ desk, settings }: Workplace): Promise<void> {
+  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
+    const rate = await readCurrentRate(desk.pool);
+    if (rate && !isStale(rate, desk.clock, settings.rateMaxAgeSec)) return;
+  }
+  throw new OperatorError('There is no fresh rate: see what RATE_SOURCES says.');
+}
+
+/** The receivers end with this process. Those that refuse everything are not waited for. */
+async function untilMostIsDelivered({ desk }: Workplace): Promise<void> {
+  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
+    const { waiting, failing } = await countDeliveries(desk.pool);
+    if (waiting === failing) return;
+  }
+}
+
+function describe(payments: number, tally: Tally, tookMs: number): Output {
+  const outcomes = [...tally].sort(([, one], [, other]) => other - one);
+  const seconds = (tookMs / 1_000).toFixed(1);
+  return {
+    json: { payments, duration_ms: Math.round(tookMs), outcomes: Object.fromEntries(outcomes) },
+    text: [
+      `${payments} payments in ${seconds} s:`,
+      table(
+        ['outcome', 'payments'],
+        outcomes.map(([outcome, count]) => [outcome, `${count}`]),
+      ),
+      'Those still processing end by themselves, or wait for you on the page Review.',
+    ].join('\n'),
+  };
+}

@@ -5,6 +5,7 @@ import type { AuditRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { actorName } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { KeysetTable } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -58,9 +59,19 @@ export default function Audit() {
         keyOf={row => row.audit_id}
         empty={<Empty title={isFiltered ? t.noneFound : t.none}>{isFiltered && t.noneFoundHint}</Empty>}
         columns={[
-          { head: t.at, cell: row => <Time at={row.at} /> },
-          { head: t.actor, cell: row => <span className="wrap-anywhere">{row.actor}</span> },
-          { head: t.action, cell: row => <span title={row.action}>{wordIn(t.actions, row.action)}</span> },
+          { head: t.at, cell: row => <Time as="short" at={row.at} /> },
+          {
+            head: t.actor,
+            cell: row => <Link href={`/audit${query({ actor: row.actor })}`}>{actorName(row.actor)}</Link>,
+          },
+          {
+            head: t.action,
+            cell: row => (
+              <Link href={`/audit${query({ action: row.action })}`} title={row.action}>
+                {wordIn(t.actions, row.action)}
+              </Link>
+            ),
+          },
           { head: t.subject, cell: row => <Subject subject={row.subject} /> },
           { head: t.change, cell: row => <Changed before={row.before} after={row.after} /> },
         ]}

@@ -1,6 +1,4 @@
 import { Group } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { PaymentDetail } from '../../../src/console/shapes.ts';
@@ -13,10 +11,11 @@ import { useLive } from '../parts/live.ts';
 import { Rub, Usdt } from '../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
 import { RequestCard } from '../parts/request.tsx';
+import { useRun } from '../parts/run.ts';
 import { Failure } from '../parts/states.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
-import { useSentence, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';
 import { stateOf } from './payments.tsx';
 import { Timeline } from './timeline.tsx';
@@ -184,20 +183,6 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
 /** Asking harms nothing, so nobody is asked whether they are sure. */
 export function useAsk(path: string) {
   const t = useTexts(texts);
-  const sentence = useSentence();
-  const queries = useQueryClient();
-  const [asking, setAsking] = useState(false);
-  async function ask() {
-    setAsking(true);
-    try {
-      await send(`${path}/ask`);
-      notifications.show({ message: t.asked, color: 'teal' });
-    } catch (error) {
-      notifications.show({ message: sentence(error), color: 'red' });
-    } finally {
-      setAsking(false);
-      void queries.invalidateQueries();
-    }
-  }
-  return { ask, asking };
+  const { pending, run } = useRun();
+  return { asking: pending, ask: () => run(() => send(`${path}/ask`), t.asked) };
 }

@@ -7,6 +7,7 @@ import { Choice } from '../parts/choice.tsx';
 import { useLive } from '../parts/live.ts';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
 import { RateChart, RateSources } from '../parts/rate.tsx';
+import { actorName } from '../parts/short.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Rows, Waiting } from '../parts/table.tsx';
 import { durationIn, Time } from '../parts/time.tsx';
@@ -32,8 +33,13 @@ export default function Rates() {
       {page && (
         <div className="stack">
           <div className="grid">
-            <Now now={page.now} />
-            <Rules rules={page.rules} />
+            <div className="stack">
+              <Now now={page.now} />
+              <Rules rules={page.rules} />
+            </div>
+            <Card title={t.sources}>
+              <RateSources sources={page.now?.sources ?? []} />
+            </Card>
           </div>
           <Card
             title={t.history}
@@ -48,12 +54,7 @@ export default function Rates() {
           >
             <RateChart title={t.history} history={page.history} height={240} />
           </Card>
-          <div className="grid">
-            <Card title={t.sources}>
-              <RateSources sources={page.now?.sources ?? []} />
-            </Card>
-            <TryRules key={page.rules.version} rules={page.rules} />
-          </div>
+          <TryRules key={page.rules.version} rules={page.rules} />
           <Changes changes={page.changes} />
         </div>
       )}
@@ -72,8 +73,8 @@ function Now({ now }: { now: RateNow | null }) {
     );
   return (
     <Card title={t.now} side={<State state={now.stale ? 'stale' : 'fresh'} />}>
-      <p className="figure-value">
-        {now.rate} <span className="unit">{t.perUsdt}</span>
+      <p className="figure-value card-lead">
+        {now.rate} <span className="figure-unit">{t.perUsdt}</span>
       </p>
       <Facts
         facts={[
@@ -133,7 +134,7 @@ function Rules({ rules }: { rules: RateRules }) {
             t.setBy,
             rules.set_by ? (
               <span key="by">
-                {rules.set_by} · <Time as="short" at={rules.set_at} />
+                {actorName(rules.set_by)} · <Time as="short" at={rules.set_at} />
               </span>
             ) : (
               t.asInstalled
@@ -164,7 +165,7 @@ function Changes({ changes }: { changes: RateRules[] }) {
             cell: change => <span className="number">{change.version}</span>,
           },
           { head: t.at, cell: change => <Time as="short" at={change.set_at} /> },
-          { head: t.by, cell: change => change.set_by ?? '—' },
+          { head: t.by, cell: change => actorName(change.set_by ?? '—') },
           { head: t.spread, right: true, cell: change => <Spread bps={change.spread_bps} /> },
           { head: t.band, right: true, cell: change => <Percents value={change.band_percent} /> },
           { head: t.jump, right: true, cell: change => <Percents value={change.jump_percent} /> },

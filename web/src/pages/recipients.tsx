@@ -151,7 +151,7 @@ function Block({ onClose }: { onClose: () => void }) {
         label={t.recipient}
         description={t.recipientHint}
         required
-        maxLength={200}
+        maxLength={128}
         value={recipient}
         onChange={event => setRecipient(event.currentTarget.value)}
         data-autofocus

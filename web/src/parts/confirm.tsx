@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Done } from '../../../src/console/shapes.ts';
 import { useSentence, useShared } from '../texts/index.ts';
+import { useTell } from './tell.ts';
 
 interface ConfirmProps {
   title: string;
@@ -28,6 +28,7 @@ interface ConfirmProps {
 export function Confirm(props: ConfirmProps) {
   const t = useShared();
   const sentence = useSentence();
+  const tell = useTell();
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const [pending, setPending] = useState(false);
@@ -41,7 +42,7 @@ export function Confirm(props: ConfirmProps) {
     setRefusal(null);
     try {
       const answer = await props.run(reason.trim());
-      notifications.show({ message: isWaiting(answer) ? t.waitsForSecond : t.done, color: 'teal' });
+      tell.done(isWaiting(answer) ? t.waitsForSecond : t.done);
       props.onClose();
       props.onDone?.(answer);
     } catch (error) {

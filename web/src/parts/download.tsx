@@ -1,20 +1,22 @@
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { askFile } from '../api.ts';
-import { useSentence } from '../texts/index.ts';
+import { useTell } from './tell.ts';
 
 /** Saves a file of the server. Asked for by the page rather than by a link, so that a refusal is a sentence. */
 export function Download({
   path,
   label,
   disabled = false,
+  size = 'xs',
 }: {
   path: string;
   label: string;
   disabled?: boolean;
+  /** `sm` beside fields. */
+  size?: 'xs' | 'sm';
 }) {
-  const sentence = useSentence();
+  const tell = useTell();
   const [pending, setPending] = useState(false);
   async function save() {
     setPending(true);
@@ -24,13 +26,13 @@ export function Download({
       Object.assign(document.createElement('a'), { href: address, download: name }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch (error) {
-      notifications.show({ message: sentence(error), color: 'red', role: 'alert', autoClose: 10_000 });
+      tell.failed(error);
     } finally {
       setPending(false);
     }
   }
   return (
-    <Button size="xs" variant="default" loading={pending} disabled={disabled} onClick={() => void save()}>
+    <Button size={size} variant="default" loading={pending} disabled={disabled} onClick={() => void save()}>
       {label}
     </Button>
   );

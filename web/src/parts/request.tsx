@@ -9,6 +9,7 @@ import { Confirm } from './confirm.tsx';
 import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
 import { texts } from './request.texts.ts';
+import { actorName } from './short.tsx';
 import { Ago, Time } from './time.tsx';
 
 type Words = (typeof texts)['en'];
@@ -40,7 +41,7 @@ export function RequestCard({
           [
             t.askedBy,
             <span key="by">
-              {nameOf(request.asked_by)} · <Ago at={request.asked_at} />
+              {actorName(request.asked_by)} · <Ago at={request.asked_at} />
             </span>,
           ],
           ...(request.decided_by
@@ -48,7 +49,7 @@ export function RequestCard({
                 [
                   t.decidedBy,
                   <span key="by">
-                    {nameOf(request.decided_by)} · <Time at={request.decided_at} as="short" />
+                    {actorName(request.decided_by)} · <Time at={request.decided_at} as="short" />
                   </span>,
                 ],
               ] as [string, React.ReactNode][])
@@ -69,9 +70,6 @@ const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.Reac
   Object.entries(change)
     .filter(([, value]) => value !== reason)
     .map(([name, value]) => [wordIn(t.names, name), wordIn(t.words, value)]);
-
-/** Actors of the audit are named with their kind. */
-const nameOf = (actor: string) => actor.replace(/^operator:/, '');
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;

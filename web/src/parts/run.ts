@@ -1,12 +1,12 @@
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSentence, useShared } from '../texts/index.ts';
+import { useShared } from '../texts/index.ts';
+import { useTell } from './tell.ts';
 
 /** Does something that needs no question beforehand, says how it went, and has the page read anew. */
 export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>, said?: string) => void } {
   const t = useShared();
-  const sentence = useSentence();
+  const tell = useTell();
   const queries = useQueryClient();
   const [pending, setPending] = useState(false);
   async function run(what: () => Promise<unknown>, said: string) {
@@ -14,9 +14,9 @@ export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>
     setPending(true);
     try {
       await what();
-      notifications.show({ message: said, color: 'teal' });
+      tell.done(said);
     } catch (error) {
-      notifications.show({ message: sentence(error), color: 'red', role: 'alert', autoClose: 10_000 });
+      tell.failed(error);
     } finally {
       setPending(false);
       void queries.invalidateQueries();

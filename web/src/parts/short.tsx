@@ -4,6 +4,9 @@ export const shortId = (id: string): string =>
 
 export const ShortId = ({ id }: { id: string }) => <code title={id}>{shortId(id)}</code>;
 
+/** Actors are named with their kind; operators are who is meant here. */
+export const actorName = (actor: string): string => actor.replace(/^operator:/, '');
+
 /** A long text in a cell: cut where the room ends, whole in the title. */
 export const Cut = ({ text }: { text: string | null }) =>
   text ? (

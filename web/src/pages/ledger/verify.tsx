@@ -1,14 +1,15 @@
 import { Alert, Loader } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import type { Verification } from '../../../../src/console/shapes.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Count } from '../../parts/money.tsx';
 import { Card } from '../../parts/page.tsx';
+import { ShortId } from '../../parts/short.tsx';
 import { Failure } from '../../parts/states.tsx';
-import { Rows } from '../../parts/table.tsx';
 import { Duration, Time } from '../../parts/time.tsx';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
@@ -79,28 +80,27 @@ function Found({ at, found }: { at: string; found: Verification }) {
       </Alert>
       <ul className="checks">
         {found.invariants.map(invariant => {
-          const count = found.findings.filter(one => one.invariant === invariant).length;
+          const findings = found.findings.filter(one => one.invariant === invariant);
           return (
             <li key={invariant}>
-              <Badge tone={count ? 'bad' : 'good'}>{count ? t.broken(count) : t.holds}</Badge>
-              <span>{wordIn(t.invariants, invariant)}</span>
+              <Badge tone={findings.length ? 'bad' : 'good'}>
+                {findings.length ? t.broken(findings.length) : t.holds}
+              </Badge>
+              <div>
+                {wordIn(t.invariants, invariant)}
+                {findings.map(one => (
+                  <p key={`${one.partner_id} ${one.mode} ${one.detail}`} className="wrap-anywhere">
+                    <Link href={`/ledger/${one.partner_id}/${one.mode}`}>
+                      <ShortId id={one.partner_id} /> {one.mode}
+                    </Link>
+                    : {one.detail}
+                  </p>
+                ))}
+              </div>
             </li>
           );
         })}
       </ul>
-      {found.findings.length > 0 && (
-        <Rows
-          label={t.findings}
-          rows={found.findings}
-          keyOf={one => `${one.invariant} ${one.partner_id} ${one.mode} ${one.detail}`}
-          hrefOf={one => `/ledger/${one.partner_id}/${one.mode}`}
-          columns={[
-            { head: t.partner, cell: one => `${one.partner_id} ${one.mode}` },
-            { head: t.rule, cell: one => wordIn(t.invariants, one.invariant) },
-            { head: t.detail, cell: one => <span className="wrap-anywhere">{one.detail}</span> },
-          ]}
-        />
-      )}
     </>
   );
 }

@@ -8,7 +8,8 @@ import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useOnce } from '../../parts/live.ts';
 import { Usdt } from '../../parts/money.tsx';
-import { Card, Facts } from '../../parts/page.tsx';
+import { Card } from '../../parts/page.tsx';
+import { Rows } from '../../parts/table.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -27,28 +28,28 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
         </Action>
       }
     >
-      {modes.map(mode => (
-        <div key={mode} className="mode-row">
-          <div className="between">
-            <h3>{t.modes[mode]}</h3>
-            <Link href={`/ledger/${partner_id}/${mode}`}>{t.toEntries}</Link>
-          </div>
-          <Facts
-            facts={[
-              [t.available, <Usdt key="available" amount={detail.balances[mode].available_usdt} />],
-              [t.held, <Usdt key="held" amount={detail.balances[mode].held_usdt} />],
-              [t.settled, <Usdt key="settled" amount={detail.balances[mode].settled_usdt} />],
-            ]}
-          />
-        </div>
-      ))}
+      <Rows
+        label={t.balances}
+        rows={modes.map(mode => ({ mode, ...detail.balances[mode] }))}
+        keyOf={row => row.mode}
+        columns={[
+          { head: t.mode, cell: row => t.modes[row.mode] },
+          { head: t.available, right: true, cell: row => <Usdt bare amount={row.available_usdt} /> },
+          { head: t.held, right: true, cell: row => <Usdt bare amount={row.held_usdt} /> },
+          { head: t.settled, right: true, cell: row => <Usdt bare amount={row.settled_usdt} /> },
+          {
+            head: t.books,
+            right: true,
+            cell: row => <Link href={`/ledger/${partner_id}/${row.mode}`}>{t.toEntries}</Link>,
+          },
+        ]}
+      />
       {crediting && <Credit partner={detail.partner} onClose={() => setCrediting(false)} />}
     </Card>
   );
 }
 
-const isAmount = (text: string) =>
-  /^\d{1,12}([.,]\d{1,6})?$/.test(text) && Number(text.replace(',', '.')) > 0;
+const isAmount = (text: string) => /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) > 0;
 
 /** Money that has arrived. One reference is credited once, whoever tries again. */
 function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClose: () => void }) {
@@ -72,12 +73,14 @@ function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClo
       run={() => send(`/partners/${partner.partner_id}/credit`, { mode, usdt, reference: reference.trim() })}
       onClose={onClose}
     >
-      <Choice
-        label={t.mode}
-        value={mode}
-        options={modes.map(one => [one, t.modes[one]])}
-        onChange={setMode}
-      />
+      <div>
+        <Choice
+          label={t.mode}
+          value={mode}
+          options={modes.map(one => [one, t.modes[one]])}
+          onChange={setMode}
+        />
+      </div>
       <TextInput
         label={t.amountUsdt}
         inputMode="decimal"
@@ -91,7 +94,7 @@ function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClo
         label={t.reference}
         description={t.referenceHint}
         required
-        maxLength={200}
+        maxLength={128}
         value={reference}
         onChange={event => setReference(event.currentTarget.value)}
       />

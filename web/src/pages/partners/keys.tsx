@@ -42,7 +42,9 @@ export function KeysCard({ keys }: { keys: KeyRow[] }) {
             right: true,
             cell: key =>
               key.revoked_at ? (
-                <Time as="short" at={key.revoked_at} />
+                <span className="dim">
+                  {t.revokedAt} <Time as="short" at={key.revoked_at} />
+                </span>
               ) : (
                 <span className="row-actions">
                   <Action needs="keys.addresses" onClick={() => setAllowing(key)}>
@@ -76,9 +78,12 @@ function Addresses({ of: { allowed_addresses } }: { of: KeyRow }) {
   if (allowed_addresses.length === 0) return <span className="dim">{t.anyAddress}</span>;
   return (
     <span className="wrap-anywhere">
-      <code>{allowed_addresses.slice(0, 3).join(', ')}</code>
-      {allowed_addresses.length > 3 && (
-        <span title={allowed_addresses.slice(3).join(', ')}> +{allowed_addresses.length - 3}</span>
+      <code>{allowed_addresses.slice(0, 2).join(', ')}</code>
+      {allowed_addresses.length > 2 && (
+        <span className="dim" title={allowed_addresses.slice(2).join(', ')}>
+          {' '}
+          {t.andMore(allowed_addresses.length - 2)}
+        </span>
       )}
     </span>
   );

@@ -38,7 +38,7 @@ function Value({ limits, name }: { limits: Limits; name: Name }) {
   const t = useTexts(texts);
   const value = limits[name];
   if (value === null) return <span>{t.unlimited}</span>;
-  return typeof value === 'string' ? <Rub amount={value} /> : <Count value={value} />;
+  return typeof value === 'string' ? <Rub bare amount={value} /> : <Count value={value} />;
 }
 
 type Fields = Record<Name, string>;
@@ -52,7 +52,7 @@ function wrongIn(fields: Fields): Name | undefined {
     inRub.find(
       name =>
         !(name === 'daily_rub' && fields[name].trim() === '') &&
-        !/^\d{1,12}(\.\d{1,2})?$/.test(clean(fields[name])),
+        !/^\d{1,9}(\.\d{1,2})?$/.test(clean(fields[name])),
     ) ?? inNumbers.find(name => !/^[1-9]\d{0,5}$/.test(clean(fields[name])))
   );
 }
@@ -97,6 +97,7 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
             label={t.limitNames[name]}
             inputMode={inRub.includes(name as 'min_rub') ? 'decimal' : 'numeric'}
             required={name !== 'daily_rub'}
+            withAsterisk={false}
             placeholder={name === 'daily_rub' ? t.unlimited : undefined}
             value={fields[name]}
             error={(name === wrong && t.notANumber) || (name === 'max_rub' && crossed && t.minAboveMax)}

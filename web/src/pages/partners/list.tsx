@@ -90,7 +90,7 @@ function Create({ onClose }: { onClose: () => void }) {
       <TextInput
         label={t.name}
         required
-        maxLength={200}
+        maxLength={128}
         value={name}
         onChange={event => setName(event.currentTarget.value)}
         data-autofocus

@@ -46,8 +46,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
       }
       lead={
         <>
-          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()}{' '}
-          <Time at={partner.created_at} as="short" />
+          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} />
         </>
       }
       actions={<Decisions partner={partner} />}
@@ -62,9 +61,6 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
         ]}
       />
       <div className="stack">
-        {requests.map(request => (
-          <RequestCard key={request.request_id} request={request} />
-        ))}
         {part === 'keys' && (
           <>
             <KeysCard keys={detail.keys} />
@@ -74,6 +70,9 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
         {part === 'webhook' && <Webhook partnerId={partnerId} webhook={detail.webhook} />}
         {part === undefined && (
           <>
+            {requests.map(request => (
+              <RequestCard key={request.request_id} request={request} />
+            ))}
             <Balances detail={detail} />
             <LimitsCard partnerId={partnerId} limits={detail.limits} />
             <StatementCard partnerId={partnerId} />

@@ -36,9 +36,12 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
             {t.webhookSuspended}
           </Alert>
         )}
+        <p className="card-lead wrap-anywhere">
+          <span className="dim">{t.url}: </span>
+          <code>{webhook.url}</code>
+        </p>
         <Facts
           facts={[
-            [t.url, <code key="url">{webhook.url}</code>],
             [t.state, <State key="state" state={webhook.state} />],
             [t.waitingEvents, <Count key="waiting" value={webhook.waiting} />],
             [t.givenUp, <Count key="given" value={webhook.given_up} />],

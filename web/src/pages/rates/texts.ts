@@ -34,6 +34,7 @@ export const texts = inBoth({
     amountHint: 'What it would cost',
     notAnAmount: 'An amount in rubles.',
     tryIt: 'Compare',
+    notYet: 'The comparison appears here.',
     noRateWith: 'With these rules there would be no rate, and no payment would be accepted.',
     alarms: 'Alarms that would be raised',
     alarmKinds: {
@@ -88,6 +89,7 @@ export const texts = inBoth({
     amountHint: 'Сколько бы он стоил',
     notAnAmount: 'Сумма в рублях.',
     tryIt: 'Сравнить',
+    notYet: 'Здесь появится сравнение.',
     noRateWith: 'С такими правилами курса бы не было, и платежи бы не принимались.',
     alarms: 'Тревоги, которые возникли бы',
     alarmKinds: {

@@ -25,12 +25,12 @@ export const fieldsOf = (rules: RateRules): RuleFields => ({
   jump: `${rules.jump_percent}`,
 });
 
-const most = { spread: 50, band: 100, jump: 100 };
+const most = 50;
 
 const percentOf = (name: keyof RuleFields, text: string): number | undefined => {
   const clean = text.trim().replace(',', '.');
   if (!/^\d{1,3}(\.\d{1,2})?$/.test(clean)) return undefined;
-  return Number(clean) <= most[name] ? Number(clean) : undefined;
+  return Number(clean) <= most && (Number(clean) > 0 || name === 'spread') ? Number(clean) : undefined;
 };
 
 /** Undefined while something is not a number. */
@@ -38,7 +38,7 @@ export function readRules(fields: RuleFields) {
   const spread = percentOf('spread', fields.spread);
   const band = percentOf('band', fields.band);
   const jump = percentOf('jump', fields.jump);
-  if (spread === undefined || !band || !jump) return undefined;
+  if (spread === undefined || band === undefined || jump === undefined) return undefined;
   return { spread_bps: Math.round(spread * 100), band_percent: band, jump_percent: jump };
 }
 
@@ -61,11 +61,7 @@ export function RuleInputs({
       required
       withAsterisk={false}
       value={fields[name]}
-      error={
-        (percentOf(name, fields[name]) === undefined ||
-          (name !== 'spread' && percentOf(name, fields[name]) === 0)) &&
-        t.notPercents(most[name])
-      }
+      error={percentOf(name, fields[name]) === undefined && t.notPercents(most)}
       onChange={event => onChange({ ...fields, [name]: event.currentTarget.value })}
     />
   ));

@@ -41,33 +41,35 @@ export function TryRules({ rules }: { rules: RateRules }) {
   return (
     <Card title={t.whatIf}>
       <p className="dim card-lead">{t.whatIfSays}</p>
-      <form onSubmit={submit}>
-        <div className="fields">
-          <RuleInputs fields={fields} onChange={setFields} />
-          <TextInput
-            label={t.amountRub}
-            description={t.amountHint}
-            inputMode="decimal"
-            rightSection="₽"
-            value={amount}
-            error={!isAmount && t.notAnAmount}
-            onChange={event => setAmount(event.currentTarget.value)}
-          />
+      <div className="grid">
+        <form onSubmit={submit}>
+          <div className="fields">
+            <RuleInputs fields={fields} onChange={setFields} />
+            <TextInput
+              label={t.amountRub}
+              description={t.amountHint}
+              inputMode="decimal"
+              rightSection="₽"
+              value={amount}
+              error={!isAmount && t.notAnAmount}
+              onChange={event => setAmount(event.currentTarget.value)}
+            />
+          </div>
+          <Button
+            type="submit"
+            size="xs"
+            variant="default"
+            mt="md"
+            loading={pending}
+            disabled={!asked || !isAmount}
+          >
+            {t.tryIt}
+          </Button>
+        </form>
+        <div aria-live="polite">
+          {refusal !== null && <Failure error={refusal} />}
+          {answer ? <Compared answer={answer} /> : refusal === null && <p className="dim">{t.notYet}</p>}
         </div>
-        <Button
-          type="submit"
-          size="xs"
-          variant="default"
-          mt="md"
-          loading={pending}
-          disabled={!asked || !isAmount}
-        >
-          {t.tryIt}
-        </Button>
-      </form>
-      <div aria-live="polite" className="what-if">
-        {refusal !== null && <Failure error={refusal} />}
-        {answer && <Compared answer={answer} />}
       </div>
     </Card>
   );
@@ -86,7 +88,7 @@ function Compared({ answer }: { answer: WhatIf }) {
       {answer.alarms.length > 0 && (
         <Alert color="yellow" mb="sm" title={t.alarms}>
           {answer.alarms.map(alarm => (
-            <p key={alarm}>{wordIn(t.alarmKinds, alarm)}</p>
+            <p key={alarm}>{alarmIn(t.alarmKinds, alarm)}</p>
           ))}
         </Alert>
       )}
@@ -110,4 +112,10 @@ function Compared({ answer }: { answer: WhatIf }) {
       <RateSources sources={answer.sources} />
     </>
   );
+}
+
+/** `kind: detail`; what we have no word for is shown as it came. */
+function alarmIn(words: Record<string, string>, alarm: string): string {
+  const [kind = '', ...detail] = alarm.split(': ');
+  return [wordIn(words, kind), ...detail].join(': ');
 }

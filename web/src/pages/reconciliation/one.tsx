@@ -4,6 +4,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { useLive } from '../../parts/live.ts';
 import { Count, Rub } from '../../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { actorName } from '../../parts/short.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { Rows, Waiting } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -34,9 +35,12 @@ export function OneRun({ runId }: { runId: string }) {
                 [t.period, <Period key="period" run={run} />],
                 [t.orders, <Count key="orders" value={run.orders} />],
                 [t.payments, <Count key="payments" value={run.payments} />],
-                [t.startedAt, <Time key="started" at={run.started_at} />],
-                [t.finishedAt, run.finished_at ? <Time key="finished" at={run.finished_at} /> : t.underWay],
-                [t.by, run.actor],
+                [t.startedAt, <Time key="started" as="short" at={run.started_at} />],
+                [
+                  t.finishedAt,
+                  run.finished_at ? <Time key="finished" as="short" at={run.finished_at} /> : t.underWay,
+                ],
+                [t.by, actorName(run.actor)],
               ]}
             />
           </Card>

@@ -8,6 +8,7 @@ import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Count } from '../../parts/money.tsx';
 import { PageFrame } from '../../parts/page.tsx';
+import { actorName } from '../../parts/short.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -42,7 +43,7 @@ export function Runs() {
           { head: t.orders, right: true, cell: run => <Count value={run.orders} /> },
           { head: t.payments, right: true, cell: run => <Count value={run.payments} /> },
           { head: t.startedAt, cell: run => <Time as="short" at={run.started_at} /> },
-          { head: t.by, wideOnly: true, cell: run => run.actor },
+          { head: t.by, wideOnly: true, cell: run => actorName(run.actor) },
         ]}
       />
       {starting && <Start onClose={() => setStarting(false)} />}

@@ -7,6 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { useLive } from '../../parts/live.ts';
 import { Card } from '../../parts/page.tsx';
 import { RequestCard } from '../../parts/request.tsx';
+import { actorName } from '../../parts/short.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { Rows, Waiting } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -70,7 +71,7 @@ function Maintenance({ maintenance: { on, windows } }: Pick<SettingsPage, 'maint
         columns={[
           { head: t.from, cell: one => <Time at={one.from} /> },
           { head: t.until, cell: one => <Time at={one.until} /> },
-          { head: t.plannedBy, cell: one => one.planned_by },
+          { head: t.plannedBy, cell: one => actorName(one.planned_by) },
           {
             head: t.actions,
             right: true,

@@ -42,8 +42,8 @@ function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => vo
   const [seen, setSeen] = useState(thresholds);
   const [rub, setRub] = useState(thresholds.resolve_rub);
   const [usdt, setUsdt] = useState(thresholds.credit_usdt);
-  const isRub = /^\d{1,12}(\.\d{1,2})?$/.test(clean(rub));
-  const isUsdt = /^\d{1,12}(\.\d{1,6})?$/.test(clean(usdt));
+  const isRub = /^\d{1,9}(\.\d{1,2})?$/.test(clean(rub));
+  const isUsdt = /^\d{1,9}(\.\d{1,6})?$/.test(clean(usdt));
   const isStale = seen.version !== thresholds.version;
   const isUnchanged = clean(rub) === seen.resolve_rub && clean(usdt) === seen.credit_usdt;
   const isRaised =

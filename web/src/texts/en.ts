@@ -43,15 +43,7 @@ const errors = {
   last_admin: 'This is the last active administrator. Make another one first.',
   disabled: 'The operator is disabled. Enable them first.',
   no_session: 'This session has ended already.',
-  reference_conflict:
-    'This reference stands for another amount already. Nothing was credited; take another reference.',
-  already_credited: 'This reference has been credited already. Nothing was credited again.',
-  not_own_request: 'Only whoever asked can withdraw it.',
-  request_void: 'What was asked for cannot be done any more. The request is over; nothing was done.',
   no_alarm: 'This alarm has been cleared already.',
-  already_ended: 'Somebody else was first: this payment has already ended. Nothing was done.',
-  under_way: 'The bank side is being asked about it at this moment. Try again in a minute.',
-  test_mode: 'In test mode there is no bank side to ask.',
   internal_error: 'Something went wrong on our side.',
 };
 

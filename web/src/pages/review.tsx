@@ -68,11 +68,11 @@ export default function Review() {
       cell: row => (
         <>
           <span className="inline">
-            <Cut text={row.partner} />
+            <Cut text={row.partner} wide />
             <TestMark mode={row.mode} />
           </span>
           <span className="under">
-            <Cut text={row.recipient} />
+            <Cut text={row.recipient} wide />
           </span>
         </>
       ),
@@ -82,7 +82,7 @@ export default function Review() {
       head: t.last,
       cell: row => (
         <>
-          <Cut text={row.last_answer} />
+          <Cut text={row.last_answer} wide />
           <span className="under">
             {t.times(row.tries)} ·{' '}
             {row.is_under_way ? (

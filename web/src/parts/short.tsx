@@ -8,9 +8,9 @@ export const ShortId = ({ id }: { id: string }) => <code title={id}>{shortId(id)
 export const actorName = (actor: string): string => actor.replace(/^operator:/, '');
 
 /** A long text in a cell: cut where the room ends, whole in the title. */
-export const Cut = ({ text }: { text: string | null }) =>
+export const Cut = ({ text, wide = false }: { text: string | null; wide?: boolean }) =>
   text ? (
-    <span className="cut" title={text}>
+    <span className={wide ? 'cut cut-wide' : 'cut'} title={text}>
       {text}
     </span>
   ) : (

@@ -3,7 +3,7 @@
 CREATE TABLE operators (
   id uuid PRIMARY KEY,
   -- In lower case: by this name they sign in, and stand in the audit.
-  name text NOT NULL UNIQUE CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,38}[a-z0-9]$'),
+  name text NOT NULL UNIQUE CHECK (name ~ '^[a-z0-9][a-z0-9.-]{0,38}[a-z0-9]$'),
   role text NOT NULL CHECK (role IN ('viewer', 'support', 'finance', 'admin')),
   created_at timestamptz NOT NULL,
   disabled_at timestamptz,

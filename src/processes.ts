@@ -10,7 +10,7 @@ const pauseMs = 1_000;
 const metricsWithinMs = 1_000;
 
 export interface Processes {
-  /** Where they listen, if they serve the API. */
+  /** Where they listen, if they serve partners or operators. */
   address: string | undefined;
   stop(): Promise<void>;
 }

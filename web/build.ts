@@ -117,6 +117,8 @@ try {
     });
 } catch (error) {
   // The service runs without them, and says so at /console.
-  console.log(`The pages of the console could not be built (${(error as Error).message}).`);
+  console.log(
+    `The pages of the console could not be built (${(error as Error).message}): mend it with npm install && npm run build.`,
+  );
   process.exitCode = process.env.npm_lifecycle_event === 'prepare' ? 0 : 1;
 }

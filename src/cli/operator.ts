@@ -108,7 +108,7 @@ function operatorName(text: string): string {
   const name = readOperatorName(text);
   if (name) return name;
   throw new InvalidArgumentError(
-    'It must be 2 to 40 Latin letters, digits, dots, - and _, with a letter or digit at both ends.',
+    'It must be 2 to 40 Latin letters, digits, dots and hyphens, with a letter or digit at both ends.',
   );
 }
 

@@ -64,7 +64,13 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     async (request, reply) => {
       const name = readOperatorName(request.body.name);
       if (!name)
-        return refuse(request, reply, 400, 'bad_name', '2 to 40 Latin letters, digits, dots, - and _.');
+        return refuse(
+          request,
+          reply,
+          400,
+          'bad_name',
+          'It takes 2 to 40 Latin letters, digits, dots and hyphens.',
+        );
       const { role } = request.body;
       const creation = await createOperator(deskOf(deps, request), deps.secretKey, { name, role });
       return creation.outcome === 'created'

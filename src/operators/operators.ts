@@ -54,7 +54,8 @@ export async function findOperator(db: Queryable, who: Id<'opr'> | string): Prom
   return rows[0] && toOperator(rows[0]);
 }
 
-const namePattern = /^[a-z0-9][a-z0-9._-]{0,38}[a-z0-9]$/;
+/** Without the mark that ids have, so that no name can be taken for one. */
+const namePattern = /^[a-z0-9][a-z0-9.-]{0,38}[a-z0-9]$/;
 
 /** As it is kept, or undefined for what cannot be one. */
 export function readOperatorName(text: string): string | undefined {

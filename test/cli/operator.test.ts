@@ -42,6 +42,7 @@ describe('kopeck operator', () => {
 
   test.each([
     [['create', '--name', 'a b', '--role', 'viewer'], /name/],
+    [['create', '--name', 'opr_1', '--role', 'viewer'], /name/],
     [['create', '--name', 'petr', '--role', 'king'], /role/],
     [['create', '--name', 'petr'], /--role/],
     [['role', 'petr'], /--role/],

@@ -97,7 +97,7 @@ function Trial() {
               { head: t.testUsdt, right: true, cell: row => <Usdt bare amount={row.test_usdt} /> },
             ]}
           />
-          <p className="dim">{t.trialSays}</p>
+          <p className="dim card-foot">{t.trialSays}</p>
         </>
       )}
     </Card>

@@ -74,7 +74,7 @@ function Found({ at, found }: { at: string; found: Verification }) {
   const t = useTexts(texts);
   return (
     <>
-      <Alert color={found.ok ? 'teal' : 'red'} mb="md" title={found.ok ? t.inOrder : t.notInOrder}>
+      <Alert color={found.ok ? 'green' : 'red'} mb="md" title={found.ok ? t.inOrder : t.notInOrder}>
         <Count value={found.entries} /> {t.entriesRead} · <Duration ms={found.duration_ms} /> ·{' '}
         <Time at={at} as="clock" /> UTC
       </Alert>

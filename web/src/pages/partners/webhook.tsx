@@ -63,7 +63,7 @@ function Checked({ result }: { result: CheckResult }) {
   const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;
   return (
     <Card title={t.checkResult}>
-      <Alert color={result.passed ? 'teal' : result.can_receive ? 'yellow' : 'red'} mb="md" role="status">
+      <Alert color={result.passed ? 'green' : result.can_receive ? 'yellow' : 'red'} mb="md" role="status">
         {verdict} {result.re_enabled && t.reEnabled}
       </Alert>
       <Rows

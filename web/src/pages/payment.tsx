@@ -46,7 +46,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
         </>
       }
       lead={<Copyable text={payment.payment_id} />}
-      actions={payment.status === 'processing' && <Actions detail={found.data} path={path} />}
+      actions={<Actions detail={found.data} path={path} />}
     >
       <div className="stack">
         {found.isError && <Failure error={found.error} />}
@@ -136,20 +136,24 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
           : undefined;
   return (
     <Group gap="xs">
-      <Action
-        needs="payments.ask"
-        why={payment.is_under_way ? t.underWay : undefined}
-        loading={asking}
-        onClick={() => void ask()}
-      >
-        {t.ask}
-      </Action>
-      <Action needs="payments.resolve" why={why} onClick={() => setResolving('succeeded')}>
-        {t.succeed}
-      </Action>
-      <Action needs="payments.resolve" why={why} onClick={() => setResolving('failed')}>
-        {t.fail}
-      </Action>
+      {payment.status === 'processing' && (
+        <>
+          <Action
+            needs="payments.ask"
+            why={payment.is_under_way ? t.underWay : undefined}
+            loading={asking}
+            onClick={() => void ask()}
+          >
+            {t.ask}
+          </Action>
+          <Action needs="payments.resolve" why={why} onClick={() => setResolving('succeeded')}>
+            {t.succeed}
+          </Action>
+          <Action needs="payments.resolve" why={why} onClick={() => setResolving('failed')}>
+            {t.fail}
+          </Action>
+        </>
+      )}
       {resolving && (
         <Confirm
           title={resolving === 'succeeded' ? t.succeed : t.fail}

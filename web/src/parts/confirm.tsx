@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Done } from '../../../src/console/shapes.ts';
+import { Refused, session } from '../api.ts';
 import { useSentence, useShared } from '../texts/index.ts';
 import { useTell } from './tell.ts';
 
@@ -33,6 +34,7 @@ export function Confirm(props: ConfirmProps) {
   const [reason, setReason] = useState('');
   const [pending, setPending] = useState(false);
   const [refusal, setRefusal] = useState<unknown>(null);
+  const leave = useWordOnLeaving();
   const ready = (props.ready ?? true) && (!props.withReason || reason.trim().length >= 3);
 
   async function submit(event: FormEvent) {
@@ -40,6 +42,7 @@ export function Confirm(props: ConfirmProps) {
     if (!ready || pending) return;
     setPending(true);
     setRefusal(null);
+    leave.with(null);
     try {
       const answer = await props.run(reason.trim());
       tell.done(isWaiting(answer) ? t.waitsForSecond : t.done);
@@ -47,6 +50,7 @@ export function Confirm(props: ConfirmProps) {
       props.onDone?.(answer);
     } catch (error) {
       setRefusal(error);
+      leave.with(error);
     } finally {
       setPending(false);
       // Whether it was done or refused, what the page shows may be past.
@@ -54,13 +58,14 @@ export function Confirm(props: ConfirmProps) {
     }
   }
 
+  function close() {
+    if (pending) return;
+    leave.with(null);
+    props.onClose();
+  }
+
   return (
-    <Modal
-      opened
-      onClose={() => !pending && props.onClose()}
-      title={props.title}
-      closeButtonProps={{ 'aria-label': t.close }}
-    >
+    <Modal opened onClose={close} title={props.title} closeButtonProps={{ 'aria-label': t.close }}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <div>{props.says}</div>
@@ -83,7 +88,7 @@ export function Confirm(props: ConfirmProps) {
             </Alert>
           )}
           <Group justify="flex-end" gap="sm">
-            <Button variant="default" onClick={props.onClose} disabled={pending}>
+            <Button variant="default" onClick={close} disabled={pending}>
               {t.cancel}
             </Button>
             <Button type="submit" color={props.danger ? 'red' : 'blue'} loading={pending} disabled={!ready}>
@@ -94,6 +99,33 @@ export function Confirm(props: ConfirmProps) {
       </form>
     </Modal>
   );
+}
+
+/**
+ * What it was about may end or be decided by somebody else while this is open, and it goes away with it. Then whoever
+ * was asked hears why, or what was refused, all the same.
+ */
+function useWordOnLeaving(): { with: (word: unknown) => void } {
+  const tell = useTell();
+  const word = useRef<unknown>(new Refused('stale', 0, ''));
+  const isGone = useRef(false);
+  const latest = useRef(tell);
+  latest.current = tell;
+  useEffect(() => {
+    const { pathname } = location;
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+      const isElsewhere = location.pathname !== pathname || !session.get();
+      if (word.current !== null && !isElsewhere) latest.current.failed(word.current);
+    };
+  }, []);
+  return {
+    with(said) {
+      if (isGone.current && said !== null) latest.current.failed(said);
+      word.current = said;
+    },
+  };
 }
 
 const isWaiting = (answer: unknown): boolean => (answer as Partial<Done> | null)?.outcome === 'waiting';

@@ -6,7 +6,6 @@ export { startRateRefresher } from './refresher.ts';
 export {
   changeRateRules,
   listRateRules,
-  type RateRules,
   readRateRules,
   rulesChanged,
   rulesObject,
@@ -16,7 +15,6 @@ export type { RateSource } from './source.ts';
 export {
   type CurrentRate,
   chartRates,
-  type ExplainedRate,
   explainRate,
   isStale,
   listRates,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, expect } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
 import { openBrowser } from './chromium.ts';
@@ -18,15 +18,17 @@ const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'console'
 
 /**
  * A console and a browser that looks at it. Whatever page a test opens, an error in its console or a request to another
- * host fails that test.
+ * host fails that test, unless the test has announced it.
  */
 export async function openWorld(options: ConsoleOptions, browser: Browser) {
   const house = await startConsole(options);
-  let complaints: string[] = [];
+  const complaints: string[] = [];
+  const announced: RegExp[] = [];
   afterEach(() => {
-    const found = complaints;
-    complaints = [];
-    expect(found).toEqual([]);
+    const heard = complaints.splice(0);
+    const awaited = announced.splice(0);
+    expect(heard.filter(one => !awaited.some(pattern => pattern.test(one)))).toEqual([]);
+    expect(awaited.filter(pattern => !heard.some(one => pattern.test(one)))).toEqual([]);
   });
   afterAll(() => browser.close());
 
@@ -45,23 +47,28 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     page.setDefaultTimeout(15_000);
     page.on('pageerror', error => complaints.push(`page: ${error.message}`));
     page.on('console', message => {
-      // That something was refused is what many tests are about; the browser says so each time.
-      const isRefusal = /the server responded with a status of (4\d\d|503)/.test(message.text());
-      if (message.type() === 'error' && !isRefusal) complaints.push(`console: ${message.text()}`);
+      const { url } = message.location();
+      if (message.type() === 'error')
+        complaints.push(`console: ${message.text()} ${new URL(url, house.address).pathname}`);
     });
     page.on('request', request => {
       const url = new URL(request.url());
       if (url.origin !== house.address && !['data:', 'blob:'].includes(url.protocol))
         complaints.push(`request to ${url.href}`);
     });
+    // What a test has opened asks no more when the next one begins.
+    if (expect.getState().currentTestName) onTestFinished(() => context.close());
     return page;
   }
 
   return {
     ...house,
     visit,
-    /** Whatever the browser has complained about so far is what the test wanted. */
-    forgive: () => complaints.splice(0),
+    /** The browser says in its console what was refused: this test will make it say so with these statuses. */
+    announceRefusals: (...statuses: number[]) =>
+      announced.push(...statuses.map(status => new RegExp(`responded with a status of ${status}`))),
+    /** The browser will complain in such words in this test. */
+    announce: (...words: RegExp[]) => announced.push(...words),
     /** A window of somebody new with this role, already signed in. */
     async as(role: OperatorRole, looks: Looks & { name?: string } = {}) {
       const operator = await house.signIn(role, looks.name);

@@ -6,7 +6,7 @@ import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
-import { createHttpGateway } from '../../src/gateway/index.ts';
+import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import { alone } from '../../src/neighbours.ts';
 import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
@@ -19,18 +19,20 @@ export interface ConsoleOptions extends Partial<ConsoleDeps> {
   clock?: Clock;
   /** Address of the bank side; without one, nobody is there. */
   gatewayUrl?: string;
+  gatewayToken?: string;
   trustProxy?: string[];
 }
 
 /** The console, and the partner API beside it, on a real port of this process, so that a test can turn its clock. */
 export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
-  const { gatewayUrl = 'http://127.0.0.1:1', trustProxy = [], ...others } = options;
-  const gateway = createHttpGateway({ url: gatewayUrl, token: undefined });
+  const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
   const handOver = createHandOver(pool, clock, presence.instance);
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
+  const calls = createCallLog({ db: pool, clock, log });
+  const gateway = createHttpGateway({ url: gatewayUrl, token: gatewayToken, onExchange: calls.record });
   const shared = {
     pool,
     db: pool,
@@ -81,6 +83,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     await authenticator.close();
     await presence.close();
     await gateway.close();
+    await calls.stop();
     await sender.close();
   });
   return {

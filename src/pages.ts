@@ -12,8 +12,7 @@ const script = join(import.meta.dirname, '..', 'web', 'build.ts');
 export function buildPages(say: (line: string) => void): Promise<void> {
   if (!existsSync(script)) return Promise.resolve();
   return new Promise(resolve => {
-    const env = { ...process.env, NODE_ENV: 'production' };
-    const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'ignore'] });
     createInterface(child.stdout).on('line', say);
     child.once('error', () => resolve());
     child.once('close', () => resolve());

@@ -87,6 +87,8 @@ function compress(target: string): void {
 }
 
 async function build(digest: string): Promise<void> {
+  // Whatever it is for who calls: with another value React brings what helps those who develop it.
+  process.env.NODE_ENV = 'production';
   const vite = await import('vite').catch(() => undefined);
   if (!vite) throw new Error('vite is not installed');
   console.log('Building the pages of the console …');

@@ -31,6 +31,7 @@ test.each([
 });
 
 test('every file is there compressed, and loads nothing from outside', async () => {
+  forget();
   await build();
   const assets = readdirSync(join(dist, 'assets')).filter(name => /\.(js|css)$/.test(name));
   expect(assets.length).toBeGreaterThan(5);
@@ -38,6 +39,8 @@ test('every file is there compressed, and loads nothing from outside', async () 
     const read = (end: string) => readFileSync(join(dist, 'assets', `${name}${end}`));
     expect(brotliDecompressSync(read('.br')).equals(read(''))).toBe(true);
     expect(gunzipSync(read('.gz')).equals(read(''))).toBe(true);
+    // Also when it is built by a test, where NODE_ENV is another.
+    expect(read('').includes('React DevTools')).toBe(false);
   }
   const page = readFileSync(join(dist, 'index.html'), 'utf8');
   // Nothing inline, which the policy would refuse.

@@ -1,5 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Refused } from '../api.ts';
 import { useSentence, useShared } from '../texts/index.ts';
 
 /** A list without rows says what would stand there, and what to do. */
@@ -16,6 +17,8 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 export function Failure({ error, again }: { error: unknown; again?: () => void }) {
   const t = useShared();
   const sentence = useSentence();
+  // The banner above the page says it, and goes away by itself.
+  if (error instanceof Refused && error.code === 'no_connection') return null;
   return (
     <Alert color="red" role="alert" mb="md">
       <div className="between">

@@ -28,6 +28,7 @@ const names = [
   'recipient',
 ] as const;
 type Filters = Record<(typeof names)[number], string>;
+const nothing = Object.fromEntries(names.map(name => [name, ''])) as Filters;
 
 /** The address bar has the filters, so that a search can be sent to somebody else. */
 export default function Payments() {
@@ -43,14 +44,7 @@ export default function Payments() {
   return (
     <PageFrame title={shared.nav.payments}>
       <FilterForm key={JSON.stringify(filters)} filters={filters} apply={apply} />
-      {(isFiltered || filters.partner_id) && (
-        <div className="inline chosen">
-          {filters.partner_id && <span className="dim">{t.onlyPartner(shortId(filters.partner_id))}</span>}
-          <Button size="compact-xs" variant="subtle" onClick={() => setParams({})}>
-            {t.clear}
-          </Button>
-        </div>
-      )}
+      {filters.partner_id && <p className="chosen dim">{t.onlyPartner(shortId(filters.partner_id))}</p>}
       <KeysetTable<PaymentRow>
         label={t.list}
         queryKey={['payments']}
@@ -84,6 +78,7 @@ export function usePaymentColumns(): Column<PaymentRow>[] {
   return [
     { head: t.payment, cell: row => <ShortId id={row.payment_id} /> },
     { head: t.created, cell: row => <Time at={row.created_at} as="short" /> },
+    { head: t.status, cell: row => <State state={stateOf(row)} /> },
     {
       head: t.partner,
       cell: row => (
@@ -93,11 +88,10 @@ export function usePaymentColumns(): Column<PaymentRow>[] {
         </span>
       ),
     },
-    { head: t.externalId, cell: row => <Cut text={row.external_id} />, wideOnly: true },
     { head: t.recipient, cell: row => <Cut text={row.recipient} /> },
     { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
-    { head: t.usdt, cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
-    { head: t.status, cell: row => <State state={stateOf(row)} /> },
+    { head: t.usdt, cell: row => <Usdt amount={row.amount_usdt} bare />, right: true, wideOnly: true },
+    { head: t.externalId, cell: row => <Cut text={row.external_id} />, wideOnly: true },
   ];
 }
 
@@ -168,6 +162,11 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Part
         onChange={event => set({ created_before: event.currentTarget.value })}
       />
       <Button type="submit">{t.find}</Button>
+      {names.some(name => filters[name]) && (
+        <Button variant="default" onClick={() => apply(nothing)}>
+          {t.clear}
+        </Button>
+      )}
     </form>
   );
 }

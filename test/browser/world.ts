@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
 import { openBrowser } from './chromium.ts';
@@ -64,6 +64,8 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   return {
     ...house,
     visit,
+    /** Calls the API without a page. */
+    browser: house.visit,
     /** The browser says in its console what was refused: this test will make it say so with these statuses. */
     announceRefusals: (...statuses: number[]) =>
       announced.push(...statuses.map(status => new RegExp(`responded with a status of ${status}`))),
@@ -104,3 +106,11 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 }
 
 export { openBrowser };
+
+/** Tests that share one browser; skipped where there is none. */
+export const describeInBrowser = (name: string, tests: (browser: Browser) => Promise<void>) =>
+  describe(name, async () => {
+    const browser = await openBrowser();
+    if (browser) await tests(browser);
+    else test.skip('needs Chromium');
+  });

@@ -11,7 +11,8 @@ export function Preferences() {
   const t = useShared();
   const language = useLanguage();
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
-  const { setColorScheme } = useMantineColorScheme();
+  // Otherwise it would put a style into the page, which the policy of the page refuses.
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const other = scheme === 'dark' ? 'light' : 'dark';
   return (
     <>

@@ -1,0 +1,52 @@
+import { afterAll } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import type { ConsoleDeps } from '../../src/console/index.ts';
+import { startRecovery } from '../../src/payments/index.ts';
+import { partnerAt } from '../helpers/api.ts';
+import { createCustomer, setRate } from '../helpers/customers.ts';
+import { openInReview } from '../helpers/review.ts';
+import { makeQr, type Simulator } from '../helpers/simulator.ts';
+
+/** A partner who pays while somebody looks on, and payments of theirs that need somebody. */
+export async function openShop({ address, deps }: { address: string; deps: ConsoleDeps }) {
+  const { pool, clock } = deps;
+  await setRate(pool, clock);
+  const { partnerId, liveKey, testKey } = await createCustomer(pool);
+  const live = partnerAt(address, liveKey);
+  return {
+    partnerId,
+    liveKey,
+    testKey,
+    /** Pays a code of the bank side; the faults are those of the simulator. */
+    async pay(bank: Simulator, body: object = {}, ...faults: object[]) {
+      const qr = await makeQr(bank);
+      for (const fault of faults) await qr.fault(fault);
+      return live.pay({ qr_url: qr.link, ...body });
+    },
+    /** In review, and the bank side knows nothing of it. */
+    inReview: (amountKopecks = 100_000n) => openInReview(pool, partnerId, { clock, amountKopecks }),
+  };
+}
+
+/** Asks the bank side about unfinished payments, as a worker does, until the tests are done. */
+export function workOn(deps: ConsoleDeps): void {
+  const stop = startRecovery(deps);
+  afterAll(stop);
+}
+
+/** What the books and the record say about a payment: how often each thing was done. */
+export async function recordOf({ pool }: ConsoleDeps, paymentId: Id<'pay'>) {
+  const { rows } = await pool.query<{
+    entries: string[];
+    resolutions: number;
+    status: string;
+    events: number;
+  }>(
+    `SELECT (SELECT status FROM payments WHERE id = $1)::text AS status,
+            ARRAY(SELECT from_account || ' to ' || to_account FROM entries WHERE payment_id = $1 ORDER BY entry_no) AS entries,
+            (SELECT count(*)::int FROM audit WHERE action = 'payment.resolve' AND subject = $2) AS resolutions,
+            (SELECT count(*)::int FROM events WHERE payment_id = $1) AS events`,
+    [uuidFromId(paymentId), paymentId],
+  );
+  return rows[0]!;
+}

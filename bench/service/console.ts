@@ -39,7 +39,7 @@ async function signIn({ pool }: Stage): Promise<Record<string, string>> {
   );
   const visitor = { address: '127.0.0.1', userAgent: 'bench' };
   const { token } = await openSession(pool, clock, operatorId, visitor);
-  return { cookie: `kopeck=${token}` };
+  return { cookie: `__Host-kopeck=${token}` };
 }
 
 /** What operators look for, from the usual to the most awkward. */

@@ -13,7 +13,5 @@ export {
   neededFor,
   type Operator,
   type OperatorRequest,
-  type RequestState,
-  type Waiting,
 } from './requests.ts';
 export { readThresholds } from './thresholds.ts';

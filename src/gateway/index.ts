@@ -1,3 +1,3 @@
-export { type CallLog, createCallLog, listCalls, type PastCall, pruneCalls } from './call-log.ts';
+export { createCallLog, listCalls, type PastCall, pruneCalls } from './call-log.ts';
 export type { Gateway, ListedOrder, Order, OrderPage } from './gateway.ts';
 export { createHttpGateway } from './http-gateway.ts';

@@ -6,7 +6,6 @@ export {
   type OperatorsWord,
   resolvePayment,
   resolvePaymentIn,
-  type WatchedPayment,
 } from './operate.ts';
 export { countInReview, createPaceReader } from './pace.ts';
 export type { Creation } from './pay.ts';
@@ -22,7 +21,7 @@ export { type Difference, type DifferenceKind, differenceObject, reconcile } fro
 export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciler.ts';
 export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
 export { resolveQr } from './resolve.ts';
-export { listReview, type PaymentInReview } from './review.ts';
+export { listReview } from './review.ts';
 export { findRun, listRuns, type Run, reconcileDay } from './runs.ts';
 export { type FoundPayment, type PaymentFilter, searchPayments } from './search.ts';
 export { readSearchWords } from './search-words.ts';

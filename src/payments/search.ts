@@ -37,10 +37,11 @@ export interface FoundPage {
  * asks gets an answer in time, and goes on from there. The first look is at no more than a page, and each is longer than
  * the one before: told that it needs few, the server goes along the index and sorts nothing.
  */
-const mostLookedAt = 20_000;
 const longestLook = 4_000;
-/** The payments of recipients whose names begin alike are sorted if they are no more than these. */
-const mostSorted = 2_000;
+/** So some 20 000 payments at the most. */
+const mostLooks = 8;
+/** Recipients whose names begin alike are each looked at by themselves, if they are no more than these. */
+const mostRecipients = 40;
 const mostPartners = 5;
 
 /** Payments that fit any of the filters, newest first. */
@@ -84,18 +85,20 @@ async function searchOne(
 ): Promise<{ rows: FoundRow[]; stoppedAt?: string }> {
   const partners = await partnersOf(db, filter);
   if (partners?.length === 0) return { rows: [] };
-  const recipientIsRare = filter.recipient !== undefined && (await isRare(db, filter.recipient));
-  const plan = { ...filter, partners, recipientIsRare };
+  const recipients = filter.recipient === undefined ? undefined : await recipientsOf(db, filter.recipient);
+  if (recipients?.length === 0) return { rows: [] };
+  const plan = { ...filter, partners, recipients };
+  const longest = Math.max(limit + 1, Math.floor(longestLook / (recipients?.length ?? 1)));
   const found: FoundRow[] = [];
   let until = after && uuidFromId(after);
   let look = limit + 1;
-  for (let lookedAt = 0; lookedAt < mostLookedAt; look = Math.min(look * 4, longestLook)) {
+  for (let looks = 0; looks < mostLooks; looks++) {
     const { rows } = await db.query<LookRow>(planLook(plan, until, look, limit + 1 - found.length));
     found.push(...rows.filter(({ id }) => id !== null));
     const { looked_at: count, last_id: last } = rows[0]!;
     if (count < look || found.length > limit) return { rows: found };
-    lookedAt += count;
     until = last!;
+    look = Math.min(look * 4, longest);
   }
   return { rows: found, stoppedAt: until! };
 }
@@ -113,22 +116,28 @@ async function partnersOf(
   return rows.map(({ id }) => id);
 }
 
-const recipientBegins = (parameter: string) =>
-  `(lower(p.recipient) COLLATE "C") >= lower(${parameter})
-   AND (lower(p.recipient) COLLATE "C") < lower(${parameter}) || chr(1114111)`;
+const recipientOf = '(lower(p.recipient) COLLATE "C")';
 
-async function isRare(db: Queryable, recipient: string): Promise<boolean> {
-  const { rows } = await db.query<{ count: number }>({
-    text: `SELECT count(*)::int AS count FROM (
-             SELECT FROM payments p WHERE ${recipientBegins('$1')} AND NOT p.rejected LIMIT ${mostSorted + 1}) AS few`,
-    values: [recipient],
+/** Their names in lower case, found by leaps from one to the next; undefined when they are too many. */
+async function recipientsOf(db: Queryable, begins: string): Promise<string[] | undefined> {
+  const next = (condition: string) =>
+    `SELECT ${recipientOf} AS name FROM payments p
+      WHERE ${condition} AND ${recipientOf} < lower($1) || chr(1114111) AND NOT p.rejected ORDER BY 1 LIMIT 1`;
+  const { rows } = await db.query<{ name: string }>({
+    text: `WITH RECURSIVE names (name) AS (
+             (${next(`${recipientOf} >= lower($1)`)})
+             UNION ALL
+             SELECT (${next(`${recipientOf} > n.name`)}) FROM names n WHERE n.name IS NOT NULL
+           )
+           SELECT name FROM names WHERE name IS NOT NULL LIMIT ${mostRecipients + 1}`,
+    values: [begins],
   });
-  return rows[0]!.count <= mostSorted;
+  return rows.length > mostRecipients ? undefined : rows.map(({ name }) => name);
 }
 
 interface Plan extends Omit<PaymentFilter, 'partnerId' | 'partnerName'> {
   partners: string[] | undefined;
-  recipientIsRare: boolean;
+  recipients: string[] | undefined;
 }
 
 /** An id is made a moment before its payment is opened; a clock may be set back a little. */
@@ -171,8 +180,9 @@ function planLook(plan: Plan, before: string | undefined, look: number, wanted: 
     if (plan.idempotencyKey !== undefined) return newest(`p.idempotency_key = ${$(plan.idempotencyKey)}`);
     if (plan.externalId !== undefined) return newest(`p.external_id = ${$(plan.externalId)}`);
     if (plan.qrcId !== undefined) return newest(`p.qrc_id = ${$(plan.qrcId)}`);
-    if (plan.recipient !== undefined && plan.recipientIsRare)
-      return newest(recipientBegins(`${$(plan.recipient)}::text`));
+    if (plan.recipients)
+      return `SELECT p.* FROM unnest(${$(plan.recipients)}::text[]) AS n (name)
+               CROSS JOIN LATERAL (${newest(`${recipientOf} = n.name`)}) AS p`;
     if (plan.status === 'processing') return ofKey('open_payments', 'true', 'k.payment_id');
     if (plan.amountKopecks !== undefined) return newest(`p.amount_kopecks = ${$(plan.amountKopecks)}`);
     if (plan.status === 'failed') {

@@ -52,7 +52,7 @@ async function searchesOf(pool: Pool, partners: string[]): Promise<Record<string
   const hour = new Date(created_at.getTime() + 3_600_000);
   const searches: Record<string, string> = {
     'the newest': '',
-    'half a million pages down': `after=${paymentId}`,
+    'half a million further down': `after=${paymentId}`,
     'by id': `payment_id=${paymentId}`,
     'by external id': 'external_id=order-500001',
     'by code': `qr=${qrc_id}`,
@@ -67,8 +67,8 @@ async function searchesOf(pool: Pool, partners: string[]): Promise<Record<string
     'of an hour': `created_after=${created_at.toISOString()}&created_before=${hour.toISOString()}`,
     'by words that may mean anything': 'q=order-500001',
     'by a name that nobody has': 'q=nobody',
-    'by what nothing fits, a part of it': `partner_id=${partners[3]}&recipient=пятёрочка x`,
-    'by what half of all have, and nothing fits': `mode=live&amount_rub=100&recipient=пятёрочка x&status=succeeded`,
+    // Of this partner nobody has the amount that half of all have: the search ends where a page's looks end.
+    'by what nothing fits, as far as a page looks': `partner_id=${partners[3]}&amount_rub=100`,
   };
   return {
     ...Object.fromEntries(
@@ -109,7 +109,7 @@ function figureOf(name: string, timed: Timed, bare: Timed): Figure {
     measured: latency(timed),
     against: `${ratio.toFixed(1)} × healthz`,
     values: { ...timed, ratio },
-    ...(name === 'payments the newest' || name === 'payments by what half of all have, and nothing fits'
+    ...(name === 'payments the newest' || name === 'payments by what nothing fits, as far as a page looks'
       ? { bar: { name: `console: ${name}, ms`, value: timed.p99Ms, limit: withinMs, rule: '<' as const } }
       : {}),
   };

@@ -40,8 +40,6 @@ export const texts = inBoth({
     notInReview: 'Only a payment in review can be resolved.',
     underWay: 'A process is asking the gateway at this moment. Try again in a few seconds.',
     alreadyAsked: 'A request already waits for a second person.',
-    ended: 'The payment has ended.',
-    amount: 'Amount',
     kinds: {
       phase: 'Payment',
       entry: 'Ledger',
@@ -127,8 +125,6 @@ export const texts = inBoth({
     notInReview: 'Завершить можно только платёж на разборе.',
     underWay: 'Процесс сейчас спрашивает шлюз. Попробуйте через несколько секунд.',
     alreadyAsked: 'Запрос уже ждёт второго человека.',
-    ended: 'Платёж завершён.',
-    amount: 'Сумма',
     kinds: {
       phase: 'Платёж',
       entry: 'Учёт',

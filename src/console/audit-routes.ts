@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { csvLine } from '../base/csv.ts';
@@ -6,7 +5,7 @@ import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../db/au
 import type { Queryable } from '../db/pool.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { Instant, pageOf, readInstant, readNumber, Text } from './fields.ts';
-import { paging, typed } from './replies.ts';
+import { fileOf, paging, typed } from './replies.ts';
 import type { AuditRow } from './shapes.ts';
 
 const filters = {
@@ -62,7 +61,7 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return reply
         .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
         .header('Content-Disposition', `attachment; filename="audit.${format}"`)
-        .send(Readable.from(write(db, readFilter(request.query))));
+        .send(fileOf(deps, request, write(db, readFilter(request.query))));
     },
   );
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../base/ids.ts';
@@ -15,7 +14,7 @@ import {
 import { findPartner } from '../partners/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Day, Mode, pageOf, readDay, readNumber } from './fields.ts';
-import { deskOf, paging, refuse, typed } from './replies.ts';
+import { deskOf, fileOf, paging, refuse, typed } from './replies.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes.ts';
 
 const see = { needs: 'see' } as const;
@@ -111,7 +110,7 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return reply
         .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
         .header('Content-Disposition', `attachment; filename="${name}"`)
-        .send(Readable.from(writeStatement(db, statement, format)));
+        .send(fileOf(deps, request, writeStatement(db, statement, format)));
     },
   );
 }

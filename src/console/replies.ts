@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider } from 'fastify';
 import Type from 'typebox';
 import type { Desk } from '../db/audit.ts';
@@ -22,6 +23,10 @@ export const deskOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyReques
   clock,
   actor: `operator:${operator.name}`,
 });
+
+/** A file that is written while it is sent; if that fails it breaks off, and the log says why. */
+export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: AsyncIterable<string>) =>
+  Readable.from(pieces).on('error', err => log.error({ err, request_id: id }, 'a file broke off'));
 
 export const done = { outcome: 'done' } as const;
 

@@ -4,7 +4,14 @@ import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type Account, accountNames, type Books, type Entry, listEntries } from './books.ts';
+import {
+  type Account,
+  type AccountName,
+  accountNames,
+  type Books,
+  type Entry,
+  listEntries,
+} from './books.ts';
 import { balancesAfter, type OpenHold, openHoldsAfter } from './past.ts';
 
 /**
@@ -44,10 +51,9 @@ export async function openStatement(
     values: [uuidFromId(account.partnerId), account.mode, start, end],
   });
   const { above, up_to: upTo } = rows[0]!;
-  const [opening, closing] = [
-    await balancesAfter(db, account, above),
-    await balancesAfter(db, account, upTo),
-  ];
+  const opening = await balancesAfter(db, account, above);
+  const closing = await balancesAfter(db, account, upTo);
+  assertSame(await addEntries(db, account, { ...opening }, { above, upTo }), closing);
   return {
     ...account,
     day: start.toISOString().slice(0, 10),
@@ -58,6 +64,25 @@ export async function openStatement(
     entriesAbove: above,
     entriesUpTo: upTo,
   };
+}
+
+/** All at once, before anything is written: whoever gets a statement gets it whole. */
+async function addEntries(
+  db: Queryable,
+  { partnerId, mode }: Account,
+  books: Books,
+  { above, upTo }: { above: bigint; upTo: bigint },
+): Promise<Books> {
+  const { rows } = await db.query<{ from: AccountName; to: AccountName; sum: string }>({
+    text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum FROM entries
+            WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4 GROUP BY 1, 2`,
+    values: [uuidFromId(partnerId), mode, above, upTo],
+  });
+  for (const { from, to, sum } of rows) {
+    books[from] -= BigInt(sum);
+    books[to] += BigInt(sum);
+  }
+  return books;
 }
 
 /** Whoever still waits with a time of that day is booked after it: nothing is ever added to a day of which somebody has a statement. */
@@ -88,11 +113,10 @@ function book(books: Books, { entryNo, from, to, microUsdt, fromAfter, toAfter }
     throw new Error(`entry ${entryNo} does not lead to the balances that it carries`);
 }
 
-const assertClosing = ({ closing, day }: Statement, books: Books) => {
+function assertSame(books: Books, closing: Books): void {
   const differing = accountNames.filter(name => books[name] !== closing[name]);
-  if (differing.length > 0)
-    throw new Error(`${day}: opening and entries are not the closing of ${differing}`);
-};
+  if (differing.length > 0) throw new Error(`opening and entries are not the closing of ${differing}`);
+}
 
 const header = csvLine([
   'record',
@@ -166,7 +190,7 @@ async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Pi
     }
     yield piece(csv, json);
   }
-  assertClosing(statement, books);
+  assertSame(books, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield piece(
     balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),

@@ -46,13 +46,16 @@ export function createPaceReader(db: Queryable, clock: Clock): PaceReader {
     const last = Math.floor(nowMs / minuteMs) * minuteMs;
     const starts = Array.from({ length: wanted }, (_, index) => last - (wanted - 1 - index) * minuteMs);
     const missing = starts.filter(start => !kept.has(start));
-    const found = await readMinutes(db, rangesOf(missing));
-    const minutes = starts.map(start => kept.get(start) ?? found.get(start) ?? emptyMinute(start));
-    for (const minute of minutes) {
-      const start = minute.at.getTime();
-      const allHaveEnded = minute.created === minute.succeeded + minute.failed;
-      if (allHaveEnded && start + minuteMs + settledAfterMs <= nowMs) kept.set(start, minute);
+    const found = new Map<number, Minute>();
+    for (const range of rangesOf(missing)) {
+      for (const [start, minute] of await readMinutes(db, range)) {
+        found.set(start, minute);
+        const allHaveEnded = minute.created === minute.succeeded + minute.failed;
+        // Kept as they come: if a busy hour cannot be read in one go, the next look goes on from here.
+        if (allHaveEnded && start + minuteMs + settledAfterMs <= nowMs) kept.set(start, minute);
+      }
     }
+    const minutes = starts.map(start => kept.get(start) ?? found.get(start)!);
     for (const start of kept.keys()) {
       if (kept.size <= mostMinutesKept) break;
       kept.delete(start);
@@ -76,42 +79,41 @@ interface Range {
   untilMs: number;
 }
 
-/** Minutes that follow one another are read in one go; an old one with a payment that is still open, by itself. */
+/** A few minutes that follow one another are read in one go; an old one with a payment that is still open, by itself. */
+const rangeMs = 5 * minuteMs;
+
 function rangesOf(starts: number[]): Range[] {
   const ranges: Range[] = [];
   for (const fromMs of starts) {
     const last = ranges.at(-1);
-    if (last?.untilMs === fromMs) last.untilMs += minuteMs;
+    if (last?.untilMs === fromMs && fromMs - last.fromMs < rangeMs) last.untilMs += minuteMs;
     else ranges.push({ fromMs, untilMs: fromMs + minuteMs });
   }
   return ranges;
 }
 
-async function readMinutes(db: Queryable, ranges: Range[]): Promise<Map<number, Minute>> {
+async function readMinutes(db: Queryable, { fromMs, untilMs }: Range): Promise<Map<number, Minute>> {
+  // In floating point, which is thirty times as fast here as numbers of any length.
   const { rows } = await db.query<{ minute: Date; status: string; bucket: number | null; count: number }>({
     name: 'read the pace of payments',
     text: `SELECT date_trunc('minute', created_at) AS minute, status,
-                  floor(ln(greatest(0, extract(epoch FROM settled_at - created_at) * 1000) + 1) / $5)::int AS bucket,
+                  floor(ln(greatest(0, extract(epoch FROM settled_at - created_at)::float8 * 1000) + 1) / $5::float8)::int AS bucket,
                   count(*)::int AS count
-             FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
-                  AS r (least_id, past_id, from_at, until_at)
-            CROSS JOIN LATERAL (SELECT p.created_at, p.settled_at, p.status FROM payments p
-                                 WHERE p.mode = 'live' AND NOT p.rejected AND p.id >= r.least_id AND p.id < r.past_id
-                                   AND p.created_at >= r.from_at AND p.created_at < r.until_at OFFSET 0) AS p
+             FROM payments
+            WHERE mode = 'live' AND NOT rejected AND id >= $1 AND id < $2 AND created_at >= $3 AND created_at < $4
             GROUP BY 1, 2, 3`,
     values: [
-      ranges.map(({ fromMs }) => leastUuidAt(fromMs - idIsOlderByMs)),
-      ranges.map(({ untilMs }) => leastUuidAt(untilMs)),
-      ranges.map(({ fromMs }) => new Date(fromMs)),
-      ranges.map(({ untilMs }) => new Date(untilMs)),
+      leastUuidAt(fromMs - idIsOlderByMs),
+      leastUuidAt(untilMs),
+      new Date(fromMs),
+      new Date(untilMs),
       step,
     ],
   });
   const minutes = new Map<number, Minute>();
+  for (let start = fromMs; start < untilMs; start += minuteMs) minutes.set(start, emptyMinute(start));
   for (const { minute, status, bucket, count } of rows) {
-    const start = minute.getTime();
-    const entry = minutes.get(start) ?? emptyMinute(start);
-    minutes.set(start, entry);
+    const entry = minutes.get(minute.getTime())!;
     entry.created += count;
     if (status === 'succeeded') entry.succeeded += count;
     if (status === 'failed') entry.failed += count;

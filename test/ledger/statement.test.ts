@@ -197,7 +197,7 @@ describe('a statement', () => {
       [uuidFromId(partnerId)],
     );
     await expect(textOf(clock, partnerId, new Date(firstDay), 'csv')).rejects.toThrow(
-      'entry 1 does not lead',
+      'are not the closing of topup',
     );
   });
 

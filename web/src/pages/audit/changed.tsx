@@ -15,6 +15,14 @@ function flatten(value: unknown, path = '', into: Flat = {}): Flat {
   return into;
 }
 
+/** `limits.maxKopecks` and `status_detail`, as words. */
+const wordsOf = (name: string) =>
+  name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .replaceAll('.', ': ')
+    .toLowerCase();
+
 /** Only what is different, the old value struck out. */
 export function Changed({ before, after }: { before: unknown; after: unknown }) {
   const t = useTexts(texts);
@@ -25,7 +33,7 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
   if (names.length === 0) return <span className="dim">—</span>;
   const line = (name: string) => (
     <li key={name}>
-      <span className="dim">{name || t.value}:</span>{' '}
+      <span className="dim">{wordsOf(name) || t.value}:</span>{' '}
       {old[name] !== undefined && old[name] !== '—' && (
         <>
           <del title={t.before}>{old[name]}</del>{' '}

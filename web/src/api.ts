@@ -44,6 +44,20 @@ export const connected = outside(true);
 /** undefined until it is known, null when nobody is signed in. */
 export const session = outside<Session | null | undefined>(undefined);
 
+/** Whether somebody was at work here until their session ended; not so when they have left themselves. */
+let wasSignedIn = false;
+session.subscribe(() => {
+  if (session.get()) wasSignedIn = true;
+});
+export const hasSessionEnded = () => wasSignedIn;
+
+export async function signOut(): Promise<void> {
+  // Also without an answer: the page forgets, and the next look at the session says how it is.
+  await send('/logout').catch(() => undefined);
+  wasSignedIn = false;
+  session.set(null);
+}
+
 /** When a person was last at work here. Pages ask by themselves, and that alone keeps no session alive. */
 let touchedAtMs = Date.now();
 for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {

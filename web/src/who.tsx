@@ -1,7 +1,7 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useRef } from 'react';
 import { Link } from 'wouter';
-import { send, session } from './api.ts';
+import { signOut } from './api.ts';
 import { Icon } from './parts/icon.tsx';
 import { useSession } from './parts/session.ts';
 import { chooseLanguage, useLanguage, useShared } from './texts/index.ts';
@@ -44,11 +44,6 @@ export function Who() {
   const t = useShared();
   const { operator } = useSession();
   const menu = useRef<HTMLDivElement>(null);
-  async function leave() {
-    // Also without an answer: the page forgets, and the next look at the session says how it is.
-    await send('/logout').catch(() => undefined);
-    session.set(null);
-  }
   return (
     <>
       <button type="button" className="who" popoverTarget="who" title={t.signedInAs(operator.name)}>
@@ -65,7 +60,7 @@ export function Who() {
         <Link href="/settings/sessions" onClick={() => menu.current?.hidePopover()}>
           {t.sessions}
         </Link>
-        <button type="button" onClick={() => void leave()}>
+        <button type="button" onClick={() => void signOut()}>
           {t.signOut}
         </button>
       </div>

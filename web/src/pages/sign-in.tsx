@@ -1,8 +1,7 @@
 import { Alert, Button, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useLocation } from 'wouter';
 import type { Session } from '../../../src/console/shapes.ts';
-import { send, session } from '../api.ts';
+import { hasSessionEnded, send, session } from '../api.ts';
 import { useSentence, useTexts } from '../texts/index.ts';
 import { texts } from './door.texts.ts';
 import { Door } from './door.tsx';
@@ -10,7 +9,6 @@ import { Door } from './door.tsx';
 export default function SignIn() {
   const t = useTexts(texts);
   const sentence = useSentence();
-  const [path] = useLocation();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -37,7 +35,7 @@ export default function SignIn() {
     <Door title={t.signIn}>
       <form onSubmit={submit}>
         <Stack gap="md">
-          {path !== '/' && refusal === null && <p className="dim">{t.ended}</p>}
+          {refusal === null && hasSessionEnded() && <p className="dim">{t.ended}</p>}
           <TextInput
             label={t.name}
             autoComplete="username"

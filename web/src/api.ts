@@ -51,11 +51,12 @@ session.subscribe(() => {
 });
 export const hasSessionEnded = () => wasSignedIn;
 
+/** The page forgets at once, and asks nothing more that would be refused. */
 export async function signOut(): Promise<void> {
-  // Also without an answer: the page forgets, and the next look at the session says how it is.
-  await send('/logout').catch(() => undefined);
+  const sent = send('/logout');
   wasSignedIn = false;
   session.set(null);
+  await sent.catch(() => undefined);
 }
 
 /** When a person was last at work here. Pages ask by themselves, and that alone keeps no session alive. */

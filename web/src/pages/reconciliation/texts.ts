@@ -51,6 +51,7 @@ export const texts = inBoth({
       voided: 'Voided',
       processing: 'Processing',
       pending: 'Pending',
+      accepted: 'Accepted',
     } as Record<string, string>,
   },
   ru: {
@@ -102,6 +103,7 @@ export const texts = inBoth({
       voided: 'Отменено',
       processing: 'В обработке',
       pending: 'В обработке',
+      accepted: 'Принято',
     },
   },
 });

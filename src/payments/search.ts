@@ -38,8 +38,8 @@ export interface FoundPage {
  * the one before: told that it needs few, the server goes along the index and sorts nothing.
  */
 const longestLook = 4_000;
-/** So some 20 000 payments at the most. */
-const mostLooks = 8;
+/** So some 12 000 payments at the most. */
+const mostLooks = 6;
 /** Recipients whose names begin alike are each looked at by themselves, if they are no more than these. */
 const mostRecipients = 40;
 const mostPartners = 5;

@@ -60,7 +60,7 @@ export function askCredit(
   desk: Desk,
   operator: Operator,
   item: { partnerId: Id<'prt'>; mode: Mode; microUsdt: bigint; reference: string },
-): Promise<Done | Waiting | Refused<'no_partner' | 'reference_conflict'>> {
+): Promise<Done | Waiting | Refused<'no_partner' | 'reference_conflict' | 'already_credited'>> {
   const { partnerId, mode, microUsdt, reference } = item;
   return transaction(desk.pool, async tx => {
     const about = { kind: 'credit', subject: partnerId, reference } as const;
@@ -70,7 +70,7 @@ export function askCredit(
       const credited = await findCredited(tx, item);
       if (credited === undefined) return { outcome: 'no_partner' };
       if (credited !== null)
-        return credited === microUsdt ? { outcome: 'done' } : { outcome: 'reference_conflict' };
+        return { outcome: credited === microUsdt ? 'already_credited' : 'reference_conflict' };
       const change = { mode, usdt: formatMicroUsdt(microUsdt), reference };
       const left = await leaveRequest(tx, desk, operator, { ...about, change, reason: reference, microUsdt });
       const isAnother = left.outcome === 'already_waiting' && left.request.microUsdt !== microUsdt;
@@ -80,7 +80,8 @@ export function askCredit(
     if (verdict.outcome === 'no_account') return { outcome: 'no_partner' };
     if (verdict.outcome === 'conflict') return { outcome: 'reference_conflict' };
     if (waiting && mode === 'live') await decide(tx, desk, operator, waiting, 'void', 'reference_conflict');
-    return { outcome: 'done' };
+    // Whoever typed it again is told that this time nothing was done.
+    return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
   });
 }
 

@@ -271,7 +271,7 @@ describe('crediting a balance', () => {
 
   test('up to the threshold at once, and once per reference', async () => {
     expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
-    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
+    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'already_credited' });
     expect(await credit('small', 5n)).toEqual({ outcome: 'reference_conflict' });
     expect(await creditsOf('small')).toEqual([1_000_000_000n]);
   });
@@ -292,7 +292,7 @@ describe('crediting a balance', () => {
         after: expect.objectContaining({ asked_by: asker.name, reference: 'large' }),
       }),
     );
-    expect(await credit('large', 2_000_000_000n)).toEqual({ outcome: 'done' });
+    expect(await credit('large', 2_000_000_000n)).toEqual({ outcome: 'already_credited' });
     expect(await credit('large', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
   });
 

@@ -214,7 +214,7 @@ describe('a credit', () => {
   test('up to the threshold is done at once and once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
     expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
-    expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
+    expect(await errorOf(credit(id, '999.5', 'bank-1'))).toBe('409 already_credited');
     expect(await available(id)).toBe('999.500000');
     expect(await errorOf(credit(id, '998', 'bank-1'))).toBe('409 reference_conflict');
     expect(await errorOf(credit(id, '0', 'bank-2'))).toBe('400 invalid_request');

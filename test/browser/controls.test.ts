@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { openInReview } from '../helpers/review.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { answer, press, rowOf, save } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('recipients, reconciliation and audit', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const bank = await startSimulator();
+  const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  beforeAll(async () => {
+    page = await world.as('admin', { name: 'anna' });
+    await setRate(pool);
+  });
+
+  test('a recipient is blocked, not twice, and unblocked', async () => {
+    const blocked = async () => (await pool.query('SELECT recipient FROM blocked_recipients')).rows;
+    await page.goto('/console/recipients');
+    await page.getByText('Nobody is blocked').waitFor();
+    await press(page, 'Block a recipient');
+    await answer(page, 'Block', { Recipient: 'ООО Ромашка' });
+    await rowOf(page, 'ооо ромашка').waitFor();
+    await press(page, 'Block a recipient');
+    await page.getByRole('textbox', { name: 'Recipient', exact: true }).fill('ооо РОМАШКА');
+    await press(page.getByRole('dialog'), 'Block');
+    await page.getByText('This recipient is blocked already.').waitFor();
+    await press(page.getByRole('dialog'), 'Cancel');
+    expect(await blocked()).toEqual([{ recipient: 'ооо ромашка' }]);
+    await press(rowOf(page, 'ооо ромашка'), 'Unblock');
+    await answer(page, 'Unblock');
+    await page.getByText('Nobody is blocked').waitFor();
+    expect(await blocked()).toEqual([]);
+  });
+
+  test('a day is compared with the bank side, and its differences are shown', async () => {
+    const paymentId = await openInReview(pool, await createFundedPartner(pool, 50_000_000n));
+    await page.goto('/console/reconciliation');
+    await press(page, 'Compare a day');
+    await answer(page, 'Compare', { 'Day (UTC)': new Date().toISOString().slice(0, 10) });
+    await page.getByText('1 difference').waitFor();
+    await rowOf(page.getByRole('table', { name: 'Differences' }), paymentId)
+      .getByText('Still open')
+      .waitFor();
+    await page.getByRole('link', { name: 'All runs' }).click();
+    await rowOf(page.getByRole('table', { name: 'Runs' }), '1 difference').waitFor();
+  });
+
+  test('the audit is filtered, tells before and after, and is exported as it is filtered', async () => {
+    const partnerId = await createFundedPartner(pool, 5n);
+    await page.goto(`/console/partners/${partnerId}`);
+    await press(page, 'Suspend');
+    await answer(page, 'Suspend');
+    await page.getByRole('link', { name: 'Audit' }).click();
+    const table = page.getByRole('table', { name: 'Audit' });
+    await rowOf(table, 'Recipient blocked').waitFor();
+    await page.getByLabel('Who').fill('operator:anna');
+    await page.getByLabel('About').fill(partnerId);
+    await press(page, 'Filter');
+    await rowOf(table, 'Recipient blocked').waitFor({ state: 'hidden' });
+    const row = rowOf(table, 'Partner suspended');
+    expect(await row.getByTitle('after').allTextContents()).toEqual(['true']);
+    const [day] = new Date().toISOString().split('T');
+    await page.getByLabel('To day (UTC)').fill(day!);
+    await press(page, 'Filter');
+    await row.waitFor();
+    const json = JSON.parse((await save(page, page, 'Export JSON')).text);
+    expect(JSON.stringify(json)).toContain('partner.suspend');
+    expect(JSON.stringify(json)).not.toContain('recipient.block');
+    const csv = await save(page, page, 'Export CSV');
+    expect(csv.text.trimEnd().split('\n')).toHaveLength(2);
+    await press(page, 'Clear');
+    await rowOf(table, 'Recipient blocked').waitFor();
+  });
+});

@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import { hold, settle } from '../../src/ledger/index.ts';
+import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { cardOf, press, rowOf } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('the ledger', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  let partnerId: Id<'prt'>;
+  beforeAll(async () => {
+    page = await world.as('finance', { name: 'fedor' });
+    partnerId = await createFundedPartner(pool, 9_000_000n);
+    const payment = {
+      partnerId,
+      mode: 'live' as const,
+      paymentId: newPaymentId(),
+      microUsdt: 2_000_000n,
+    };
+    await hold(pool, systemClock, [payment]);
+    await settle(pool, systemClock, [payment]);
+    await page.goto('/console/ledger');
+  });
+
+  test('the trial balance adds up to nothing', async () => {
+    const card = cardOf(page, 'Trial balance');
+    await card.getByText('Adds up').waitFor();
+    await rowOf(card, 'Settled').getByText('2.000000').waitFor();
+    expect(await rowOf(card, 'Sum').getByRole('cell').allTextContents()).toEqual([
+      'Sum',
+      '0.000000',
+      '0.000000',
+    ]);
+  });
+
+  test('verifying says that the books are in order, and is on record', async () => {
+    await press(page, 'Verify now');
+    await page.getByText('The books are in order').waitFor();
+    await page.getByText('4 entries read').waitFor();
+    const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'ledger.verify'`);
+    expect(rows).toEqual([{ actor: 'operator:fedor' }]);
+  });
+
+  test('an account leads to its entries, newest first', async () => {
+    const accounts = page.getByRole('table', { name: 'Accounts' });
+    await rowOf(accounts, '7.000000').getByRole('link').click();
+    const entries = page.getByRole('table', { name: 'Entries' });
+    await rowOf(entries, 'funding').waitFor();
+    const kinds = await entries.getByRole('row').locator('td:nth-child(3)').allTextContents();
+    expect(kinds).toEqual(['Settle', 'Hold', 'Credit']);
+    await press(page, 'Test');
+    await rowOf(entries, 'Grant').waitFor();
+  });
+
+  test('books that were tampered with are not in order, and it is said where', async () => {
+    await pool.query('ALTER TABLE accounts DROP CONSTRAINT accounts_sum_to_zero');
+    await pool.query('UPDATE accounts SET available = available + 1 WHERE mode = $1', ['live']);
+    await page.goto('/console/ledger');
+    await cardOf(page, 'Trial balance').getByText('Does not add up').waitFor();
+    await press(page, 'Verify now');
+    await page.getByText('The books are not in order').waitFor();
+    await rowOfCheck('Entries add up to the balances').getByText('Broken: 1').waitFor();
+  });
+
+  const rowOfCheck = (text: string) => page.getByRole('listitem').filter({ hasText: text });
+});

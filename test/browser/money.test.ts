@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { answer, cardOf, press, save } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('money of a partner', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  let partnerId: Id<'prt'>;
+  beforeAll(async () => {
+    page = await world.as('finance', { name: 'fedor' });
+    partnerId = await createFundedPartner(pool, 0n);
+    await page.goto(`/console/partners/${partnerId}`);
+  });
+
+  /** What the books say: USDT of credits, one by one. */
+  const credits = async () =>
+    (
+      await pool.query(
+        `SELECT (micro_usdt / 1000000)::int AS usdt FROM entries
+          WHERE partner_id = $1 AND mode = 'live' ORDER BY entry_no`,
+        [uuidFromId(partnerId)],
+      )
+    ).rows.map(({ usdt }) => usdt);
+  const fill = async (amount: string, reference: string) => {
+    await press(cardOf(page, 'Balances'), 'Credit');
+    await page.getByLabel('Amount, USDT').fill(amount);
+    await page.getByLabel('Reference').fill(reference);
+  };
+
+  test('a small credit is done at once, and once: the same reference does nothing more', async () => {
+    await fill('250', 'transfer 1');
+    await answer(page, 'Credit');
+    await cardOf(page, 'Balances').getByText('250.000000').waitFor();
+    await fill('250', 'transfer 1');
+    await press(page.getByRole('dialog'), 'Credit');
+    await page.getByText('This reference has been credited already').waitFor();
+    await page.getByLabel('Amount, USDT').fill('300');
+    await press(page.getByRole('dialog'), 'Credit');
+    await page.getByText('This reference stands for another amount').waitFor();
+    await press(page.getByRole('dialog'), 'Cancel');
+    expect(await credits()).toEqual([250]);
+  });
+
+  test('a large one waits for a second person, whoever asked cannot approve, and it moves money once', async () => {
+    await fill('5000', 'transfer 2');
+    await page.getByText('A second person must approve').waitFor();
+    await answer(page, 'Ask for approval');
+    const request = cardOf(page, 'Credit a balance');
+    await request.getByText('transfer 2').waitFor();
+    expect(await request.getByRole('button', { name: 'Approve' }).getAttribute('aria-disabled')).toBe('true');
+    expect(await credits()).toEqual([250]);
+
+    const [one, other] = [await world.as('finance'), await world.as('admin')];
+    for (const window of [one, other]) {
+      await window.goto(`/console/partners/${partnerId}`);
+      await press(cardOf(window, 'Credit a balance'), 'Approve');
+    }
+    const said = await Promise.all(
+      [one, other].map(async window => {
+        await press(window.getByRole('dialog'), 'Approve');
+        return window
+          .getByText(/^Done$|Somebody else was first/)
+          .last()
+          .textContent();
+      }),
+    );
+    expect(said.sort()).toEqual(['Done', expect.stringContaining('Nothing was done')]);
+    await cardOf(one, 'Balances').getByText('5,250.000000').waitFor();
+    expect(await credits()).toEqual([250, 5000]);
+    await one.context().close();
+    await other.context().close();
+  });
+
+  test('the statement of a day adds up, in both forms', async () => {
+    const card = cardOf(page, 'Statement of a day');
+    const today = new Date().toISOString().slice(0, 10);
+    await card.getByLabel('Day (UTC)').fill(today);
+    await card.getByText('its statement is not final').waitFor();
+    const json = await save(card, page, 'JSON');
+    expect(json.name).toBe(`statement-${partnerId}-live-${today}.json`);
+    const { opening, entries, closing, digest } = JSON.parse(json.text);
+    const sum = entries.reduce(
+      (all: number, one: { amount_usdt: string }) => all + Number(one.amount_usdt),
+      0,
+    );
+    expect(Number(opening.available_usdt) + sum).toBe(Number(closing.available_usdt));
+    expect(sum).toBe(5250);
+    const csv = await save(card, page, 'CSV');
+    expect(csv.text.split('\n').filter(line => line.startsWith('entry,'))).toHaveLength(2);
+    expect(csv.text).toContain(digest);
+  });
+});

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { createCustomer } from '../helpers/customers.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
+import { answer, cardOf, press, rowOf } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('keys and webhook of a partner', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  let customer: Awaited<ReturnType<typeof createCustomer>>;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    await setRate(pool);
+    page = await world.as('support');
+    customer = await createCustomer(pool);
+    receiver = await startReceiver();
+    await setWebhook(deskOf(pool), createVault(secretKey), customer.partnerId, receiver.url);
+    await partnerAt(world.address, customer.testKey).pay({ qr_url: newLink(10_000) });
+  });
+
+  test('a key is limited to addresses and revoked, and neither it nor its hash is ever in the page', async () => {
+    const partner = partnerAt(world.address, customer.testKey);
+    const ping = async () => (await partner.get('/v1/ping')).status;
+    await page.goto(`/console/partners/${customer.partnerId}/keys`);
+    const row = rowOf(page.getByRole('table', { name: 'Keys' }), 'test');
+    await press(row, 'Addresses');
+    await answer(page, 'Allow these 2', { 'Allowed addresses': '192.0.2.0/24\n2001:db8::/32' });
+    await row.getByText('192.0.2.0/24').waitFor();
+    await expect.poll(ping).toBe(403);
+
+    const seen = await page.content();
+    const { rows } = await pool.query('SELECT * FROM api_keys');
+    expect(seen).toContain(rows[0].id);
+    for (const { hash } of rows)
+      for (const form of ['hex', 'base64', 'base64url'] as const)
+        expect(seen).not.toContain((hash as Buffer).toString(form));
+    for (const key of [customer.testKey, customer.liveKey]) expect(seen).not.toContain(key.slice(-32));
+
+    await press(row, 'Revoke');
+    await answer(page, 'Revoke');
+    await row.getByText('Revoked').first().waitFor();
+    expect(await row.getByRole('button').count()).toBe(0);
+    await expect.poll(ping).toBe(401);
+  });
+
+  test('addresses that are none are refused with what was typed still there', async () => {
+    await page.goto(`/console/partners/${customer.partnerId}/keys`);
+    await press(page, 'Addresses');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Allowed addresses').fill('somewhere');
+    await press(dialog, 'Allow this address');
+    await dialog.getByRole('alert').waitFor();
+    expect(await dialog.getByLabel('Allowed addresses').inputValue()).toBe('somewhere');
+    await press(dialog, 'Cancel');
+  });
+
+  test('a receiver that takes everything is told from one that cannot be reached', async () => {
+    await page.goto(`/console/partners/${customer.partnerId}/webhook`);
+    const card = cardOf(page, 'Webhook');
+    await card.getByText(receiver.url).waitFor();
+    await card.getByText('Active').waitFor();
+    await press(card, 'Check now');
+    await page.getByText('it can be deceived').waitFor();
+    const results = page.getByRole('table', { name: 'Check of the receiver' });
+    await rowOf(results, 'A wrong signature').getByText('✕').waitFor();
+    receiver.answer(withStatus(500));
+    await press(card, 'Check now');
+    await page.getByText('The receiver does not take a valid event.').waitFor();
+  });
+
+  test('an event that was not taken stands in the log and is sent again', async () => {
+    const waiting = () => pool.query('SELECT event_id FROM deliveries');
+    const [event] = (await pool.query('SELECT id, payment_id FROM events')).rows;
+    await pool.query(
+      `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
+       VALUES ($1, $2, 1, now(), 503, 7)`,
+      [uuidFromId(customer.partnerId), event.id],
+    );
+    await pool.query('DELETE FROM deliveries');
+    await page.goto(`/console/partners/${customer.partnerId}/webhook`);
+    const row = rowOf(page.getByRole('table', { name: 'Deliveries' }), `evt_${event.id}`);
+    await row.getByText('503').waitFor();
+    await press(row, 'Send again');
+    await page.getByText('It will be sent again at once.').waitFor();
+    expect((await waiting()).rows).toEqual([{ event_id: event.id }]);
+  });
+});

@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
+import { signUp } from '../../src/partners/index.ts';
+import { partnerAt } from '../helpers/api.ts';
+import { createCustomer } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { answer, cardOf, press, rowOf } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('partners', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  beforeAll(async () => {
+    page = await world.as('admin', { name: 'anna' });
+    await createFundedPartner(pool, 5n);
+  });
+
+  test('one is created, and found by a part of its name', async () => {
+    await page.goto('/console/partners');
+    await press(page, 'New partner');
+    await answer(page, 'Create', { Name: 'Цветы у дома' });
+    await page.getByRole('heading', { name: 'Цветы у дома' }).waitFor();
+    await page.getByRole('link', { name: 'Partners' }).click();
+    const table = page.getByRole('table', { name: 'Partners' });
+    await rowOf(table, 'Test shop').waitFor();
+    await page.getByLabel('Search partners').fill('у дома');
+    await rowOf(table, 'Test shop').waitFor({ state: 'hidden' });
+    await table.getByRole('link', { name: 'Цветы у дома' }).click();
+    await page.getByRole('heading', { name: 'Цветы у дома' }).waitFor();
+  });
+
+  test('one that asks for live mode is refused, then approved', async () => {
+    const signed = await signUp(deskOf(pool), { userId: 77n, name: 'Olga' }, 'Пекарня');
+    if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
+    await page.goto(`/console/partners/${signed.partner.partnerId}`);
+    await page.getByText('Live mode asked for').waitFor();
+    await press(page, 'Refuse live mode');
+    await answer(page, 'Refuse live mode');
+    await page.getByText('Test only').waitFor();
+    await press(page, 'Approve live mode');
+    await answer(page, 'Approve live mode');
+    await page.getByText('Live approved').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve live mode' }).count()).toBe(0);
+  });
+
+  test('one is suspended and resumed; its requests feel it', async () => {
+    const { partnerId, testKey } = await createCustomer(pool);
+    const pay = async () =>
+      (await partnerAt(world.address, testKey).pay({ qr_url: 'none' })).json.error?.code;
+    await page.goto(`/console/partners/${partnerId}`);
+    await press(page, 'Suspend');
+    await answer(page, 'Suspend');
+    await page.getByText('Suspended').waitFor();
+    await expect.poll(pay).toBe('partner_suspended');
+    await press(page, 'Resume');
+    await answer(page, 'Resume');
+    await page.getByText('Active').waitFor();
+    await expect.poll(pay).not.toBe('partner_suspended');
+  });
+
+  describe('limits', () => {
+    let partnerId: Id<'prt'>;
+    const limit = async (column: string) =>
+      (await pool.query(`SELECT ${column} AS value FROM partners ORDER BY created_at DESC, id DESC LIMIT 1`))
+        .rows[0].value;
+    beforeAll(async () => {
+      partnerId = await createFundedPartner(pool, 5n);
+    });
+
+    test('are changed', async () => {
+      await page.goto(`/console/partners/${partnerId}`);
+      const card = cardOf(page, 'Limits');
+      await press(card, 'Change');
+      await answer(page, 'Change', { 'Largest payment, ₽': '250 000', 'Payments at once': '7' });
+      await card.getByText('250,000.00').waitFor();
+      expect(await limit('concurrent')).toBe(7);
+    });
+
+    test('that somebody else has changed meanwhile are said, and nothing is lost', async () => {
+      const other = await world.as('finance', { name: 'boris' });
+      for (const window of [page, other]) {
+        await window.goto(`/console/partners/${partnerId}`);
+        await press(cardOf(window, 'Limits'), 'Change');
+        await window.getByLabel('Payments at once').fill(window === page ? '11' : '12');
+      }
+      await answer(page, 'Change');
+      await press(other.getByRole('dialog'), 'Change');
+      await other.getByText('Somebody has changed the limits meanwhile').waitFor();
+      expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
+      expect(await limit('concurrent')).toBe(11);
+      await press(other, 'Start again from the present limits');
+      await answer(other, 'Change', { 'Payments at once': '12' });
+      await expect.poll(() => limit('concurrent')).toBe(12);
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { answer, cardOf, press, rowOf } from './acts.ts';
+import { openBrowser, openWorld } from './world.ts';
+
+const browser = await openBrowser();
+
+describe.skipIf(!browser)('rates', async () => {
+  if (!browser) return;
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  const spreads = async () =>
+    (await pool.query('SELECT spread_bps FROM rate_rules ORDER BY version')).rows.map(row => row.spread_bps);
+  beforeAll(async () => {
+    await setRate(pool);
+    page = await world.as('finance', { name: 'fedor' });
+    await page.goto('/console/rates');
+  });
+
+  test('what if: other rules are compared, and nothing changes', async () => {
+    const card = cardOf(page, 'What if');
+    await card.getByLabel('Spread').fill('10');
+    await card.getByLabel('Payment').fill('9 250');
+    await press(card, 'Compare');
+    await rowOf(card, 'Rate').getByText('83.25').waitFor();
+    await rowOf(card, 'The payment costs').getByText('111.111112').waitFor();
+    expect(await spreads()).toEqual([]);
+  });
+
+  test('the rules are changed with a reason, which is kept', async () => {
+    await press(cardOf(page, 'Rules'), 'Change');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Spread').fill('2.5');
+    expect(await dialog.getByRole('button', { name: 'Change' }).isDisabled()).toBe(true);
+    await answer(page, 'Change', { Reason: 'A calm market' });
+    await rowOf(page.getByRole('table', { name: 'Changes of the rules' }), 'A calm market')
+      .getByText('2.5 %')
+      .waitFor();
+    expect(await spreads()).toEqual([250]);
+  });
+
+  test('of two who change them at once the second is told, and decides again', async () => {
+    const other = await world.as('admin', { name: 'anna' });
+    for (const window of [page, other]) {
+      await window.goto('/console/rates');
+      await press(cardOf(window, 'Rules'), 'Change');
+      const dialog = window.getByRole('dialog');
+      await dialog.getByLabel('Spread').fill(window === page ? '3' : '4');
+      await dialog.getByLabel('Reason').fill('Because');
+    }
+    await answer(page, 'Change');
+    await press(other.getByRole('dialog'), 'Change');
+    await other.getByText('Somebody has changed the rules meanwhile').waitFor();
+    expect(await spreads()).toEqual([250, 300]);
+    await press(other, 'Start again from the present rules');
+    await answer(other, 'Change', { Spread: '4' });
+    expect(await spreads()).toEqual([250, 300, 400]);
+  });
+
+  test('the history has a range, which stays in the address', async () => {
+    await press(page, '7 days');
+    await expect.poll(() => page.url()).toContain('hours=168');
+    await page.reload();
+    await page.locator('button[aria-pressed=true]', { hasText: '7 days' }).waitFor();
+  });
+});

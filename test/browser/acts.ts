@@ -30,3 +30,14 @@ export async function save(
   const [download] = await Promise.all([page.waitForEvent('download'), press(where, button)]);
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
+
+/** A window that hears nothing new about this address until it is released: what it shows is past, for certain. */
+export async function keepStale(page: Page, address: string): Promise<() => void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(`**/console/api/${address}`, async route => {
+    await released;
+    // The page may have given it up by then.
+    await route.continue().catch(() => {});
+  });
+  return release;
+}

@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setRate } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { openInReview } from '../helpers/review.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { answer, press, rowOf, save } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('recipients, reconciliation and audit', async () => {
-  if (!browser) return;
+describeInBrowser('recipients, reconciliation and audit', async browser => {
   const { pool } = await createDatabase();
   const bank = await startSimulator();
   const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
@@ -20,6 +17,7 @@ describe.skipIf(!browser)('recipients, reconciliation and audit', async () => {
   });
 
   test('a recipient is blocked, not twice, and unblocked', async () => {
+    world.announceRefusals(409);
     const blocked = async () => (await pool.query('SELECT recipient FROM blocked_recipients')).rows;
     await page.goto('/console/recipients');
     await page.getByText('Nobody is blocked').waitFor();

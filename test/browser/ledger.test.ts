@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { hold, settle } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { cardOf, press, rowOf } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('the ledger', async () => {
-  if (!browser) return;
+describeInBrowser('the ledger', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { answer, cardOf, press, save } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('money of a partner', async () => {
-  if (!browser) return;
+describeInBrowser('money of a partner', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;
@@ -34,6 +31,7 @@ describe.skipIf(!browser)('money of a partner', async () => {
   };
 
   test('a small credit is done at once, and once: the same reference does nothing more', async () => {
+    world.announceRefusals(409);
     await fill('250', 'transfer 1');
     await answer(page, 'Credit');
     await cardOf(page, 'Balances').getByText('250.000000').waitFor();
@@ -48,6 +46,7 @@ describe.skipIf(!browser)('money of a partner', async () => {
   });
 
   test('a large one waits for a second person, whoever asked cannot approve, and it moves money once', async () => {
+    world.announceRefusals(409);
     await fill('5000', 'transfer 2');
     await page.getByText('A second person must approve').waitFor();
     await answer(page, 'Ask for approval');
@@ -73,8 +72,6 @@ describe.skipIf(!browser)('money of a partner', async () => {
     expect(said.sort()).toEqual(['Done', expect.stringContaining('Nothing was done')]);
     await cardOf(one, 'Balances').getByText('5,250.000000').waitFor();
     expect(await credits()).toEqual([250, 5000]);
-    await one.context().close();
-    await other.context().close();
   });
 
   test('the statement of a day adds up, in both forms', async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
@@ -6,12 +6,9 @@ import { createCustomer } from '../helpers/customers.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
 import { type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
 import { answer, cardOf, press, rowOf } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('keys and webhook of a partner', async () => {
-  if (!browser) return;
+describeInBrowser('keys and webhook of a partner', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;
@@ -52,6 +49,7 @@ describe.skipIf(!browser)('keys and webhook of a partner', async () => {
   });
 
   test('addresses that are none are refused with what was typed still there', async () => {
+    world.announceRefusals(400);
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
     await press(page, 'Addresses');
     const dialog = page.getByRole('dialog');

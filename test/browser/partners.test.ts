@@ -4,13 +4,10 @@ import { signUp } from '../../src/partners/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import { createCustomer } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
-import { answer, cardOf, press, rowOf } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { answer, cardOf, keepStale, press, rowOf } from './acts.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('partners', async () => {
-  if (!browser) return;
+describeInBrowser('partners', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;
@@ -81,14 +78,18 @@ describe.skipIf(!browser)('partners', async () => {
     });
 
     test('that somebody else has changed meanwhile are said, and nothing is lost', async () => {
+      world.announceRefusals(409);
       const other = await world.as('finance', { name: 'boris' });
       for (const window of [page, other]) {
         await window.goto(`/console/partners/${partnerId}`);
         await press(cardOf(window, 'Limits'), 'Change');
         await window.getByLabel('Payments at once').fill(window === page ? '11' : '12');
       }
+      const release = await keepStale(other, `partners/${partnerId}`);
       await answer(page, 'Change');
       await press(other.getByRole('dialog'), 'Change');
+      await other.getByText('Somebody has changed this meanwhile').waitFor();
+      release();
       await other.getByText('Somebody has changed the limits meanwhile').waitFor();
       expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
       expect(await limit('concurrent')).toBe(11);

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { answer, cardOf, press, rowOf } from './acts.ts';
-import { openBrowser, openWorld } from './world.ts';
+import { answer, cardOf, keepStale, press, rowOf } from './acts.ts';
+import { describeInBrowser, openWorld } from './world.ts';
 
-const browser = await openBrowser();
-
-describe.skipIf(!browser)('rates', async () => {
-  if (!browser) return;
+describeInBrowser('rates', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;
@@ -42,6 +39,7 @@ describe.skipIf(!browser)('rates', async () => {
   });
 
   test('of two who change them at once the second is told, and decides again', async () => {
+    world.announceRefusals(409);
     const other = await world.as('admin', { name: 'anna' });
     for (const window of [page, other]) {
       await window.goto('/console/rates');
@@ -50,8 +48,11 @@ describe.skipIf(!browser)('rates', async () => {
       await dialog.getByLabel('Spread').fill(window === page ? '3' : '4');
       await dialog.getByLabel('Reason').fill('Because');
     }
+    const release = await keepStale(other, 'rates?*');
     await answer(page, 'Change');
     await press(other.getByRole('dialog'), 'Change');
+    await other.getByText('Somebody has changed this meanwhile').waitFor();
+    release();
     await other.getByText('Somebody has changed the rules meanwhile').waitFor();
     expect(await spreads()).toEqual([250, 300]);
     await press(other, 'Start again from the present rules');

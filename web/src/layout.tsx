@@ -16,7 +16,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
-  const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 20_000).data;
+  const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 5000).data;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow window closes when one has gone somewhere
   useEffect(() => setOpen(false), [path]);

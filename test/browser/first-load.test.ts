@@ -1,0 +1,46 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { describeInBrowser, openWorld } from './world.ts';
+
+const mostBytes = 300_000;
+
+describeInBrowser('first load', async browser => {
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+
+  test('everything that signing in and the overview load is small, with either compression', async () => {
+    await setRate(pool);
+    const stranger = await world.visit();
+    const operator = await world.as('viewer');
+    const addresses = new Set<string>();
+    for (const page of [stranger, operator])
+      page.on('requestfinished', request => {
+        if (!request.url().includes('/console/api/')) addresses.add(request.url());
+      });
+    await stranger.goto('/console/', { waitUntil: 'networkidle' });
+    await stranger.getByRole('button', { name: 'Sign in' }).waitFor();
+    await operator.goto('/console/', { waitUntil: 'networkidle' });
+    await operator.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(addresses.size).toBeGreaterThan(4);
+    for (const encoding of ['br', 'gzip'] as const) {
+      const sizes = await Promise.all([...addresses].map(address => sizeOf(address, encoding)));
+      const bytes = sizes.reduce((all, one) => all + one, 0);
+      console.log(`first load: ${addresses.size} files, ${(bytes / 1000).toFixed(1)} kB ${encoding}`);
+      expect(bytes).toBeLessThan(mostBytes);
+    }
+  });
+});
+
+/** As it comes over the wire. What the server sends as it is counts so. */
+async function sizeOf(address: string, encoding: 'br' | 'gzip'): Promise<number> {
+  const response = await fetch(address, { headers: { 'accept-encoding': encoding } });
+  const body = Buffer.from(await response.arrayBuffer());
+  const isCompressed = response.headers.get('content-encoding') === encoding;
+  if (!isCompressed) return body.length;
+  // `fetch` has unpacked it; the header tells the size unless it came in pieces.
+  const length = response.headers.get('content-length');
+  if (length) return Number(length);
+  return (encoding === 'br' ? brotliCompressSync(body) : gzipSync(body)).length;
+}

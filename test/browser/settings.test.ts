@@ -1,0 +1,119 @@
+import { beforeAll, expect, test } from 'vitest';
+import { newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { createCustomer } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { goodPassword } from '../helpers/operators.ts';
+import { answer, cardOf, press, rowOf } from './acts.ts';
+import { codeOfText } from './totp.ts';
+import { describeInBrowser, openWorld } from './world.ts';
+
+describeInBrowser('settings', async browser => {
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  let page: Awaited<ReturnType<typeof world.as>>;
+  let partner: ReturnType<typeof partnerAt>;
+  beforeAll(async () => {
+    page = await world.as('admin', { name: 'anna' });
+    await setRate(pool);
+    partner = partnerAt(world.address, (await createCustomer(pool)).testKey);
+  });
+
+  test('maintenance now: payments are refused until it ends', async () => {
+    const pay = async () => (await partner.pay({ qr_url: newLink(10_000) })).json.error?.code;
+    await page.goto('/console/settings');
+    await press(page, 'Begin now');
+    await answer(page, 'Begin now');
+    await page.getByText('Maintenance: no new payments are taken.').waitFor();
+    await expect.poll(pay).toBe('maintenance');
+    await press(page, 'End now');
+    await answer(page, 'End now');
+    await page.getByText('Payments are accepted.').waitFor();
+    await expect.poll(pay).toBeUndefined();
+  });
+
+  test('maintenance is planned and called off', async () => {
+    await press(page, 'Plan');
+    await answer(page, 'Plan');
+    const windows = page.getByRole('table', { name: 'Planned maintenance' });
+    await press(rowOf(windows, 'anna'), 'Call off');
+    await answer(page, 'Call off');
+    await page.getByText('Nothing is planned').waitFor();
+  });
+
+  test('the amounts for a second person: lower at once, higher when another administrator approves', async () => {
+    const card = cardOf(page, 'Second person');
+    await press(card, 'Change');
+    await answer(page, 'Change', { 'Credit a balance above': '500' });
+    await card.getByText('500.00').waitFor();
+    await press(card, 'Change');
+    await page.getByLabel('Credit a balance above').fill('90000');
+    await page.getByText('A second administrator has to approve this.').waitFor();
+    await answer(page, 'Change');
+    await cardOf(page, 'Change the limits of approval').waitFor();
+    await card.getByText('500.00').waitFor();
+
+    const other = await world.as('admin');
+    await other.goto('/console/settings');
+    await press(other, 'Approve');
+    await answer(other, 'Approve');
+    await cardOf(other, 'Second person').getByText('90,000.00').waitFor();
+  });
+
+  test('an operator is made with a link shown once, sets up elsewhere, works, and is out at once when disabled', async () => {
+    world.announceRefusals(401);
+    await page.goto('/console/settings/operators');
+    await press(page, 'New operator');
+    await answerAndLook('Create', { Name: 'vera' });
+    const dialog = page.getByRole('dialog');
+    const link = await dialog.getByText('/console/setup#').textContent();
+    await press(dialog, 'I have copied it');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.content()).not.toContain(link);
+    await rowOf(page, 'vera').getByText('Invited').waitFor();
+
+    const vera = await world.visit();
+    await vera.goto(link!);
+    await vera.getByText('You will sign in as vera (Support).').waitFor();
+    const secret = await vera.locator('code').textContent();
+    await vera.getByLabel('Choose a password').fill(goodPassword);
+    await vera.getByLabel('The password again').fill(goodPassword);
+    await vera.getByLabel('Code', { exact: true }).fill(codeOfText(secret!, Date.now()));
+    await press(vera, 'Finish and sign in');
+    await vera.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await page.reload();
+    await press(rowOf(page, 'vera'), 'Disable');
+    await answer(page, 'Disable');
+    await rowOf(page, 'vera').getByText('Disabled').waitFor();
+    await vera.getByRole('link', { name: 'Audit' }).click();
+    await vera.getByText('Your session has ended').first().waitFor();
+  });
+
+  test('the role of an operator is changed, and their page follows', async () => {
+    const boris = await world.as('viewer', { name: 'boris' });
+    await page.reload();
+    await press(rowOf(page, 'boris'), 'Role');
+    await page.getByRole('dialog').getByLabel('Role').selectOption('Support');
+    await answer(page, 'Change');
+    await boris.goto('/console/recipients');
+    await press(boris, 'Block a recipient');
+  });
+
+  test('a session is ended from another window', async () => {
+    world.announceRefusals(401);
+    const galina = await world.as('viewer', { name: 'galina' });
+    await galina.goto('/console/settings/sessions');
+    await page.getByRole('link', { name: 'Sessions', exact: true }).click();
+    await press(rowOf(page.getByRole('table', { name: 'Sessions' }), 'galina'), 'End session');
+    await answer(page, 'End session');
+    await galina.getByRole('link', { name: 'Ledger' }).click();
+    await galina.getByText('Your session has ended').first().waitFor();
+  });
+
+  async function answerAndLook(verb: string, fields: Record<string, string>) {
+    const dialog = page.getByRole('dialog');
+    for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+    await press(dialog, verb);
+    await dialog.getByText('It is shown only now.').waitFor();
+  }
+});

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import type { ConsoleDeps } from '../../src/console/index.ts';
@@ -21,7 +22,8 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
     async pay(bank: Simulator, body: object = {}, ...faults: object[]) {
       const qr = await makeQr(bank);
       for (const fault of faults) await qr.fault(fault);
-      return live.pay({ qr_url: qr.link, ...body });
+      const { json } = await live.pay({ qr_url: qr.link, ...body });
+      return { ...json, qrUrl: qr.link };
     },
     /** In review, and the bank side knows nothing of it. */
     inReview: (amountKopecks = 100_000n) => openInReview(pool, partnerId, { clock, amountKopecks }),
@@ -49,4 +51,13 @@ export async function recordOf({ pool }: ConsoleDeps, paymentId: Id<'pay'>) {
     [uuidFromId(paymentId), paymentId],
   );
   return rows[0]!;
+}
+
+/** On the page of a payment: the button, the reason, the same words again. */
+export async function resolve(page: Page, outcome: 'succeeded' | 'failed', reason: string): Promise<void> {
+  const name = `Resolve as ${outcome}`;
+  await page.getByRole('button', { name }).click();
+  const dialog = page.getByRole('dialog', { name });
+  await dialog.getByLabel('Reason').fill(reason);
+  await dialog.getByRole('button', { name }).click();
 }

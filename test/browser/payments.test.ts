@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { createDatabase } from '../helpers/database.ts';
+import { storeManyPayments } from '../helpers/many-payments.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { openShop } from './shop.ts';
+import { describeInBrowser, findBarriers, openWorld } from './world.ts';
+
+describeInBrowser('the list of payments', async browser => {
+  const { pool } = await createDatabase();
+  const bank = await startSimulator();
+  const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
+  await storeManyPayments(pool, 120, 2);
+  const shop = await openShop(world);
+
+  const rows = (page: Page) => page.getByRole('table', { name: 'Payments' }).getByRole('row');
+  /** Of the rows below the heading. */
+  const ids = (page: Page) =>
+    page
+      .getByRole('table', { name: 'Payments' })
+      .locator('tbody code')
+      .evaluateAll(cells => cells.map(cell => cell.getAttribute('title')));
+
+  test('finds one payment by whatever is known of it, and the address keeps the search', async () => {
+    const paid = await shop.pay(bank, { external_id: 'order 17/4' });
+    const page = await world.as('viewer');
+    await page.goto('/console/payments');
+    await rows(page).nth(50).waitFor();
+    const search = page.getByRole('searchbox', { name: 'Search' });
+    for (const words of [
+      paid.id,
+      'order 17/4',
+      paid.qrUrl,
+      `${paid.recipient} succeeded 150.00`,
+      '150,00 live',
+      shop.partnerId,
+    ]) {
+      await search.fill(words);
+      await search.press('Enter');
+      await expect.poll(() => ids(page), { message: words }).toEqual([paid.id]);
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await rows(page).nth(50).waitFor();
+    }
+
+    await page.getByLabel('Amount, ₽').fill('150');
+    await page.getByLabel('Mode').selectOption('Live');
+    await page.getByLabel('Status').selectOption('Succeeded');
+    await expect.poll(() => ids(page)).toEqual([paid.id]);
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).toEqual({ amount_rub: '150', mode: 'live', state: 'succeeded' });
+    await page.reload();
+    await expect.poll(() => ids(page)).toEqual([paid.id]);
+    expect(await page.getByLabel('Amount, ₽').inputValue()).toBe('150');
+
+    await page.getByLabel('Status').selectOption('In review');
+    await page.getByText('No payment fits').waitFor();
+    await page.goBack();
+    await expect.poll(() => ids(page)).toEqual([paid.id]);
+    await page.getByRole('link', { name: paid.id.slice(-8) }).click();
+    await page.getByText('order 17/4').first().waitFor();
+  });
+
+  test('shows more, page after page, each payment once', async () => {
+    const page = await world.as('viewer');
+    await page.goto('/console/payments?mode=live');
+    await rows(page).nth(50).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await rows(page).nth(100).waitFor();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('button', { name: 'Show more' }).waitFor({ state: 'hidden' });
+    const shown = await ids(page);
+    const { rows: stored } = await pool.query(
+      `SELECT count(*)::int AS count FROM payments WHERE mode = 'live' AND NOT rejected`,
+    );
+    expect(shown).toHaveLength(stored[0].count);
+    expect(new Set(shown).size).toBe(shown.length);
+    expect(shown).toEqual(shown.toSorted().toReversed());
+  });
+
+  test('a new payment appears by itself', async () => {
+    const page = await world.as('viewer');
+    await page.goto('/console/payments');
+    await rows(page).nth(50).waitFor();
+    const paid = await shop.pay(bank);
+    await expect.poll(async () => (await ids(page))[0]).toBe(paid.id);
+  });
+});

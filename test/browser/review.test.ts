@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { createDatabase } from '../helpers/database.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { openShop, recordOf, resolve, workOn } from './shop.ts';
+import { describeInBrowser, findBarriers, openWorld } from './world.ts';
+
+describeInBrowser('the review', async browser => {
+  const { pool } = await createDatabase();
+  const bank = await startSimulator();
+  const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
+  const { deps } = world;
+  const shop = await openShop(world);
+
+  test('what is below the threshold is resolved at once, with a reason', async () => {
+    const page = await world.as('support', { name: 'vera' });
+    const [paid, unpaid] = [await shop.inReview(), await shop.inReview()];
+    await page.goto('/console/review');
+    await page.getByRole('link', { name: paid.slice(-8) }).click();
+    await page.getByRole('button', { name: 'Resolve as succeeded' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Resolve as succeeded' });
+    expect(await dialog.getByText('a second person').count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Resolve as succeeded' }).isDisabled()).toBe(true);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await resolve(page, 'succeeded', 'the bank says so');
+    await page.getByText('Resolved').waitFor();
+    expect(await recordOf(deps, paid)).toEqual({
+      status: 'succeeded',
+      entries: ['available to held', 'held to settled'],
+      resolutions: 1,
+      events: 1,
+    });
+    await page.getByText('by vera').waitFor();
+    await page.getByText('reason: the bank says so').waitFor();
+
+    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('link', { name: unpaid.slice(-8) }).click();
+    await resolve(page, 'failed', 'never left the bank');
+    await page.getByText('Returned to the balance').waitFor();
+    expect(await recordOf(deps, unpaid)).toEqual({
+      status: 'failed',
+      entries: ['available to held', 'held to available'],
+      resolutions: 1,
+      events: 1,
+    });
+    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByText('Nothing to review').waitFor();
+  });
+
+  test('asking again ends a payment that the bank side has an answer about now', async () => {
+    const paying = shop.pay(bank, {}, { on: 'pay', kind: 'answer_lost', times: 1 });
+    const page = await world.as('support');
+    await page.goto('/console/review');
+    const row = page.getByRole('table', { name: 'Review' }).getByRole('row').nth(1);
+    await row.getByText('In review').waitFor();
+    await row.getByText('unknown').waitFor();
+    await row.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByText('Asked. The answer appears in the timeline.').waitFor();
+    workOn(deps);
+    await page.getByText('Nothing to review').waitFor();
+    expect((await paying).status).toBe('succeeded');
+    const { rows } = await pool.query(
+      `SELECT count(*)::int AS asked FROM audit WHERE action = 'payment.ask'`,
+    );
+    expect(rows).toEqual([{ asked: 1 }]);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { createDatabase } from '../helpers/database.ts';
+import { openShop, recordOf, resolve } from './shop.ts';
+import { describeInBrowser, findBarriers, openWorld } from './world.ts';
+
+const waits = 'Asked for. It waits for a second person.';
+const untouched = { status: 'processing', entries: ['available to held'], resolutions: 0, events: 0 };
+
+describeInBrowser('above the threshold', async browser => {
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  const { deps } = world;
+  const shop = await openShop(world);
+
+  test('the one who asks waits, a second person approves', async () => {
+    const paymentId = await shop.inReview(5_000_000n);
+    const vera = await world.as('support', { name: 'vera' });
+    await vera.goto(`/console/payments/${paymentId}`);
+    await resolve(vera, 'succeeded', 'the bank says so');
+    await vera.getByText(waits).waitFor();
+    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+    const approve = vera.getByRole('button', { name: 'Approve', exact: true });
+    expect(await approve.getAttribute('aria-disabled')).toBe('true');
+    await approve.hover();
+    await vera.getByText('You have asked for this yourself: another person must decide.').waitFor();
+    expect(await vera.getByRole('button', { name: 'Resolve as failed' }).getAttribute('aria-disabled')).toBe(
+      'true',
+    );
+    expect(await findBarriers(vera)).toEqual([]);
+
+    const boris = await world.as('finance', { name: 'boris' });
+    await boris.goto('/console/requests');
+    await boris.getByText('the bank says so').waitFor();
+    await boris.getByText('50,000.00').waitFor();
+    await boris.getByRole('button', { name: 'Approve', exact: true }).click();
+    await boris.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
+    await boris.getByText('Nothing waits for a second person').waitFor();
+    expect(await recordOf(deps, paymentId)).toEqual({
+      status: 'succeeded',
+      entries: ['available to held', 'held to settled'],
+      resolutions: 1,
+      events: 1,
+    });
+    await boris.getByRole('button', { name: 'Approved' }).click();
+    await boris.getByText('boris', { exact: false }).last().waitFor();
+    // Whoever asked sees it without doing anything.
+    await vera.getByText('Debited', { exact: true }).last().waitFor();
+    await vera.getByText('by boris').first().waitFor();
+  });
+
+  test('a second person may refuse, and whoever asked may withdraw', async () => {
+    const paymentId = await shop.inReview(5_000_000n);
+    const [vera, boris] = [await world.as('support'), await world.as('finance')];
+    await vera.goto(`/console/payments/${paymentId}`);
+    await resolve(vera, 'failed', 'a first guess');
+    await vera.getByText(waits).waitFor();
+
+    await boris.goto(`/console/payments/${paymentId}`);
+    expect(await boris.getByRole('button', { name: 'Withdraw' }).count()).toBe(0);
+    await boris.getByRole('button', { name: 'Refuse' }).click();
+    await boris.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
+    await boris.getByText('Refused', { exact: true }).waitFor();
+    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+
+    await vera.getByRole('button', { name: 'Withdraw' }).waitFor({ state: 'hidden' });
+    await resolve(vera, 'failed', 'a second guess');
+    await vera.getByRole('button', { name: 'Withdraw' }).click();
+    await vera.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await vera.getByText('Withdrawn', { exact: true }).waitFor();
+    expect(await vera.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+    const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [paymentId]);
+    expect(rows.map(({ action }) => action)).toEqual([
+      'request.ask',
+      'request.refuse',
+      'request.ask',
+      'request.withdraw',
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from 'vitest';
+import { readSecrets, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
+import { deskOf, secretKey } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { openShop, workOn } from './shop.ts';
+import { describeInBrowser, findBarriers, openWorld } from './world.ts';
+
+describeInBrowser('one payment', async browser => {
+  const { pool } = await createDatabase();
+  const gatewayToken = 'a-token-that-nobody-may-see';
+  const bank = await startSimulator({ GATEWAY_TOKEN: gatewayToken });
+  const world = await openWorld({ pool, gatewayUrl: bank.address, gatewayToken }, browser);
+  const { deps } = world;
+  const shop = await openShop(world);
+  const receiver = await startReceiver();
+  await setWebhook(deskOf(pool), deps.vault, shop.partnerId, receiver.url);
+  const delivery = startDelivery({ ...deps, log: { warn: () => {}, error: () => {} } });
+  afterAll(() => delivery.stop());
+
+  test('is told from its creation to its delivery, with what was said and without a secret', async () => {
+    const page = await world.as('support', { name: 'vera' });
+    const paying = shop.pay(bank, { external_id: 'order 9' }, { on: 'pay', kind: 'answer_lost', times: 1 });
+    await page.goto('/console/review');
+    await page.getByRole('table', { name: 'Review' }).getByRole('link').click();
+    const timeline = page.getByRole('list').filter({ hasText: 'Held on the balance' });
+    await timeline.getByText('Put into review').waitFor();
+    await page.getByRole('button', { name: 'Ask the gateway again' }).click();
+    await page.getByText('Asked. The answer appears in the timeline.').waitFor();
+    workOn(deps);
+    await timeline.getByText('Delivered').waitFor();
+    expect((await paying).status).toBe('succeeded');
+    await page.getByText('Succeeded', { exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Resolve as failed' }).count()).toBe(0);
+
+    const told = (await timeline.getByRole('listitem').allInnerTexts()).map(text =>
+      text.replaceAll(/\s+/g, ' '),
+    );
+    const expected = [
+      /Gateway Read the QR code/,
+      /Payment Created/,
+      /Ledger Held on the balance .*USDT, entry/,
+      /Gateway Asked to pay/,
+      /Payment Put into review/,
+      /Operator Asked again by vera/,
+      /Gateway Asked for the outcome .*succeeded/,
+      /Ledger Debited/,
+      /Payment Succeeded/,
+      /Event Succeeded, to be told to the partner .*evt_/,
+      /Delivery Delivered .*attempt 1, status 200/,
+    ];
+    for (const one of expected)
+      expect(
+        told.some(text => one.test(text)),
+        `${one} in ${told.join('\n')}`,
+      ).toBe(true);
+
+    const said = page.getByText('What was said');
+    for (const one of await said.all()) await one.click();
+    await timeline.getByText('"state": "succeeded"').first().waitFor();
+    expect(await timeline.getByText('"amount_kopecks": 15000').count()).toBeGreaterThan(0);
+    expect(await findBarriers(page)).toEqual([]);
+
+    const [webhookSecret = 'none'] = await readSecrets(pool, deps.vault, shop.partnerId, Date.now());
+    const everything = await page.content();
+    expect(everything).toContain('order 9');
+    for (const secret of [gatewayToken, shop.liveKey, shop.testKey, webhookSecret, secretKey])
+      expect(everything).not.toContain(secret);
+    expect(everything).not.toMatch(/authorization|bearer/i);
+  });
+});

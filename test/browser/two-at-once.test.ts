@@ -1,0 +1,91 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { resolvePayment } from '../../src/payments/index.ts';
+import { deskOf } from '../helpers/customers.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { openShop, recordOf, resolve } from './shop.ts';
+import { describeInBrowser, openWorld } from './world.ts';
+
+const endedMeanwhile =
+  'This payment has ended meanwhile, and what has ended stays as it is. Nothing was done.';
+
+describeInBrowser('two operators', async browser => {
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  const { deps } = world;
+  const shop = await openShop(world);
+
+  /** Everything up to the last click. */
+  async function prepare(page: Page, path: string, outcome: 'succeeded' | 'failed') {
+    const name = `Resolve as ${outcome}`;
+    await page.goto(path);
+    await page.getByRole('button', { name }).click();
+    const dialog = page.getByRole('dialog', { name });
+    await dialog.getByLabel('Reason').fill(`said ${outcome}`);
+    return dialog.getByRole('button', { name });
+  }
+
+  test('resolving the same payment at once: one effect, and the other is told', async () => {
+    const paymentId = await shop.inReview();
+    const path = `/console/payments/${paymentId}`;
+    const pages = [await world.as('support'), await world.as('finance')] as const;
+    const buttons = [await prepare(pages[0], path, 'succeeded'), await prepare(pages[1], path, 'failed')];
+    world.announceRefusals(409);
+    await Promise.all(buttons.map(button => button.click()));
+
+    const isDone = (page: Page) => page.getByText('Done', { exact: true }).count();
+    const isTold = (page: Page) => page.getByRole('alert').getByText(endedMeanwhile).count();
+    await expect.poll(async () => (await isDone(pages[0])) + (await isDone(pages[1]))).toBe(1);
+    await expect.poll(async () => (await isTold(pages[0])) + (await isTold(pages[1]))).toBe(1);
+    const first = (await isTold(pages[1])) ? 0 : 1;
+    const status = first === 0 ? 'succeeded' : 'failed';
+    expect(await recordOf(deps, paymentId)).toEqual({
+      status,
+      entries: ['available to held', first === 0 ? 'held to settled' : 'held to available'],
+      resolutions: 1,
+      events: 1,
+    });
+    for (const page of pages) await page.getByText(`reason: said ${status}`).waitFor();
+  });
+
+  test('approving the same request at once: one effect', async () => {
+    const paymentId = await shop.inReview(5_000_000n);
+    const [asker, ...others] = [
+      await world.as('support'),
+      await world.as('finance'),
+      await world.as('admin'),
+    ];
+    await asker!.goto(`/console/payments/${paymentId}`);
+    await resolve(asker!, 'succeeded', 'the bank says so');
+    await asker!.getByText('It waits for a second person.').waitFor();
+    world.announceRefusals(409);
+    for (const page of others) {
+      await page.goto(`/console/payments/${paymentId}`);
+      await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    }
+    const approve = (page: Page) =>
+      page.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true });
+    await Promise.all(others.map(page => approve(page).click()));
+    const told = async () =>
+      (await Promise.all(others.map(page => page.getByText('Somebody else was first').count()))).sort();
+    await expect.poll(told).toEqual([0, 1]);
+    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
+  });
+
+  test('a page that is out of date changes nothing, and shows how it is', async () => {
+    const paymentId = await shop.inReview();
+    const page = await world.as('support');
+    const button = await prepare(page, `/console/payments/${paymentId}`, 'failed');
+    // The page hears nothing of what happens now.
+    await page.route(`**/console/api/payments/${paymentId}`, () => {});
+    await resolvePayment(deskOf(pool), paymentId, { outcome: 'succeeded', reason: 'at the command line' });
+    world.announceRefusals(409);
+    await button.click();
+    await page.getByRole('alert').getByText(endedMeanwhile).waitFor();
+    await page.unroute(`**/console/api/payments/${paymentId}`);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.reload();
+    await page.getByText('reason: at the command line').waitFor();
+    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
+  });
+});

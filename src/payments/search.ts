@@ -206,6 +206,7 @@ function planLook(plan: Plan, before: string | undefined, look: number, wanted: 
     ...(plan.statusDetail ? [`p.status_detail = ${$(plan.statusDetail)}`] : []),
     ...(plan.amountKopecks === undefined ? [] : [`p.amount_kopecks = ${$(plan.amountKopecks)}`]),
     ...(plan.externalId === undefined ? [] : [`p.external_id = ${$(plan.externalId)}`]),
+    ...(plan.idempotencyKey === undefined ? [] : [`p.idempotency_key = ${$(plan.idempotencyKey)}`]),
     ...(plan.qrcId === undefined ? [] : [`p.qrc_id = ${$(plan.qrcId)}`]),
     ...(plan.recipient === undefined ? [] : [`starts_with(lower(p.recipient), lower(${$(plan.recipient)}))`]),
     ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),

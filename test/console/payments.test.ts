@@ -36,6 +36,12 @@ const resolution = {
 };
 
 describe('GET /payments', () => {
+  test('a payment that is named is not found together with words that are not true of it', async () => {
+    const paymentId = await open(66_600n);
+    expect((await viewer.get(`/payments?q=${paymentId} nonsense`)).json.data).toEqual([]);
+    expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toHaveLength(1);
+  });
+
   test('finds payments by what is known of them, and tells who they belong to', async () => {
     const paymentId = await open(77_700n);
     for (const asked of [

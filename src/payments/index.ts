@@ -1,5 +1,6 @@
 export { type Caller, type CreateDeps, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
+export { findNewestOrder } from './newest-order.ts';
 export {
   askAgain,
   findAnywhere,

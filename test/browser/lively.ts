@@ -37,7 +37,7 @@ export async function fillDay(
   const { pool, clock } = house.deps;
   const shop = await openShop(house);
   await pool.query(pastRates);
-  await setRate(pool, clock);
+  await setRate(pool, clock, '92.92');
   await pool.query(`UPDATE partners SET name = 'Пекарня на углу'`);
   const [anna, fedor] = [await house.signIn('admin', 'anna'), await house.signIn('finance', 'fedor')];
   for (const name of ['Цветы у дома', 'Bicycle repair', 'Book shop “Порядок слов”'])
@@ -46,7 +46,6 @@ export async function fillDay(
   await anna.post(`/partners/${lottery}/suspend`);
   const newcomer = await signUp(deskOf(pool), { userId: 77n, name: 'Olga' }, 'Чайная лавка');
   if (newcomer.outcome !== 'signed_up') throw new Error(newcomer.outcome);
-  await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
 
   await setWebhook(
     deskOf(pool),
@@ -54,10 +53,8 @@ export async function fillDay(
     shop.partnerId,
     'https://pay.example.com/kopeck/events',
   );
-  const { id: paymentId } = (await shop.pay(bank, { external_id: 'order-5001', metadata: { table: '12' } }))
-    .json as {
-    id: Id<'pay'>;
-  };
+  const paid = await shop.pay(bank, { external_id: 'order-5001', metadata: { table: '12' } });
+  const paymentId: Id<'pay'> = paid.id;
   await shop.pay(
     bank,
     { external_id: 'order-5002' },
@@ -105,6 +102,8 @@ export async function fillDay(
   await anna.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
   await anna.post('/operators', { name: 'vera', role: 'support' });
   const [run] = (await fedor.get('/reconciliations')).json.data;
+  // Last, so that the bank side is not asked about what it has never seen.
+  await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
   return {
     partnerId: shop.partnerId,
     newcomerId: newcomer.partner.partnerId,

@@ -111,8 +111,11 @@ async function cancel(
       before: { ...times, window_id: id },
     });
     if (!tell) continue;
-    if (from <= now) await leaveNotice(tx, desk.clock, null, 'maintenance_off');
-    else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
+    if (from <= now) {
+      // Another reason for it may go on.
+      if (!(await isUnderMaintenance(tx, desk.clock)))
+        await leaveNotice(tx, desk.clock, null, 'maintenance_off');
+    } else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
   }
   return rows.length;
 }

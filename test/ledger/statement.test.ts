@@ -21,7 +21,7 @@ import { createDatabase, deskOf, newPaymentId } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const dayMs = 86_400_000;
 const live = 'live' as const;
-const firstDay = '2026-11-10';
+const firstDay = '2025-01-10';
 
 type Move = { wait: number } & (
   | { kind: 'credit'; amount: bigint }
@@ -167,6 +167,16 @@ describe('a statement', () => {
     });
     const tomorrow = new Date(clock.nowMs() + dayMs);
     expect(await openStatement(pool, clock, { partnerId, mode: live }, tomorrow)).toBeUndefined();
+  });
+
+  test('of a day that is only over by a clock that runs ahead closes nothing: entries keep their times', async () => {
+    const clock = manualClock(`${firstDay}T10:00:00Z`);
+    const partnerId = await play(clock, [{ wait: 0, kind: 'credit', amount: 5n }]);
+    const ahead = manualClock(new Date(Date.now() + 400 * dayMs).toISOString());
+    const notYet = new Date(Date.now() + 300 * dayMs);
+    expect(await read(ahead, partnerId, notYet)).toMatchObject({ closed: false, entries: [] });
+    await hold(pool, clock, [{ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 2n }]);
+    expect((await read(clock, partnerId, new Date(firstDay))).entries).toHaveLength(2);
   });
 
   test('has a digest that no byte escapes', async () => {

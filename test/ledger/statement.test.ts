@@ -250,7 +250,7 @@ test('a day in a hundred thousand entries is found at once', async () => {
   );
   clock.advance(20 * dayMs);
   const startedAt = performance.now();
-  const statement = await openStatement(pool, clock, { partnerId, mode: live }, new Date('2026-11-15'));
+  const statement = await openStatement(pool, clock, { partnerId, mode: live }, new Date('2025-01-15'));
   expect(performance.now() - startedAt).toBeLessThan(1_000);
   expect(statement).toMatchObject({ entriesAbove: 43_199n, entriesUpTo: 51_839n });
   expect(statement!.opening).toEqual({

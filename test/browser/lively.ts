@@ -39,12 +39,15 @@ export async function fillDay(
   await pool.query(pastRates);
   await setRate(pool, clock, '92.92');
   await pool.query(`UPDATE partners SET name = 'Пекарня на углу'`);
-  const [anna, fedor] = [await house.signIn('admin', 'anna'), await house.signIn('finance', 'fedor')];
+  const [admin, finance] = [
+    await house.signIn('admin', 'first-admin'),
+    await house.signIn('finance', 'finance-desk'),
+  ];
   for (const name of ['Цветы у дома', 'Bicycle repair', 'Book shop “Порядок слов”'])
-    await anna.post('/partners', { name });
-  const lottery = (await anna.post('/partners', { name: 'Лотерея' })).json.partner_id;
-  await anna.post(`/partners/${lottery}/suspend`);
-  const newcomer = await signUp(deskOf(pool), { userId: 77n, name: 'Olga' }, 'Чайная лавка');
+    await admin.post('/partners', { name });
+  const lottery = (await admin.post('/partners', { name: 'Лотерея' })).json.partner_id;
+  await admin.post(`/partners/${lottery}/suspend`);
+  const newcomer = await signUp(deskOf(pool), { userId: 77n, name: 'Owner' }, 'Чайная лавка');
   if (newcomer.outcome !== 'signed_up') throw new Error(newcomer.outcome);
 
   await setWebhook(
@@ -75,13 +78,13 @@ export async function fillDay(
     subject: shop.partnerId,
     detail: 'ten events in a row were not taken',
   });
-  await fedor.post(`/partners/${shop.partnerId}/credit`, {
+  await finance.post(`/partners/${shop.partnerId}/credit`, {
     mode: 'live',
     usdt: '5000',
     reference: '0x4f1c…9ad2',
   });
   const reason = 'The statement of the bank shows it';
-  await fedor.post(`/payments/${large}/resolve`, {
+  await finance.post(`/payments/${large}/resolve`, {
     outcome: 'succeeded',
     reason,
     expected_status_detail: 'manual_review',
@@ -93,15 +96,15 @@ export async function fillDay(
     reason: 'A restless market',
     expected_version: 0,
   };
-  const { version } = (await fedor.get('/rates')).json.rules;
-  await fedor.post('/rates/rules', { ...rules, expected_version: version });
+  const { version } = (await finance.get('/rates')).json.rules;
+  await finance.post('/rates/rules', { ...rules, expected_version: version });
   for (const recipient of ['ООО Ромашка', 'ИП Быстрые Деньги'])
-    await anna.post('/recipients/block', { recipient });
-  await fedor.post('/reconciliations', { day: new Date(clock.nowMs()).toISOString().slice(0, 10) });
+    await admin.post('/recipients/block', { recipient });
+  await finance.post('/reconciliations', { day: new Date(clock.nowMs()).toISOString().slice(0, 10) });
   const inHours = (hours: number) => new Date(clock.nowMs() + hours * 3_600_000).toISOString();
-  await anna.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
-  await anna.post('/operators', { name: 'vera', role: 'support' });
-  const [run] = (await fedor.get('/reconciliations')).json.data;
+  await admin.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
+  await admin.post('/operators', { name: 'support-desk', role: 'support' });
+  const [run] = (await finance.get('/reconciliations')).json.data;
   // Last, so that the bank side is not asked about what it has never seen.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
   return {

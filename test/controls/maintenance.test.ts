@@ -90,6 +90,7 @@ test('partners do not hear that it is over while it goes on for another reason',
 
 test('what cannot be planned is refused, and leaves no trace', async () => {
   expect(await planMaintenance(desk, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
+  expect(await planMaintenance(desk, inHours(1, 170))).toEqual({ outcome: 'too_long' });
   expect(await planMaintenance(desk, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
   expect(await told()).toEqual([]);
 });

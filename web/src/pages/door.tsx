@@ -1,7 +1,9 @@
+import { Alert, Button, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
 import { connected } from '../api.ts';
-import { useShared } from '../texts/index.ts';
+import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { Preferences } from '../who.tsx';
+import { texts } from './door.texts.ts';
 
 /** What stands around the forms of those who are not signed in. */
 export function Door({ title, children }: { title: string; children: ReactNode }) {
@@ -31,5 +33,43 @@ export function Door({ title, children }: { title: string; children: ReactNode }
         </div>
       </div>
     </main>
+  );
+}
+
+interface CodeProps {
+  code: string;
+  onCode(code: string): void;
+  /** Why it was refused the last time. */
+  refusal: unknown;
+  pending: boolean;
+  submit: string;
+}
+
+/** How both forms end: the code of now, what was wrong with it, and the button. */
+export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodeProps) {
+  const t = useTexts(texts);
+  const sentence = useSentence();
+  return (
+    <>
+      <TextInput
+        label={t.code}
+        description={t.codeHint}
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        pattern="[0-9 ]{6,7}"
+        required
+        withAsterisk={false}
+        value={code}
+        onChange={event => onCode(event.currentTarget.value)}
+      />
+      {refusal !== null && (
+        <Alert color="red" role="alert">
+          {sentence(refusal)}
+        </Alert>
+      )}
+      <Button type="submit" loading={pending}>
+        {submit}
+      </Button>
+    </>
   );
 }

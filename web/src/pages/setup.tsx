@@ -1,4 +1,4 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core';
+import { Alert, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Enrolment, Session } from '../../../src/console/shapes.ts';
@@ -7,7 +7,7 @@ import { Copyable } from '../parts/copy.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './door.texts.ts';
-import { Door } from './door.tsx';
+import { CodeAndSubmit, Door } from './door.tsx';
 
 /** The token stands after the # of the address, which browsers send to nobody. */
 export default function Setup() {
@@ -42,7 +42,6 @@ export default function Setup() {
 function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
   const t = useTexts(texts);
   const shared = useShared();
-  const sentence = useSentence();
   const [, go] = useLocation();
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
@@ -104,25 +103,7 @@ function Form({ token, enrolment }: { token: string; enrolment: Enrolment }) {
           value={again}
           onChange={event => setAgain(event.currentTarget.value)}
         />
-        <TextInput
-          label={t.code}
-          description={t.codeHint}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          pattern="[0-9 ]{6,7}"
-          required
-          withAsterisk={false}
-          value={code}
-          onChange={event => setCode(event.currentTarget.value)}
-        />
-        {refusal !== null && (
-          <Alert color="red" role="alert">
-            {sentence(refusal)}
-          </Alert>
-        )}
-        <Button type="submit" loading={pending}>
-          {t.finish}
-        </Button>
+        <CodeAndSubmit code={code} onCode={setCode} refusal={refusal} pending={pending} submit={t.finish} />
       </Stack>
     </form>
   );

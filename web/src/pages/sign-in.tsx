@@ -1,14 +1,13 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Session } from '../../../src/console/shapes.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
-import { useSentence, useTexts } from '../texts/index.ts';
+import { useTexts } from '../texts/index.ts';
 import { texts } from './door.texts.ts';
-import { Door } from './door.tsx';
+import { CodeAndSubmit, Door } from './door.tsx';
 
 export default function SignIn() {
   const t = useTexts(texts);
-  const sentence = useSentence();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -55,25 +54,7 @@ export default function SignIn() {
             value={password}
             onChange={event => setPassword(event.currentTarget.value)}
           />
-          <TextInput
-            label={t.code}
-            description={t.codeHint}
-            autoComplete="one-time-code"
-            inputMode="numeric"
-            pattern="[0-9 ]{6,7}"
-            required
-            withAsterisk={false}
-            value={code}
-            onChange={event => setCode(event.currentTarget.value)}
-          />
-          {refusal !== null && (
-            <Alert color="red" role="alert">
-              {sentence(refusal)}
-            </Alert>
-          )}
-          <Button type="submit" loading={pending}>
-            {t.signIn}
-          </Button>
+          <CodeAndSubmit code={code} onCode={setCode} refusal={refusal} pending={pending} submit={t.signIn} />
         </Stack>
       </form>
     </Door>

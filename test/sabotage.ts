@@ -176,7 +176,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the owner of an answer that is kept',
-    file: 'src/api/partner-routes.ts',
+    file: 'src/api/finished.ts',
     piece: /\$\{partnerId\} \$\{mode\} /,
     instead: '',
     test: 'test/api/list.test.ts',

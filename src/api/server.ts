@@ -8,6 +8,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { BatcherFullError } from '../db/batch.ts';
 import { isDatabaseFailing } from '../db/pool.ts';
+import { accountRoutes } from './account-routes.ts';
 import { authorize } from './authorize.ts';
 import { readBody, refuseUnstorableText, toPlain } from './body.ts';
 import type { ApiDeps } from './deps.ts';
@@ -16,7 +17,8 @@ import { eventRoutes } from './event-routes.ts';
 import { leaveQuickly } from './leaving.ts';
 import { measure } from './metrics.ts';
 import { documentApi } from './openapi.ts';
-import { partnerRoutes } from './partner-routes.ts';
+import { paymentRoutes } from './payment-routes.ts';
+import { rateRoutes } from './rate-routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './schemas.ts';
 import { updateRoute } from './update-door.ts';
 import { validatorCompiler } from './validation.ts';
@@ -101,7 +103,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   if (servesPartners)
     await server.register(async scope => {
       scope.addHook('onRequest', authorize(deps));
-      partnerRoutes(scope, deps);
+      accountRoutes(scope, deps);
+      rateRoutes(scope, deps);
+      paymentRoutes(scope, deps);
       eventRoutes(scope, deps);
     });
   return server;

@@ -10,14 +10,24 @@ import {
   paymentObject,
   resolveQr,
 } from '../payments/index.ts';
-import { losslessBody, readAmount, readMetadata } from './body.ts';
+import { losslessBody, readAmount, readMetadata, refuseUnstorableText } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { sendError } from './errors.ts';
 import { rememberFinished } from './finished.ts';
 import { responses } from './responses.ts';
 import * as schemas from './schemas.ts';
+import { readInstant } from './times.ts';
 
 const security = [{ apiKey: [] }];
+
+interface ListQuery {
+  limit: number;
+  starting_after?: string;
+  status?: PaymentStatus;
+  external_id?: string;
+  created_after?: string;
+  created_before?: string;
+}
 
 /** Look at a code, pay it, and see what became of it. Each reads, asks the rooms below, and writes; none decides. */
 export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
@@ -118,11 +128,16 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
           idempotencyKey,
         },
       ).finally(leave);
+      if (creation.isAnswerLost) {
+        reply.hijack();
+        return request.raw.destroy();
+      }
       if (creation.outcome === 'payment') {
         if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
         return send(reply, finished.describe(creation.payment));
       }
-      const { requiredMicroUsdt, balanceMicroUsdt } = creation;
+      const { requiredMicroUsdt, balanceMicroUsdt, retryAfterSec } = creation;
+      if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
       return sendError(
         request,
         reply,
@@ -137,7 +152,7 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
     },
   );
 
-  server.get<{ Querystring: { limit: number; starting_after?: string; status?: PaymentStatus } }>(
+  server.get<{ Querystring: ListQuery }>(
     '/v1/payments',
     {
       schema: {
@@ -150,15 +165,21 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const { limit, starting_after: after, status } = request.query;
+      const { limit, starting_after: after, status, external_id: externalId } = request.query;
+      if (externalId !== undefined) refuseUnstorableText(externalId, ['query', 'external_id']);
+      const createdFrom = readInstant(request.query.created_after, 'created_after');
+      const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
       const cursor = startingAfter && (await findPayment(deps.db, request.caller, startingAfter));
       if (after !== undefined && (!cursor || cursor.status === 'rejected'))
         return sendError(request, reply, 'not_found');
       const page = await listPayments(deps.db, request.caller, {
         limit,
-        ...(startingAfter ? { startingAfter } : {}),
-        ...(status ? { status } : {}),
+        startingAfter,
+        status,
+        externalId,
+        createdFrom,
+        createdBefore,
       });
       const nextCursor = page.hasMore ? page.payments.at(-1)!.paymentId : null;
       const rest = JSON.stringify({

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { systemClock } from '../base/clock.ts';
-import { errors } from '../base/errors.ts';
+import { adviceOf, errors } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -20,6 +20,8 @@ import { documentApi } from './openapi.ts';
 import { paymentRoutes } from './payment-routes.ts';
 import { rateRoutes } from './rate-routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './schemas.ts';
+import { statementRoutes } from './statement-routes.ts';
+import { testClockRoutes } from './test-clock-routes.ts';
 import { updateRoute } from './update-door.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -107,6 +109,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
       rateRoutes(scope, deps);
       paymentRoutes(scope, deps);
       eventRoutes(scope, deps);
+      statementRoutes(scope, deps);
+      testClockRoutes(scope, deps);
     });
   return server;
 }
@@ -128,8 +132,9 @@ const clientErrorHandler = (_error: Error, socket: Duplex) => refuseOnSocket(soc
 function refuseOnSocket(socket: Duplex): void {
   if (!socket.writable) return;
   const requestId = newId('req', systemClock);
-  const { message } = errors.invalid_request;
-  const body = JSON.stringify({ error: { code: 'invalid_request', message, request_id: requestId } });
+  const code = 'invalid_request';
+  const { message } = errors[code];
+  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...adviceOf(code) } });
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

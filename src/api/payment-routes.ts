@@ -130,7 +130,7 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
       ).finally(leave);
       if (creation.isAnswerLost) {
         reply.hijack();
-        return request.raw.destroy();
+        return request.raw.socket.destroy();
       }
       if (creation.outcome === 'payment') {
         if (creation.replayed) reply.header('Idempotent-Replayed', 'true');

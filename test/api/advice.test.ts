@@ -64,7 +64,9 @@ test('every error that is answered carries it, on whichever way it is made', asy
   });
   await setMaintenance(deskOf(pool), false);
   const notHttp = await sendRaw(address, 'this is not HTTP\r\n\r\n');
-  expect(notHttp.json).toMatchObject({ error: { code: 'invalid_request', retryable: false, same_key: true } });
+  expect(notHttp.json).toMatchObject({
+    error: { code: 'invalid_request', retryable: false, same_key: true },
+  });
 });
 
 test('a malformed request is answered as before', async () => {

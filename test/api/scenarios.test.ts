@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
-import { recoverDuePayments, scenarios } from '../../src/payments/index.ts';
+import {
+  countInReview,
+  countUnfinished,
+  listReview,
+  recoverDuePayments,
+  scenarios,
+} from '../../src/payments/index.ts';
 import {
   createSender,
   createVault,
@@ -151,6 +157,14 @@ describe('a review', () => {
     expect([heldMicroUsdt, settledMicroUsdt > 0n]).toEqual([0n, end === 'succeeded']);
     await partner.untilHeard([json.id]);
   });
+});
+
+test('a review that was asked for is no matter for operators', async () => {
+  const partner = await newPartner();
+  await partner.pay(asking('review_fails'));
+  expect((await listReview(pool, { limit: 10 })).payments).toEqual([]);
+  expect((await countInReview(pool)).count).toBe(0);
+  expect((await countUnfinished(pool)).get('manual_review')).toBeUndefined();
 });
 
 describe('webhook_twice', () => {

@@ -33,6 +33,7 @@ CREATE TABLE operator_sessions (
   ended_at timestamptz
 );
 CREATE INDEX operator_sessions_open ON operator_sessions (operator_id) WHERE ended_at IS NULL;
+CREATE INDEX operator_sessions_by_time ON operator_sessions (operator_id, last_seen_at);
 
 -- Sign-ins that failed or are under way. What was typed as a name may be anything, so it is kept as a hash.
 CREATE TABLE login_attempts (

@@ -244,6 +244,30 @@ const sabotages: Sabotage[] = [
     test: 'test/api/scenarios.test.ts',
     noticedBy: 'no scenario for live payments',
   },
+  {
+    guard: 'the look at who has let the second person in',
+    file: 'src/operators/let-in.ts',
+    ...approvals,
+    piece: /if \(issuer === other\) return true;/,
+    instead: '',
+    noticedBy: 'is no second person',
+  },
+  {
+    guard: 'the sum of what one person has credited alone',
+    file: 'src/approvals/ask.ts',
+    ...approvals,
+    piece: /alone \+ microUsdt > creditMicroUsdt/,
+    instead: 'microUsdt > creditMicroUsdt',
+    noticedBy: 'many small ones',
+  },
+  {
+    guard: 'the lock of whoever credits alone',
+    file: 'src/approvals/ask.ts',
+    ...approvals,
+    piece: /SELECT FROM operators WHERE id = \$1 FOR NO KEY UPDATE/,
+    instead: 'SELECT FROM operators WHERE id = $1',
+    noticedBy: 'many small ones',
+  },
   ...accessSabotages,
 ];
 

@@ -1,7 +1,7 @@
-import type { Id } from '../base/ids.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
-import { transaction } from '../db/pool.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
 import { findAnywhere, type Payment, resolvePaymentIn } from '../payments/index.ts';
 import { decide, leaveRequest, lockWaiting, type Operator, type Waiting } from './requests.ts';
@@ -19,6 +19,8 @@ export const needsSecondPerson = (
   { mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKopecks'>,
   { resolveKopecks }: Thresholds,
 ) => mode === 'live' && amountKopecks > resolveKopecks;
+
+const dayMs = 86_400_000;
 
 type Refused<Outcome extends string> = { outcome: Outcome };
 type Done = { outcome: 'done' };
@@ -66,7 +68,8 @@ export function askCredit(
     const about = { kind: 'credit', subject: partnerId, reference } as const;
     const waiting = await lockWaiting(tx, about);
     const { creditMicroUsdt } = await readThresholds(tx);
-    if (mode === 'live' && microUsdt > creditMicroUsdt) {
+    const alone = mode === 'live' ? await creditedAlone(tx, desk, operator, partnerId) : 0n;
+    if (mode === 'live' && alone + microUsdt > creditMicroUsdt) {
       const credited = await findCredited(tx, item);
       if (credited === undefined) return { outcome: 'no_partner' };
       if (credited !== null)
@@ -83,6 +86,29 @@ export function askCredit(
     // Whoever typed it again is told that this time nothing was done.
     return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
   });
+}
+
+/**
+ * What this operator has credited to the partner in a day without anybody else: many small credits are a large one. They
+ * come one after the other, so that each knows of those before it.
+ */
+async function creditedAlone(
+  tx: Queryable,
+  { clock, actor }: Desk,
+  { operatorId }: Operator,
+  partnerId: Id<'prt'>,
+): Promise<bigint> {
+  await tx.query({
+    text: 'SELECT FROM operators WHERE id = $1 FOR NO KEY UPDATE',
+    values: [uuidFromId(operatorId)],
+  });
+  const { rows } = await tx.query<{ sum: bigint }>({
+    text: `SELECT coalesce(sum((after ->> 'usdt')::numeric * 1000000), 0)::bigint AS sum FROM audit
+            WHERE subject = $1 AND at > $2 AND actor = $3 AND action = 'balance.credit'
+              AND after ->> 'mode' = 'live' AND NOT after ? 'asked_by'`,
+    values: [partnerId, new Date(clock.nowMs() - dayMs), actor],
+  });
+  return rows[0]!.sum;
 }
 
 /** Lowering a threshold is done at once; raising one always waits for a second person. */

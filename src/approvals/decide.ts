@@ -2,7 +2,7 @@ import type { Id } from '../base/ids.ts';
 import { type Desk, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
-import { mayStill } from '../operators/index.ts';
+import { mayStill, wasLetInBy } from '../operators/index.ts';
 import { type OperatorsWord, resolvePaymentIn } from '../payments/index.ts';
 import { thresholdsChange } from './ask.ts';
 import {
@@ -27,7 +27,7 @@ export type VoidReason =
 
 export type Decision =
   | { outcome: 'done' }
-  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' }
+  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'let_in_by_asker' }
   | { outcome: 'already_decided'; state: RequestState }
   /** The bank side is being asked at this moment: the request goes on waiting. */
   | { outcome: 'under_way' }
@@ -38,6 +38,7 @@ export const approveRequest = (desk: Desk, operator: Operator, requestId: Id<'ap
   onWaiting(desk, requestId, async (tx, request) => {
     if (!(await mayStill(tx, operator.operatorId, neededFor[request.kind]))) return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
+    if (await wasLetInBy(tx, operator.name, request.askedName)) return { outcome: 'let_in_by_asker' };
     const carried = await carryOut(tx, desk, request);
     if (carried === 'under_way') return { outcome: 'under_way' };
     if (carried !== 'done') {

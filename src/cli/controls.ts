@@ -98,6 +98,8 @@ export function maintenanceCommands(): Command {
                 throw new RefusedError(plan.outcome, 'It would end before it begins.');
               case 'over_already':
                 throw new RefusedError(plan.outcome, 'It would be over already.');
+              case 'too_long':
+                throw new RefusedError(plan.outcome, 'It lasts a week at the most: check the years.');
             }
           }),
         ),

@@ -42,6 +42,10 @@ const refusals = {
   already_credited: [409, 'This reference has been credited already, with the same amount.'],
   already_decided: [409, 'Somebody has decided on this request already.'],
   own_request: [403, 'A second person has to decide on this: you asked for it yourself.'],
+  let_in_by_asker: [
+    403,
+    'Whoever asked for this has issued your access, or that of whoever did: somebody else has to approve it.',
+  ],
   not_own_request: [403, 'Only whoever asked for it can withdraw it.'],
   forbidden: [403, 'Your role may not do this.'],
   test_mode: [409, 'In test mode there is no bank side to ask.'],

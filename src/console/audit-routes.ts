@@ -37,8 +37,8 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     async request => {
       const { limit, after = '' } = request.query;
       const [ms, id] = after.split('.').map(readNumber);
-      const place =
-        ms !== undefined && id !== undefined ? { at: new Date(Number(ms)), auditId: id } : undefined;
+      const at = ms === undefined ? undefined : new Date(Number(ms));
+      const place = at && !Number.isNaN(at.getTime()) && id !== undefined ? { at, auditId: id } : undefined;
       const lines = await listAudit(db, readFilter(request.query), { after: place, limit: limit + 1 });
       return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
     },

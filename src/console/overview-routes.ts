@@ -22,6 +22,10 @@ const alarmsShown = 100;
 export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   const overview = shareAnswers(deps, createOverview(deps));
+  // Whoever has changed something looks at once, and must not be shown how it was before.
+  scope.addHook('onSend', async request => {
+    if (request.method !== 'GET') overview.forget();
+  });
 
   routes.get(
     '/overview',
@@ -31,7 +35,7 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
         querystring: Type.Object({ minutes: Type.Integer({ minimum: 1, maximum: 1_440, default: 60 }) }),
       },
     },
-    request => overview(request.query.minutes),
+    request => overview.ask(request.query.minutes),
   );
 
   routes.get(
@@ -59,7 +63,7 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
 /** Several people look every few seconds; one of them asks, and those who come in the meantime share the answer. */
 function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {
   const answers = new Map<number, { at: number; answer: Promise<Answer> }>();
-  return (minutes: number): Promise<Answer> => {
+  const askShared = (minutes: number): Promise<Answer> => {
     const nowMs = clock.nowMs();
     const last = answers.get(minutes);
     if (last && nowMs - last.at < sharedForMs && nowMs >= last.at) return last.answer;
@@ -70,6 +74,7 @@ function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => 
     answer.catch(() => answers.delete(minutes));
     return answer;
   };
+  return { ask: askShared, forget: () => answers.clear() };
 }
 
 function createOverview(deps: ConsoleDeps) {

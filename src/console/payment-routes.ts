@@ -17,6 +17,7 @@ import {
 import { tellDelivery } from '../webhooks/index.ts';
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
+import { readInstant } from './fields.ts';
 import { paymentRow, timelineOf } from './payment-rows.ts';
 import { Body, deskOf, paging, refuse, typed } from './replies.ts';
 import type { Page, PaymentDetail, PaymentRow } from './shapes.ts';
@@ -190,9 +191,4 @@ function readCode(text: string, qrHosts: readonly string[]): string | undefined 
   const link = parseQrLink(text, qrHosts);
   if (link.kind === 'sbp') return link.qrcId;
   return /^\w{1,64}$/.test(text.trim()) ? text.trim() : undefined;
-}
-
-function readInstant(text: string): Date | undefined {
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? undefined : at;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
+import { isLabel } from '../base/label.ts';
 import { formatMicroUsdt, formatRate, parseKopecks } from '../base/money.ts';
 import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } from '../rates/index.ts';
 import type { ConsoleDeps } from './deps.ts';
@@ -92,7 +93,16 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       schema: { body: Body({ ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) }) },
     },
     async (request, reply) => {
-      const { reason, expected_version, ...sent } = request.body;
+      const { expected_version, reason: said, ...sent } = request.body;
+      const reason = said.trim();
+      if (!isLabel(reason))
+        return refuse(
+          request,
+          reply,
+          422,
+          'invalid_request',
+          'A reason is one line of up to 128 characters.',
+        );
       const verdict = await changeRateRules(deskOf(deps, request), rateSpreadBps, {
         rules: readRules(sent),
         reason,

@@ -20,6 +20,7 @@ const maintenance = { needs: 'settings.maintenance' } as const;
 const refusals = {
   until_before_from: 'It would end before it begins.',
   over_already: 'It would be over already.',
+  too_long: 'A maintenance lasts a week at the most.',
 };
 
 /** What holds for the whole house: pauses, and what one person may do alone. */

@@ -59,13 +59,17 @@ export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> 
 
 export type Plan =
   | { outcome: 'planned'; windowId: bigint }
-  | { outcome: 'until_before_from' | 'over_already' };
+  | { outcome: 'until_before_from' | 'over_already' | 'too_long' };
 
 /** Partners are told now; from and until then it acts by itself. */
+/** A year typed wrong would close the house for it. */
+const longestWindowMs = 7 * 86_400_000;
+
 export function planMaintenance(desk: Desk, { from, until }: { from: Date; until: Date }): Promise<Plan> {
   return transaction(desk.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
     if (until <= instantOf(desk.clock)) return { outcome: 'over_already' };
+    if (until.getTime() - from.getTime() > longestWindowMs) return { outcome: 'too_long' };
     const { rows } = await tx.query<{ id: bigint }>({
       text: `INSERT INTO maintenance_windows (from_at, until_at, planned_by, planned_at) VALUES ($1, $2, $3, $4)
              RETURNING id`,
@@ -111,8 +115,11 @@ async function cancel(
       before: { ...times, window_id: id },
     });
     if (!tell) continue;
-    if (from <= now) await leaveNotice(tx, desk.clock, null, 'maintenance_off');
-    else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
+    if (from <= now) {
+      // Another reason for it may go on.
+      if (!(await isUnderMaintenance(tx, desk.clock)))
+        await leaveNotice(tx, desk.clock, null, 'maintenance_off');
+    } else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
   }
   return rows.length;
 }

@@ -44,7 +44,7 @@ export async function openStatement(
   const nowMs = clock.nowMs();
   if (startMs > nowMs) return undefined;
   const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
-  const closed = end.getTime() <= nowMs;
+  const closed = end.getTime() <= nowMs && (await isOver(db, end));
   if (closed) await closeBooks(db, account, end);
   const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
     text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
@@ -83,6 +83,15 @@ async function addEntries(
     books[to] += BigInt(sum);
   }
   return books;
+}
+
+/** What is closed stays closed: a clock of ours that runs ahead must not carry the books away, so the database's must agree. */
+async function isOver(db: Queryable, end: Date): Promise<boolean> {
+  const { rows } = await db.query<{ over: boolean }>({
+    text: 'SELECT $1::timestamptz <= clock_timestamp() AS over',
+    values: [end],
+  });
+  return rows[0]!.over;
 }
 
 /** Whoever still waits with a time of that day is booked after it: nothing is ever added to a day of which somebody has a statement. */

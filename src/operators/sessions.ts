@@ -7,6 +7,8 @@ import type { OperatorRole } from './permissions.ts';
 
 const idleMs = 30 * 60_000;
 const longestMs = 12 * 3_600_000;
+/** Those that are over stay for a while, for whoever asks who was there. */
+const keptMs = 90 * 86_400_000;
 /** Signs of life are written no oftener than this: a page asks every few seconds. */
 const seenEveryMs = 60_000;
 
@@ -45,6 +47,10 @@ export async function openSession(
 ): Promise<{ sessionId: Id<'ses'>; token: string }> {
   const token = newToken();
   const sessionId = newId('ses', clock);
+  await tx.query({
+    text: 'DELETE FROM operator_sessions WHERE operator_id = $1 AND ends_at < $2',
+    values: [uuidFromId(operatorId), new Date(clock.nowMs() - keptMs)],
+  });
   await tx.query({
     text: `INSERT INTO operator_sessions (id, operator_id, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
            VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { type Clock, instantOf } from '../base/clock.ts';
+import { createRecent, type Recent } from '../base/recent.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { deriveKey } from '../db/secret-key.ts';
 
@@ -45,11 +46,78 @@ interface Counted {
   oldest: Date | null;
 }
 
-/** Counted before the password is looked at, so that many at once are no more than one after the other. */
-export function takeAttempt(pool: Pool, clock: Clock, { nameHash, address }: Attempt): Promise<Taken> {
+/** What a process remembers between attempts, so that those who flood it cost payments no connection. */
+interface Queue {
+  /** Limits that were found full, by what they are about: until when nobody asks the database about them again. */
+  full: Recent<{ foundAtMs: number; freeAtMs: number }>;
+  waiting: number;
+  last: Promise<unknown>;
+}
+
+const queues = new WeakMap<Pool, Queue>();
+const mostRemembered = 1_000;
+/** What was full may have been forgiven by another process meanwhile. */
+const askAgainAfterMs = 1_000;
+/** Whoever comes behind so many is told to come later. */
+const mostWaiting = 100;
+
+function queueOf(pool: Pool): Queue {
+  const queue = queues.get(pool) ?? {
+    full: createRecent(mostRemembered),
+    waiting: 0,
+    last: Promise.resolve(),
+  };
+  queues.set(pool, queue);
+  return queue;
+}
+
+const subjectOf: Record<Limit, (attempt: Attempt) => string> = {
+  nameAndAddress: ({ nameHash, address }) => `${nameHash.toString('hex')} ${address}`,
+  address: ({ address }) => address,
+  name: ({ nameHash }) => nameHash.toString('hex'),
+};
+const limits = Object.keys(most) as Limit[];
+
+const throttled = (freeAtMs: number, nowMs: number): Taken => ({
+  outcome: 'throttled',
+  retryAfterSec: Math.max(1, Math.ceil((freeAtMs - nowMs) / 1000)),
+});
+
+/**
+ * Counted before the password is looked at, so that many at once are no more than one after the other. Those of one
+ * process stand in line for it without a connection: whoever pays needs those.
+ */
+export async function takeAttempt(pool: Pool, clock: Clock, attempt: Attempt): Promise<Taken> {
+  const queue = queueOf(pool);
+  const refused = refuseByMemory(queue, clock, attempt);
+  if (refused) return refused;
+  if (queue.waiting >= mostWaiting) return { outcome: 'throttled', retryAfterSec: 1 };
+  queue.waiting += 1;
+  const turn = queue.last.then(
+    () => refuseByMemory(queue, clock, attempt) ?? countAttempt(pool, clock, attempt, queue),
+  );
+  queue.last = turn.catch(() => {});
+  try {
+    return await turn;
+  } finally {
+    queue.waiting -= 1;
+  }
+}
+
+function refuseByMemory({ full }: Queue, clock: Clock, attempt: Attempt): Taken | undefined {
+  const nowMs = clock.nowMs();
+  const found = limits
+    .map(limit => full.get(subjectOf[limit](attempt)))
+    .filter(known => known && nowMs >= known.foundAtMs && nowMs < known.foundAtMs + askAgainAfterMs);
+  return found.length > 0 ? throttled(Math.max(...found.map(known => known!.freeAtMs)), nowMs) : undefined;
+}
+
+function countAttempt(pool: Pool, clock: Clock, attempt: Attempt, queue: Queue): Promise<Taken> {
+  const { nameHash, address } = attempt;
   return transaction(pool, async tx => {
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${countingLock})` });
-    const since = new Date(clock.nowMs() - windowMs);
+    const nowMs = clock.nowMs();
+    const since = new Date(nowMs - windowMs);
     await tx.query({ text: 'DELETE FROM login_attempts WHERE at <= $1', values: [since] });
     const count = async (where: string, values: unknown[]) => {
       const { rows } = await tx.query<Counted>({
@@ -63,12 +131,11 @@ export function takeAttempt(pool: Pool, clock: Clock, { nameHash, address }: Att
       address: await count('address = $1', [address]),
       name: await count('name_hash = $1', [nameHash]),
     };
-    const limits = Object.keys(most) as Limit[];
     const full = limits.filter(limit => counted[limit].count >= most[limit]);
     if (full.length > 0) {
       const freeAtMs = Math.max(...full.map(limit => counted[limit].oldest!.getTime() + windowMs));
-      const retryAfterSec = Math.max(1, Math.ceil((freeAtMs - clock.nowMs()) / 1000));
-      return { outcome: 'throttled', retryAfterSec };
+      for (const limit of full) queue.full.add(subjectOf[limit](attempt), { foundAtMs: nowMs, freeAtMs });
+      return throttled(freeAtMs, nowMs);
     }
     await tx.query({
       text: 'INSERT INTO login_attempts (at, name_hash, address) VALUES ($1, $2, $3)',

@@ -42,7 +42,9 @@ const longestLook = 4_000;
 const mostLooks = 6;
 /** Recipients whose names begin alike are each looked at by themselves, if they are no more than these. */
 const mostRecipients = 40;
+/** So are partners; payments of more than these are looked for among all. */
 const mostPartners = 5;
+const mostNamedAlike = 1_000;
 
 /** Payments that fit any of the filters, newest first. */
 export async function searchPayments(
@@ -110,7 +112,7 @@ async function partnersOf(
   if (partnerId) return [uuidFromId(partnerId)];
   if (partnerName === undefined) return undefined;
   const { rows } = await db.query<{ id: string }>({
-    text: `SELECT id FROM partners WHERE starts_with(lower(name), lower($1)) ORDER BY id LIMIT ${mostPartners}`,
+    text: `SELECT id FROM partners WHERE starts_with(lower(name), lower($1)) ORDER BY id DESC LIMIT ${mostNamedAlike}`,
     values: [partnerName],
   });
   return rows.map(({ id }) => id);
@@ -190,7 +192,8 @@ function planLook(plan: Plan, before: string | undefined, look: number, wanted: 
       const released = `k.from_account = 'held' AND k.to_account = 'available'${ofPartners}`;
       return ofKey('entries', released, 'k.payment_id');
     }
-    const owners = (partners ?? [undefined]).flatMap(partner => modes.map(one => [partner, one] as const));
+    const few = partners && partners.length <= mostPartners ? partners : [undefined];
+    const owners = few.flatMap(partner => modes.map(one => [partner, one] as const));
     return together(
       owners.map(([partner, one]) =>
         newest(`${partner ? `p.partner_id = ${$(partner)} AND ` : ''}p.mode = ${$(one)}`),
@@ -206,6 +209,7 @@ function planLook(plan: Plan, before: string | undefined, look: number, wanted: 
     ...(plan.statusDetail ? [`p.status_detail = ${$(plan.statusDetail)}`] : []),
     ...(plan.amountKopecks === undefined ? [] : [`p.amount_kopecks = ${$(plan.amountKopecks)}`]),
     ...(plan.externalId === undefined ? [] : [`p.external_id = ${$(plan.externalId)}`]),
+    ...(plan.idempotencyKey === undefined ? [] : [`p.idempotency_key = ${$(plan.idempotencyKey)}`]),
     ...(plan.qrcId === undefined ? [] : [`p.qrc_id = ${$(plan.qrcId)}`]),
     ...(plan.recipient === undefined ? [] : [`starts_with(lower(p.recipient), lower(${$(plan.recipient)}))`]),
     ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),

@@ -76,7 +76,13 @@ export interface PastRate {
  * How the rate went between two times, in no more points than a chart can show: at each step, the rate that counted
  * then. One look by the index per point, however many rates there were.
  */
-export async function chartRates(db: Queryable, from: Date, until: Date): Promise<PastRate[]> {
+export async function chartRates(db: Queryable, since: Date, until: Date): Promise<PastRate[]> {
+  const { rows: oldest } = await db.query<{ at: Date | null }>({
+    text: 'SELECT min(created_at) AS at FROM rates WHERE created_at >= $1',
+    values: [since],
+  });
+  // A young house has all of its points in a small part of the time that is asked for.
+  const from = oldest[0]?.at ?? since;
   const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (mostPoints - 1)));
   const { rows } = await db.query<PastRate>({
     text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"

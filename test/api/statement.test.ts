@@ -1,13 +1,28 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { credit } from '../../src/ledger/index.ts';
+import { createPartner } from '../../src/partners/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-const clock = manualClock('2031-05-05T23:59:00.000Z');
+// Long over by the clock of the database too, without which no day is closed.
+const clock = manualClock('2026-11-10T23:59:00.000Z');
 const { address } = await startApi({ pool, clock });
 beforeEach(() => setRate(pool, clock));
+
+/** Its books begin by the clock of the test: entries never go back in time. */
+async function newCustomer() {
+  const desk = deskOf(pool, clock);
+  const { partnerId } = await createPartner(desk, 'Shop of the past');
+  const funding = { partnerId, mode: 'live', reference: 'funding', microUsdt: 1_000_000_000n } as const;
+  await credit(pool, clock, [funding]);
+  return {
+    testKey: await issueKey(pool, partnerId, 'test'),
+    liveKey: await issueKey(pool, partnerId, 'live'),
+  };
+}
 
 const dayMs = 86_400_000;
 const today = () => new Date(clock.nowMs()).toISOString().slice(0, 10);
@@ -16,7 +31,7 @@ const fileOf = (key: string, query: string, headers: Record<string, string> = {}
 
 describe('the statement of a day', () => {
   test('has what happened, is open today, and is the same for ever once the day is over', async () => {
-    const { testKey } = await createCustomer(pool);
+    const { testKey } = await newCustomer();
     const partner = partnerAt(address, testKey);
     const day = today();
     const paid = (await partner.pay({ qr_url: newLink(10_000) })).json;
@@ -40,7 +55,7 @@ describe('the statement of a day', () => {
   });
 
   test('comes in both forms with the digest of the one, in the header too', async () => {
-    const { testKey } = await createCustomer(pool);
+    const { testKey } = await newCustomer();
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
     const query = `day=${today()}`;
@@ -65,14 +80,15 @@ describe('the statement of a day', () => {
   });
 
   test('is of the mode of the key', async () => {
-    const { testKey, liveKey } = await createCustomer(pool);
+    const { testKey, liveKey } = await newCustomer();
     await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
     const live = (await partnerAt(address, liveKey).get(`/v1/statement?day=${today()}`)).json;
-    expect(live).toMatchObject({ mode: 'live', opening: { available_usdt: '1000.000000' }, entries: [] });
+    expect(live.entries).toMatchObject([{ reference: 'funding' }]);
+    expect(live).toMatchObject({ mode: 'live', closing: { available_usdt: '1000.000000' } });
   });
 
   test('is empty before there was a partner, and does not exist before its day', async () => {
-    const { testKey } = await createCustomer(pool);
+    const { testKey } = await newCustomer();
     const partner = partnerAt(address, testKey);
     const early = (await partner.get('/v1/statement?day=1999-01-01')).json;
     expect(early).toMatchObject({ closed: true, entries: [], open_holds: [] });
@@ -86,7 +102,7 @@ describe('the statement of a day', () => {
   test.each(['', 'day=', 'day=2026-02-30', 'day=15.11.2026', 'day=2026-11-15&format=xml', 'day=a&day=b'])(
     'is not asked for with %j',
     async query => {
-      const { testKey } = await createCustomer(pool);
+      const { testKey } = await newCustomer();
       expect((await partnerAt(address, testKey).get(`/v1/statement?${query}`)).status).toBe(422);
     },
   );

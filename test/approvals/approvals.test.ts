@@ -12,8 +12,9 @@ import {
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { createOperator, resetOperator } from '../../src/operators/index.ts';
 import { findAnywhere, resolvePayment } from '../../src/payments/index.ts';
-import { setRate } from '../helpers/customers.ts';
+import { secretKey, setRate } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
 import { hireOperator, openInReview } from '../helpers/review.ts';
 
@@ -105,6 +106,30 @@ describe('resolving a payment', () => {
     expect(await refuseRequest(at(asker), asker, requestId)).toEqual({ outcome: 'own_request' });
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
+  });
+
+  test('whoever has issued the access of the approver, directly or through others, is no second person', async () => {
+    const boss = await hireOperator(pool, 'admin');
+    const letIn = async (by: Operator, name: string): Promise<Operator> => {
+      const made = await createOperator(at(by), secretKey, { name, role: 'admin' });
+      if (made.outcome !== 'created') throw new Error(made.outcome);
+      const { operatorId } = made.operator;
+      await pool.query(`UPDATE operators SET password_hash = 'set' WHERE id = $1`, [uuidFromId(operatorId)]);
+      return { operatorId, name };
+    };
+    const puppet = await letIn(boss, 'puppet');
+    const puppetOfPuppet = await letIn(puppet, 'puppet-of-puppet');
+    const { paymentId, requestId } = await ask(boss);
+    for (const one of [puppet, puppetOfPuppet])
+      expect(await approve(one, requestId)).toEqual({ outcome: 'let_in_by_asker' });
+    expect(await statusOf(paymentId)).toBe('processing');
+    // A colleague whose access was reset by the asker; and the other way round there is nothing to say against it.
+    const colleague = await letIn(second, 'colleague');
+    await resetOperator(at(boss), secretKey, colleague.operatorId, { evenLastAdmin: false });
+    await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = 'colleague'`);
+    expect(await approve(colleague, requestId)).toEqual({ outcome: 'let_in_by_asker' });
+    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
+    expect(await approve(boss, (await ask(puppet)).requestId)).toEqual({ outcome: 'done' });
   });
 
   test('the database itself refuses an approval by whoever asked', async () => {
@@ -325,9 +350,26 @@ describe('crediting a balance', () => {
 
   test('small with a reference that waits: credited, and what waited is void', async () => {
     const requestId = await waiting('small first');
-    expect(await credit('small first', 5n)).toEqual({ outcome: 'done' });
+    expect(await credit('small first', 5n, third)).toEqual({ outcome: 'done' });
     expect(await stateOf(requestId)).toBe('void');
     expect(await creditsOf('small first')).toEqual([5n]);
+  });
+
+  test('many small ones of one person within a day are a large one', async () => {
+    const splitter = await hireOperator(pool, 'finance');
+    const outcomes = await Promise.all(
+      ['half', 'other half', 'one more'].map(reference => credit(reference, 500_000_000n, splitter)),
+    );
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'done', 'waiting']);
+    expect(await credit('and a bit', 1n, splitter)).toMatchObject({ outcome: 'waiting' });
+    expect(await credit('of another', 500_000_000n, await hireOperator(pool, 'finance'))).toEqual({
+      outcome: 'done',
+    });
+    const tomorrow = { nowMs: () => systemClock.nowMs() + 86_400_000, sleep: systemClock.sleep };
+    const item = { partnerId, mode: 'live', microUsdt: 1n, reference: 'next day' } as const;
+    expect(await askCredit({ ...at(splitter), clock: tomorrow }, splitter, item)).toEqual({
+      outcome: 'done',
+    });
   });
 
   test('nobody there to credit', async () => {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
@@ -10,6 +11,8 @@ describeInBrowser('the overview', async browser => {
   const { pool } = await createDatabase();
   const bank = await startSimulator();
   const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
+  // A line needs two points.
+  await setRate(pool, { ...systemClock, nowMs: () => Date.now() - 3_600_000 });
   const shop = await openShop(world);
 
   /** Its name, its value, and what more there is to say. */
@@ -18,8 +21,6 @@ describeInBrowser('the overview', async browser => {
   const chart = (page: Page) => page.getByRole('figure').filter({ hasText: 'Payments per minute' });
 
   test('follows by itself when payments are made', async () => {
-    // A line needs two points.
-    await setRate(pool);
     const page = await world.as('viewer');
     await page.goto('/console/');
     await expect.poll(() => figure(page, 'Payments')).toEqual(['Payments', '0', '0 per minute']);

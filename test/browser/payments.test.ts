@@ -42,6 +42,13 @@ describeInBrowser('the list of payments', async browser => {
       await rows(page).nth(50).waitFor();
     }
 
+    // Also payments in test mode of any shop fit these words.
+    await search.fill('Test shop');
+    await search.press('Enter');
+    await expect.poll(async () => (await ids(page)).length).toBeLessThan(10);
+    expect(await ids(page)).toContain(paid.id);
+    await page.getByRole('button', { name: 'Clear' }).click();
+
     await page.getByLabel('Amount, ₽').fill('150');
     await page.getByLabel('Mode').selectOption('Live');
     await page.getByLabel('Status').selectOption('Succeeded');

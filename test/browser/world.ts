@@ -92,9 +92,11 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
 
 /** Serious and critical findings of axe, in a line each. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  // Not by a script element, which the policy of the page would refuse.
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  // Not by a script element, which the policy of the page would refuse; and once per window, since it is large.
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
+  );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);

@@ -1,9 +1,12 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { kopeck, startService } from '../helpers/cli.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { startSimulator } from '../helpers/simulator.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
@@ -53,3 +56,45 @@ test('is refused where it could be taken for earnest', async () => {
   );
   expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows).toEqual([{ count: 1 }]);
 }, 60_000);
+
+test('is refused where the last payments are at another bank: it would give their money back', async () => {
+  const folder = newFolder();
+  // Somebody began with the simulator and has a bank since.
+  mkdirSync(join(folder, 'simulator'));
+  const bank = await startSimulator();
+  const env = { DATA_DIR: folder };
+  const real = { ...env, GATEWAY_URL: bank.address, RATE_SOURCES: 'fixed:92.5', ROLES: 'api,worker' };
+  const service = await startService(real);
+  const run = async (...args: string[]) => JSON.parse((await kopeck(real, ...args, '--json')).stdout);
+  const { partner_id: partner } = await run('partner', 'create', '--name', 'A real shop');
+  const { key } = await run('key', 'create', partner, '--mode', 'live');
+  await run('balance', 'credit', partner, '--mode', 'live', '--usdt', '100', '--reference', 'first');
+  const code = (await bank.call('POST', '/sim/qrs', { scenario: 'C2B', amount_kopecks: 10_000 })).body;
+  const fault = { kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded', on: 'pay', times: 1 };
+  await bank.call('PUT', '/sim/faults', { ...fault, qrc_id: code.qrc_id });
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'real-1',
+  };
+  const body = JSON.stringify({ qr_url: code.link });
+  // Nobody waits for the end, which does not come.
+  const paying = fetch(`${service.address}/v1/payments`, { method: 'POST', headers, body }).catch(() => {});
+  const last = async () => {
+    const answer = await fetch(`${service.address}/v1/payments`, { headers });
+    return ((await answer.json()) as { data: { id: string }[] }).data[0]?.id;
+  };
+  await expect.poll(last, { timeout: 10_000 }).toBeDefined();
+  const paymentId = (await last())!;
+  const isTaken = async () => (await bank.call('GET', `/orders/${paymentId}`)).status;
+  await expect.poll(isTaken, { timeout: 10_000 }).toBe(200);
+  await expect
+    .poll(async () => (await run('payment', 'show', paymentId)).gateway_order_id, { timeout: 15_000 })
+    .toBeTruthy();
+  await service.stop();
+  await paying;
+
+  const demo = await kopeck(env, 'demo', '--payments', '5', '--json');
+  expect((await run('payment', 'show', paymentId)).status).toBe('processing');
+  expect(`${demo.code} ${JSON.parse(demo.stderr).error.code}`).toBe('1 real_payments');
+}, 120_000);

@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   createOperator,
   disableOperator,
   resetOperator,
   setOperatorRole,
+  signIn as tryToSignIn,
 } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -293,6 +294,42 @@ describe('throttling', () => {
       expect((await wrong(name, address)).status).toBe(401);
     expect((await wrong(name, '2001:db8:1:2::6')).status).toBe(429);
     expect((await wrong(name, '2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  test('those who try take one connection together, however many: payments need the others', async () => {
+    const holder = await pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT pg_advisory_xact_lock(718000013)');
+      const credentials = { name: newName(), password: 'x', code: '000000' };
+      const tries = Array.from({ length: 30 }, (_, index) =>
+        tryToSignIn({ pool, clock, secretKey }, credentials, { address: `10.3.${index}.1`, userAgent: '' }),
+      );
+      const waiting = () =>
+        holder
+          .query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+          .then(r => r.rowCount);
+      await expect.poll(waiting).toBeGreaterThan(0);
+      expect(await waiting()).toBe(1);
+      expect(pool.waitingCount).toBe(0);
+      await holder.query('COMMIT');
+      expect((await Promise.all(tries)).map(({ outcome }) => outcome)).toEqual(Array(30).fill('refused'));
+    } finally {
+      holder.release();
+    }
+  });
+
+  test('a flood of what is not heard is not even asked about', async () => {
+    const address = '203.0.113.90';
+    for (let tries = 0; tries < 21; tries++) await wrong(`flood-${tries}`, address);
+    const connect = vi.spyOn(pool, 'connect');
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => wrong(`more-${index}`, address)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(answers[0]!.headers.get('retry-after')).toBe('900');
+    expect(connect).not.toHaveBeenCalled();
+    connect.mockRestore();
   });
 
   test('keeps what was typed as a name out of tables and audit, as it may be a password', async () => {

@@ -44,6 +44,22 @@ test('a change needs the token of the page and a page of ours', async () => {
   expect((await viewer.get('/session')).status).toBe(401);
 });
 
+test('whatever stands in an address, the answer is none of a failure', async () => {
+  const admin = await signIn('admin');
+  for (const path of [
+    '/payments?q=%00',
+    '/payments?external_id=a%00b',
+    '/payments?created_before=%2B275760-09-13T00:00:00Z',
+    '/payments?created_after=12000',
+    '/audit?actor=%00',
+    '/audit?after=99999999999999999.1',
+    '/partners?q=%00',
+  ])
+    expect((await admin.get(path)).status, path).toBeLessThan(500);
+  expect((await admin.get('/payments?q=%2500')).status).toBe(200);
+  expect((await admin.post('/keys/%00/revoke')).status).toBe(422);
+});
+
 test('what is not there is not found, and the reference of partners does not tell of the console', async () => {
   expect((await visit().get('/elsewhere')).status).toBe(404);
   const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: object };

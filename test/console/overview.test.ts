@@ -8,7 +8,7 @@ import { createDatabase, createFundedPartner } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:30Z');
-const { signIn } = await startConsole({ pool, clock });
+const { signIn, deps } = await startConsole({ pool, clock });
 const viewer = await signIn('viewer');
 const partnerId = await createFundedPartner(pool, 7_000_000n);
 
@@ -98,6 +98,15 @@ test('those who look at once share an answer, for a moment', async () => {
   clock.advance(1_500);
   expect((await look(5)).created).toBe(before.created + 1);
   expect((await viewer.get('/overview?minutes=0')).status).toBe(422);
+});
+
+test('whoever has changed something is not shown how it was before', async () => {
+  const support = await signIn('support');
+  await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
+  clock.advance(1_500);
+  const [alarm] = (await look(5)).alarms;
+  expect((await support.post(`/alarms/${alarm.alarm_id}/clear`)).status).toBe(200);
+  expect((await look(5)).alarms).toEqual([]);
 });
 
 test('reads the last minutes by the index of the newest', async () => {

@@ -36,6 +36,24 @@ const resolution = {
 };
 
 describe('GET /payments', () => {
+  test('of partners whose names begin alike, none is forgotten', async () => {
+    const chain: Id<'prt'>[] = [];
+    for (let shop = 0; shop < 7; shop++) chain.push(await createFundedPartner(pool, 10_000_000_000n));
+    await pool.query(`UPDATE partners SET name = 'Chain of shops' WHERE id = ANY ($1)`, [
+      chain.map(uuidFromId),
+    ]);
+    const opened: string[] = [];
+    for (const shop of chain) opened.push(await openInReview(pool, shop, {}));
+    const { json } = await viewer.get('/payments?q=chain of');
+    expect(json.data.map((row: { payment_id: string }) => row.payment_id)).toEqual(opened.toReversed());
+  });
+
+  test('a payment that is named is not found together with words that are not true of it', async () => {
+    const paymentId = await open(66_600n);
+    expect((await viewer.get(`/payments?q=${paymentId} nonsense`)).json.data).toEqual([]);
+    expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toHaveLength(1);
+  });
+
   test('finds payments by what is known of them, and tells who they belong to', async () => {
     const paymentId = await open(77_700n);
     for (const asked of [

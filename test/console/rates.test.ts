@@ -67,6 +67,8 @@ test('rules change with a reason, on the version that was seen', async () => {
   });
   for (const wrong of [
     { reason: '' },
+    { reason: '   ' },
+    { reason: 'two\nlines' },
     { spread_bps: 5_001 },
     { spread_bps: 1.5 },
     { band_percent: 0 },

@@ -77,8 +77,20 @@ test('one that is open ends when it is called off, or when maintenance is switch
   }
 });
 
+test('partners do not hear that it is over while it goes on for another reason', async () => {
+  const first = await plan(-1, 1);
+  const second = await plan(-1, 2);
+  const before = (await told()).length;
+  await cancelMaintenance(desk, first);
+  expect(await isOn()).toBe(true);
+  expect((await told()).slice(before)).toEqual([]);
+  await cancelMaintenance(desk, second);
+  expect((await told()).slice(before)).toEqual(['maintenance_off']);
+});
+
 test('what cannot be planned is refused, and leaves no trace', async () => {
   expect(await planMaintenance(desk, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
+  expect(await planMaintenance(desk, inHours(1, 170))).toEqual({ outcome: 'too_long' });
   expect(await planMaintenance(desk, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
   expect(await told()).toEqual([]);
 });

@@ -94,7 +94,7 @@ function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filter
       <form className="filters" onSubmit={submit}>
         <TextInput
           label={t.actor}
-          placeholder="operator:anna"
+          placeholder="operator:admin"
           value={fields.actor}
           onChange={set('actor')}
           data-search

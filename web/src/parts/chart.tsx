@@ -71,7 +71,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
         },
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         legend: { show: false },
-        padding: [8, 8, 0, 0],
+        padding: [8, 20, 0, 0],
         hooks: { setCursor: [({ cursor }) => setShown(cursor.idx ?? null)] },
         axes: [
           {

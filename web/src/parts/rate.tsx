@@ -61,7 +61,7 @@ export function RateChart({
     ],
     [history, t],
   );
-  if (history.length < 2) return <Empty title={shared.noData} />;
+  if (history.length === 0) return <Empty title={shared.noData} />;
   return (
     <Suspense fallback={<div className="chart-room" />}>
       <Chart

@@ -1,0 +1,101 @@
+import { beforeAll, expect, test } from 'vitest';
+import { mayOperator, operatorRoles, type Permission } from '../../src/operators/index.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { fillDay } from './lively.ts';
+import { describeInBrowser, openWorld } from './world.ts';
+
+type Offer = [button: string, needs: Permission, refusedBy: string];
+
+describeInBrowser('roles', async browser => {
+  const { pool } = await createDatabase();
+  const bank = await startSimulator();
+  const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
+  let day: Awaited<ReturnType<typeof fillDay>>;
+  beforeAll(async () => {
+    day = await fillDay(world, bank);
+  });
+
+  /** On each page what can be done there, what it needs, and what the page would call. */
+  const pages = (): Record<string, Offer[]> => ({
+    '/': [['Clear', 'alarms.clear', '/alarms/1/clear']],
+    '/payments': [],
+    [`/payments/${day.reviewId}`]: [
+      ['Ask the gateway again', 'payments.ask', `/payments/${day.reviewId}/ask`],
+      ['Resolve as succeeded', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
+      ['Resolve as failed', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
+    ],
+    '/partners': [['New partner', 'partners.create', '/partners']],
+    [`/partners/${day.newcomerId}`]: [
+      ['Approve live mode', 'partners.approve', `/partners/${day.newcomerId}/approve`],
+      ['Refuse live mode', 'partners.approve', `/partners/${day.newcomerId}/refuse`],
+      ['Suspend', 'partners.suspend', `/partners/${day.newcomerId}/suspend`],
+      ['Credit', 'balances.credit', `/partners/${day.newcomerId}/credit`],
+      ['Change', 'partners.limits', `/partners/${day.newcomerId}/limits`],
+    ],
+    [`/partners/${day.partnerId}/keys`]: [
+      ['Addresses', 'keys.addresses', '/keys/none/addresses'],
+      ['Revoke', 'keys.revoke', '/keys/none/revoke'],
+    ],
+    [`/partners/${day.partnerId}/webhook`]: [
+      ['Check now', 'webhooks.check', `/partners/${day.partnerId}/webhook/check`],
+      ['Send again', 'events.resend', '/events/evt_1/resend'],
+    ],
+    '/ledger': [['Verify now', 'ledger.verify', '/ledger/verify']],
+    '/rates': [['Change', 'rates.change', '/rates/rules']],
+    '/recipients': [
+      ['Block a recipient', 'recipients.block', '/recipients/block'],
+      ['Unblock', 'recipients.block', '/recipients/unblock'],
+    ],
+    '/reconciliation': [['Compare a day', 'reconciliation.run', '/reconciliations']],
+    '/audit': [],
+    '/settings': [
+      ['Plan', 'settings.maintenance', '/settings/maintenance/plan'],
+      ['Begin now', 'settings.maintenance', '/settings/maintenance'],
+      ['Call off', 'settings.maintenance', '/settings/maintenance/cancel'],
+      ['Change', 'settings.thresholds', '/settings/thresholds'],
+    ],
+    '/settings/operators': [
+      ['New operator', 'operators.manage', '/operators'],
+      ['Reset access', 'operators.manage', '/operators/none/reset'],
+      ['Disable', 'operators.manage', '/operators/none/disable'],
+    ],
+  });
+
+  test.each(operatorRoles)(
+    '%s is offered what the role may do; the rest says why not, and is refused',
+    async role => {
+      const page = await world.as(role);
+      await page.goto('/console/');
+      const offered: string[] = [];
+      const refused: string[] = [];
+      for (const [path, offers] of Object.entries(pages())) {
+        await page.evaluate(`history.pushState(null, '', '/console${path}')`);
+        for (const [name, needs, call] of offers) {
+          // One that anybody could press: of one's own name nobody may be disabled.
+          const button = page.locator('main').getByRole('button', { name, exact: true }).last();
+          await button.waitFor();
+          const isOffered = (await button.getAttribute('aria-disabled')) !== 'true';
+          expect([path, name, isOffered]).toEqual([path, name, mayOperator(role, needs)]);
+          if (isOffered) offered.push(call);
+          else {
+            expect(await button.getAttribute('aria-description')).toMatch(/^Needs the role: /);
+            refused.push(call);
+          }
+        }
+      }
+      expect(offered.length > 0).toBe(role !== 'viewer');
+      if (refused.length === 0) return;
+      world.announceRefusals(403);
+      const answers = await page.evaluate(callAll(refused, page.operator.csrfToken!));
+      expect(answers).toEqual(refused.map(call => `${call} 403 forbidden`));
+    },
+  );
+});
+
+/** Asks for all of them from within the page, with its cookie and its token. */
+const callAll = (calls: string[], token: string) => `Promise.all(${JSON.stringify(calls)}.map(async call => {
+  const headers = { 'content-type': 'application/json', 'x-csrf-token': ${JSON.stringify(token)} };
+  const answer = await fetch('/console/api' + call, { method: 'POST', headers, body: '{}' });
+  return [call, answer.status, (await answer.json()).error?.code].join(' ');
+}))`;

@@ -19,6 +19,7 @@ import {
   createHandOver,
   createPaymentWriter,
   createWaiting,
+  pruneRefusals,
   type ReconcilerDeps,
   type RecoverDeps,
   startReconciler,
@@ -125,8 +126,18 @@ function startWork(
     neighbours.nudge();
   };
   neighbours.onNudge(delivery.nudge);
-  closings.push(refresher.stop, rules.close, startRecovery(deps), startReconciler(deps));
-  closings.push(sender.close, delivery.stop, startPruning(deps, [pruneLog, pruneCalls]));
+  const stopRecovery = startRecovery({
+    ...deps,
+    onStart: lookForDue => {
+      deps.onTestClockMoved = () => {
+        lookForDue();
+        delivery.nudge();
+        neighbours.nudge();
+      };
+    },
+  });
+  closings.push(refresher.stop, rules.close, stopRecovery, startReconciler(deps));
+  closings.push(sender.close, delivery.stop, startPruning(deps, [pruneLog, pruneCalls, pruneRefusals]));
 }
 
 /** The chat bot, if there is a token for one. */

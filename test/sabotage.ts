@@ -15,6 +15,7 @@ const posting = { ...ledger, file: 'migrations/0015_console_books.sql' };
 const payments = { file: 'migrations/0007_recovery.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
 const approvals = { test: 'test/approvals/approvals.test.ts' };
+const testClock = { test: 'test/api/test-clock.test.ts', noticedBy: 'live rows stay' };
 const simulation = { test: 'test/simulation/simulation.test.ts', noticedBy: 'whatever goes wrong' };
 
 const sabotages: Sabotage[] = [
@@ -176,7 +177,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the owner of an answer that is kept',
-    file: 'src/api/partner-routes.ts',
+    file: 'src/api/finished.ts',
     piece: /\$\{partnerId\} \$\{mode\} /,
     instead: '',
     test: 'test/api/list.test.ts',
@@ -221,6 +222,27 @@ const sabotages: Sabotage[] = [
     piece: /if \(!\(await mayStill\([^\n]*/,
     instead: '',
     noticedBy: 'nobody approves who',
+  },
+  {
+    guard: 'the mode of payments on the test clock',
+    file: 'src/payments/test-clock.ts',
+    piece: /AND mode = 'test' AND owner IS NULL/,
+    instead: 'AND owner IS NULL',
+    ...testClock,
+  },
+  {
+    guard: 'the mode of deliveries on the test clock',
+    file: 'src/webhooks/test-mode.ts',
+    piece: /AND mode = 'test' AND failed_at IS NULL/,
+    instead: 'AND failed_at IS NULL',
+    ...testClock,
+  },
+  {
+    guard: 'the mode of a scenario',
+    file: 'src/payments/scenarios.ts',
+    piece: /if \(mode !== 'test'\) return undefined;/,
+    test: 'test/api/scenarios.test.ts',
+    noticedBy: 'no scenario for live payments',
   },
   {
     guard: 'the look at who has let the second person in',

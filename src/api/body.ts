@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import {
   JsonNumber,
   type JsonObject,
@@ -30,6 +31,10 @@ export function readBody(bytes: Buffer): JsonObject {
   }
   return value;
 }
+
+/** The body as it came, with nothing of it lost. */
+export const losslessBody = (request: FastifyRequest) =>
+  (request as FastifyRequest & { lossless: JsonObject }).lossless;
 
 /** For the validator: the same value in JavaScript's own terms. Numbers only tell that they are numbers. */
 export function toPlain(value: JsonValue): unknown {

@@ -18,6 +18,8 @@ export interface ApiDeps extends CreateDeps {
   shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   trustProxy: string[];
+  /** The test clock was moved: what is due by that can be done at once. */
+  onTestClockMoved?: () => void;
   /** Where the chat brings its news, if it shall. */
   updateDoor?: UpdateDoor | undefined;
   /** Whether partners are served here, or only what stands beside them. */
@@ -33,5 +35,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which of the two buckets the endpoint draws from. */
     kind?: 'create';
+    /** For somebody else than partners, who needs no advice. */
+    isOutsideContract?: true;
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errors } from '../base/errors.ts';
+import { adviceOf, errors } from '../base/errors.ts';
 
 export type ErrorCode = keyof typeof errors;
 
@@ -11,10 +11,11 @@ export function sendError(
   extra: Record<string, string> = {},
 ): FastifyReply {
   const { status, message } = errors[code];
+  const advice = request.routeOptions.config?.isOutsideContract ? {} : adviceOf(code);
   return reply
     .status(status)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error: { code, message, request_id: request.id, ...extra } }));
+    .send(JSON.stringify({ error: { code, message, request_id: request.id, ...advice, ...extra } }));
 }
 
 /** One objection to the shape of a request, in the manner of FastAPI. */

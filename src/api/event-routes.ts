@@ -12,7 +12,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
     {
       schema: {
         operationId: 'listEvents',
-        tags: ['Webhooks'],
+        tags: ['Additions'],
         summary: 'The same events as webhooks, oldest first',
         description:
           'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you will miss none and get none twice.',

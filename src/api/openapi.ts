@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
+import { scenarios } from '../payments/index.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.
@@ -12,6 +13,23 @@ kopecks of the amount choose the outcome (,01 is declined, ,02 is unknown and su
 Repeat a request whose outcome you do not know with the same \`Idempotency-Key\`: it is never paid twice. A rejected
 request leaves the key free. 429 and 503 are temporary: wait 2 seconds, then twice as long, and so on; honour
 \`Retry-After\`. Within \`/v1\` things are only added; ignore fields that you do not know.
+`;
+
+const additions = `
+What was added to the contract; whoever does without it misses nothing. Beside the endpoints below:
+
+- Every error says what a program can do about it. \`retryable\`: wait, then send the same request again. \`same_key\`:
+  whenever you send this payment again, also after mending it, keep its \`Idempotency-Key\`.
+- \`GET /v1/payments\` finds by \`external_id\`, \`created_after\` (that time included) and \`created_before\` (that time not
+  included). Write the plus of an offset as \`%2B\`, or use \`Z\`.
+- A test payment can ask for a misfortune with \`"metadata": {"kopeck_scenario": "…"}\`. Other values, and all values
+  in a live payment, mean nothing to us.
+
+| scenario | what happens |
+|---|---|
+${Object.entries(scenarios)
+  .map(([name, description]) => `| \`${name}\` | ${description} |`)
+  .join('\n')}
 `;
 
 const event = (name: string, summary: string) => ({
@@ -68,6 +86,7 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
         { name: 'Rates', description: 'What a ruble costs' },
         { name: 'Payments', description: 'Pay, look, list' },
         { name: 'Webhooks', description: 'What the service sends to you' },
+        { name: 'Additions', description: additions },
       ],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
       webhooks: {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { errors } from '../base/errors.ts';
+import { adviceOf, errors } from '../base/errors.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** Every endpoint can answer with these. */
@@ -17,8 +17,9 @@ const exampleRequestId = 'req_01m7ehqr39e00aq7xw60wbe32j';
 function exampleOf(code: ErrorCode) {
   const extra =
     code === 'insufficient_balance' ? { required_usdt: '1.081082', balance_usdt: '0.500000' } : {};
-  const value = { error: { code, message: errors[code].message, request_id: exampleRequestId, ...extra } };
-  return { summary: errors[code].message, value };
+  const { message } = errors[code];
+  const error = { code, message, request_id: exampleRequestId, ...adviceOf(code), ...extra };
+  return { summary: message, value: { error } };
 }
 
 const validationExample = {

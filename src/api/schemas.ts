@@ -1,7 +1,7 @@
 /** The shapes of the contract: one each for types, validation and the OpenAPI document. */
 import Type from 'typebox';
 
-const usdt = (description: string) =>
+export const usdt = (description: string) =>
   Type.String({ pattern: '^-?\\d+\\.\\d{6}$', description, examples: ['1.081082'] });
 const rubles = (description: string) =>
   Type.String({ pattern: '^\\d+\\.\\d{2}$', description, examples: ['100.00'] });
@@ -10,27 +10,28 @@ const rate = Type.String({
   description: 'RUB for 1 USDT, margin included',
   examples: ['92.5000'],
 });
-const mode = Type.Enum(['live', 'test'], { description: 'The mode of the key' });
-const requestId = Type.String({
+export const mode = Type.Enum(['live', 'test'], { description: 'The mode of the key' });
+export const requestId = Type.String({
   pattern: '^req_[0-7][0-9a-z]{25}$',
   description: 'Names this request; also in the header X-Request-Id',
   examples: ['req_01m7ehqr39e00aq7xw60wbe32j'],
 });
-const paymentId = Type.String({
+export const paymentId = Type.String({
   pattern: '^pay_[0-7][0-9a-z]{25}$',
   description: 'Assigned by the service',
   examples: ['pay_01m7ehqr39e00aq7xw60wbe32j'],
 });
-const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const partnerId = Type.String({
+  pattern: '^prt_[0-7][0-9a-z]{25}$',
+  examples: ['prt_01m7ehqr39e00aq7xw60wbe32j'],
+});
+export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const instant = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-11-15T10:00:00.123000+00:00'] });
 
 export const Ping = Type.Object({
   ok: Type.Boolean(),
-  partner_id: Type.String({
-    pattern: '^prt_[0-7][0-9a-z]{25}$',
-    examples: ['prt_01m7ehqr39e00aq7xw60wbe32j'],
-  }),
+  partner_id: partnerId,
   mode,
   api_version: Type.String({ examples: ['2026-11-14'] }),
   request_id: requestId,
@@ -173,6 +174,22 @@ export const ListQuery = Type.Object({
     Type.String({ description: 'The id of the last payment of the page before' }),
   ),
   status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
+  external_id: Type.Optional(
+    Type.String({ maxLength: 128, description: 'Addition. Only payments that you call so' }),
+  ),
+  created_after: Type.Optional(
+    Type.String({
+      description:
+        'Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, nothing is missed or seen twice',
+      examples: ['2026-11-15T00:00:00Z'],
+    }),
+  ),
+  created_before: Type.Optional(
+    Type.String({
+      description: 'Addition. Only payments created before this time, and not at it: ISO 8601 with offset',
+      examples: ['2026-11-16T00:00:00Z'],
+    }),
+  ),
 });
 
 export const EventQuery = Type.Object({
@@ -207,6 +224,13 @@ export const ErrorBody = Type.Object(
       code: Type.String({ description: 'Stable; rely on this' }),
       message: Type.String({ description: 'May change; for people' }),
       request_id: requestId,
+      retryable: Type.Boolean({
+        description: 'Addition. True: wait, then send the same request again; it may well go through',
+      }),
+      same_key: Type.Boolean({
+        description:
+          'Addition. True: whenever you send this payment again, also after mending it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
+      }),
       required_usdt: Type.Optional(usdt('With `insufficient_balance`: what the payment needs')),
       balance_usdt: Type.Optional(usdt('With `insufficient_balance`: what there is')),
     }),

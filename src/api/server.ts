@@ -1,13 +1,14 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { systemClock } from '../base/clock.ts';
-import { errors } from '../base/errors.ts';
+import { adviceOf, errors } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { BatcherFullError } from '../db/batch.ts';
 import { isDatabaseFailing } from '../db/pool.ts';
+import { accountRoutes } from './account-routes.ts';
 import { authorize } from './authorize.ts';
 import { readBody, refuseUnstorableText, toPlain } from './body.ts';
 import type { ApiDeps } from './deps.ts';
@@ -16,8 +17,11 @@ import { eventRoutes } from './event-routes.ts';
 import { leaveQuickly } from './leaving.ts';
 import { measure } from './metrics.ts';
 import { documentApi } from './openapi.ts';
-import { partnerRoutes } from './partner-routes.ts';
+import { paymentRoutes } from './payment-routes.ts';
+import { rateRoutes } from './rate-routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './schemas.ts';
+import { statementRoutes } from './statement-routes.ts';
+import { testClockRoutes } from './test-clock-routes.ts';
 import { updateRoute } from './update-door.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -101,8 +105,12 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   if (servesPartners)
     await server.register(async scope => {
       scope.addHook('onRequest', authorize(deps));
-      partnerRoutes(scope, deps);
+      accountRoutes(scope, deps);
+      rateRoutes(scope, deps);
+      paymentRoutes(scope, deps);
       eventRoutes(scope, deps);
+      statementRoutes(scope, deps);
+      testClockRoutes(scope, deps);
     });
   return server;
 }
@@ -124,8 +132,9 @@ const clientErrorHandler = (_error: Error, socket: Duplex) => refuseOnSocket(soc
 function refuseOnSocket(socket: Duplex): void {
   if (!socket.writable) return;
   const requestId = newId('req', systemClock);
-  const { message } = errors.invalid_request;
-  const body = JSON.stringify({ error: { code: 'invalid_request', message, request_id: requestId } });
+  const code = 'invalid_request';
+  const { message } = errors[code];
+  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...adviceOf(code) } });
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

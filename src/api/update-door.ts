@@ -42,11 +42,15 @@ export async function updateRoute(
       { parseAs: 'string', bodyLimit },
       async (_request: object, text: string) => readObject(text),
     );
-    scope.post(path, { schema: { hide: true }, bodyLimit }, async request => {
-      // Without a body there was nothing to read.
-      if (!request.body) throw malformed();
-      await handle(request.body);
-      return { ok: true };
-    });
+    scope.post(
+      path,
+      { config: { isOutsideContract: true }, schema: { hide: true }, bodyLimit },
+      async request => {
+        // Without a body there was nothing to read.
+        if (!request.body) throw malformed();
+        await handle(request.body);
+        return { ok: true };
+      },
+    );
   });
 }

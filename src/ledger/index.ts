@@ -4,6 +4,6 @@ export { accountNames, listAccounts, listEntries, readTrialBalance } from './boo
 export { findCredited, listCredits, type PastCredit } from './credits.ts';
 export { credit, hold, release, settle } from './operations.ts';
 export type { Mode } from './post.ts';
-export { openStatement, writeStatement } from './statement.ts';
+export { digestOf, openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';
 export { verifyLedger, verifyTogether } from './verify.ts';

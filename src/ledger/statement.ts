@@ -172,7 +172,7 @@ const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
     null,
   ]);
 
-type Piece = { csv: string; json: string };
+type Piece = { csv: string; json: string; digest?: string };
 
 /** The statement in both forms at once, piece by piece; the digest comes last. */
 async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Piece> {
@@ -206,7 +206,11 @@ async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Pi
     `],${JSON.stringify(end).slice(1, -1)}`,
   );
   const digest = `sha256:${hash.digest('hex')}`;
-  yield { csv: csvLine(['digest', ...nothing(12), digest]), json: `,"digest":${JSON.stringify(digest)}}\n` };
+  yield {
+    csv: csvLine(['digest', ...nothing(12), digest]),
+    json: `,"digest":${JSON.stringify(digest)}}\n`,
+    digest,
+  };
 }
 
 const balancesObject = (books: Books) =>
@@ -238,4 +242,11 @@ export async function* writeStatement(
   form: 'csv' | 'json',
 ): AsyncGenerator<string> {
   for await (const piece of piecesOf(db, statement)) yield piece[form];
+}
+
+/** For whoever has to name it before the first line is sent; the entries are read once more for it. */
+export async function digestOf(db: Queryable, statement: Statement): Promise<string> {
+  let last: Piece | undefined;
+  for await (const piece of piecesOf(db, statement)) last = piece;
+  return last!.digest!;
 }

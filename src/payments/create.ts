@@ -5,18 +5,11 @@ import { isRecipientBlocked, isUnderMaintenance } from '../controls/index.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Limits } from '../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
-import {
-  type Creation,
-  type ErrorCode,
-  isTestUnknown,
-  type PayDeps,
-  payOpened,
-  refused,
-  waitFor,
-} from './pay.ts';
+import { type Creation, type ErrorCode, type PayDeps, payOpened, refused, waitFor } from './pay.ts';
 import type { Payment } from './payment.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve.ts';
+import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
 import { findPayment, findPaymentByKey, type Opening, type OpeningResult, type Owner } from './store.ts';
 
 export interface CreateDeps extends ResolveDeps, PayDeps {
@@ -32,7 +25,8 @@ export interface Caller extends Owner {
 
 /** While the request that created a live payment may still be paying it, nobody else looks at it. */
 const requestOwnsMs = 60_000;
-const testUnknownOutcomeMs = 30_000;
+/** After a refusal that a test payment asked for. */
+const retryAfterSec = 1;
 /** From the arrival of a request. Whatever is slow, it has its answer by then, so that it gets there within 90 seconds. */
 const answerAtLatestMs = 75_000;
 
@@ -54,20 +48,29 @@ export async function createPayment(
   ]);
   if (known) return replay(deps, caller, known, requestHash);
   if (maintenance) return refused('maintenance');
-  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec)) return refused('rate_unavailable');
+  const scenario = scenarioIn(caller.mode, request.metadata);
+  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
+    return refused('rate_unavailable');
 
   const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
   const objection = await objectionTo(deps, caller, request, qr);
   if (objection) return refused(objection);
+  if (
+    scenario === 'unavailable_twice' &&
+    (await refusesOnceMore(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
+  )
+    return { ...refused('gateway_unavailable'), retryAfterSec };
 
   const opening = prepare(deps, caller, request, requestHash, qr, rate);
   const opened = await openOrFind(deps, opening);
   switch (opened.verdict) {
-    case 'opened':
+    case 'opened': {
       caller.onDebited?.();
-      return payOpened(deps, opening, opened.at, latestMs);
+      const creation = await payOpened(deps, opening, opened.at, latestMs);
+      return scenario === 'answer_lost' ? { ...creation, isAnswerLost: true } : creation;
+    }
     case 'known': {
       const payment = await findPayment(deps.db, caller, opened.paymentId!);
       return replay(deps, caller, payment!, requestHash);
@@ -117,7 +120,9 @@ async function replay(
   if (!payment.requestHash.equals(requestHash)) return refused('idempotency_conflict');
   const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
   const running =
-    payment.status === 'processing' && deps.clock.nowMs() < deadlineMs && !isTestUnknown(payment);
+    payment.status === 'processing' &&
+    deps.clock.nowMs() < deadlineMs &&
+    outcomeAfterMs(payment) === undefined;
   if (!running) return { outcome: 'payment', payment, replayed: true };
   caller.onDebited?.();
   const creation = await waitFor(deps, payment, payment.createdAt);
@@ -150,8 +155,8 @@ function prepare(
   rate: CurrentRate,
 ): Opening {
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
-  const onlyTimeTells = isTestUnknown({ mode, amountKopecks });
-  const lookAgainMs = onlyTimeTells ? testUnknownOutcomeMs : requestOwnsMs;
+  const metadata = stringifyJson(request.metadata);
+  const onlyTimeTellsMs = outcomeAfterMs({ mode, amountKopecks, metadata });
   return {
     partnerId,
     mode,
@@ -168,8 +173,8 @@ function prepare(
     rateE4: rate.rateE4,
     rateId: rate.rateId,
     rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
-    metadata: stringifyJson(request.metadata),
-    nextAt: new Date(deps.clock.nowMs() + lookAgainMs),
-    owner: onlyTimeTells ? null : deps.presence.instance,
+    metadata,
+    nextAt: new Date(deps.clock.nowMs() + (onlyTimeTellsMs ?? requestOwnsMs)),
+    owner: onlyTimeTellsMs === undefined ? deps.presence.instance : null,
   };
 }

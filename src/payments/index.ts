@@ -1,5 +1,6 @@
 export { type Caller, type CreateDeps, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
+export { findByExternalId, listNewerPayments, listPayments } from './list.ts';
 export { findNewestOrder } from './newest-order.ts';
 export {
   askAgain,
@@ -24,16 +25,11 @@ export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.t
 export { resolveQr } from './resolve.ts';
 export { listReview } from './review.ts';
 export { findRun, listRuns, type Run, reconcileDay } from './runs.ts';
+export { pruneRefusals, scenarioOf, scenarios } from './scenarios.ts';
 export { type FoundPayment, type PaymentFilter, searchPayments } from './search.ts';
 export { readSearchWords } from './search-words.ts';
-export {
-  createPaymentWriter,
-  findByExternalId,
-  findPayment,
-  listNewerPayments,
-  listPayments,
-  type Owner,
-} from './store.ts';
+export { createPaymentWriter, findPayment, type Owner } from './store.ts';
+export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './test-clock.ts';
 export { type Happening, tellPayment } from './timeline.ts';
 export { countUnfinished } from './unfinished.ts';
 export { createWaiting } from './wait.ts';

@@ -145,12 +145,12 @@ export interface InReview {
   overdue: number;
 }
 
-/** Payments whose outcome is not known; the oldest id is the oldest payment. */
+/** Live payments whose outcome is not known, since in test mode a review is staged; the oldest id is the oldest payment. */
 export async function countInReview(db: Queryable): Promise<InReview> {
   const { rows } = await db.query<{ count: number; oldest: string | null; overdue: number }>({
     text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,
                   count(support_since)::int AS overdue
-             FROM open_payments WHERE NOT awaiting_gateway`,
+             FROM open_payments WHERE NOT awaiting_gateway AND mode = 'live'`,
   });
   const { count, oldest, overdue } = rows[0]!;
   return { count, oldestAt: oldest ? new Date(timeOfId(idFromUuid('pay', oldest))) : null, overdue };

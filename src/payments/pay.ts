@@ -6,7 +6,8 @@ import type { Gateway } from '../gateway/index.ts';
 import { type EndDeps, endPayment } from './end.ts';
 import type { HandOver } from './hand-over.ts';
 import type { Payment } from './payment.ts';
-import { firstPollMs, testOutcome } from './recover.ts';
+import { firstPollMs } from './recover.ts';
+import { isReviewed, outcomeAfterMs, testOutcome } from './scenarios.ts';
 import type { Ending, Opening, Owner } from './store.ts';
 import { lookAgain } from './unfinished.ts';
 
@@ -28,11 +29,21 @@ export interface PayDeps extends EndDeps {
 
 export type ErrorCode = keyof typeof errors;
 
-export type Creation =
+export type Creation = (
   | { outcome: 'payment'; payment: Payment; replayed: boolean }
-  | { outcome: 'refused'; code: ErrorCode; requiredMicroUsdt?: bigint; balanceMicroUsdt?: bigint };
+  | {
+      outcome: 'refused';
+      code: ErrorCode;
+      requiredMicroUsdt?: bigint;
+      balanceMicroUsdt?: bigint;
+      retryAfterSec?: number;
+    }
+) & {
+  /** A test payment wants nobody to hear of it. */
+  isAnswerLost?: true;
+};
 
-export const refused = (code: ErrorCode): Creation => ({ outcome: 'refused', code });
+export const refused = (code: ErrorCode): Creation & { outcome: 'refused' } => ({ outcome: 'refused', code });
 
 /**
  * A refusal of the gateway undoes the payment only while nobody can have been told that it stands: so long after it was
@@ -83,14 +94,17 @@ export async function payOpened(
   }
 }
 
-export const isTestUnknown = ({ mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKopecks'>) =>
-  mode === 'test' && amountKopecks % 100n === 2n;
-
-/** The kopecks choose the outcome; with ,02 it comes 30 seconds later, from the row that was just committed. */
+/** The kopecks or the scenario choose the outcome. If only time brings it, it comes from the row that was just committed. */
 async function payInTestMode(deps: PayDeps, opening: Opening, openedAt: Date): Promise<Creation> {
-  if (isTestUnknown(opening))
-    return { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
-  return finishWith(deps, opening, openedAt, testOutcome(opening));
+  if (outcomeAfterMs(opening) === undefined) return finishWith(deps, opening, openedAt, testOutcome(opening));
+  const payment = asOpened(opening, openedAt);
+  if (!isReviewed(opening)) return { outcome: 'payment', payment, replayed: false };
+  await lookAgain(deps.db, opening, { at: opening.nextAt, review: true });
+  return {
+    outcome: 'payment',
+    payment: { ...payment, statusDetail: 'manual_review' },
+    replayed: false,
+  };
 }
 
 async function payThroughGateway(

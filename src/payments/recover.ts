@@ -4,6 +4,7 @@ import type { Presence } from '../db/presence.ts';
 import type { Gateway } from '../gateway/index.ts';
 import { type EndDeps, endPayment } from './end.ts';
 import type { HandOver } from './hand-over.ts';
+import { testOutcome } from './scenarios.ts';
 import type { Ending } from './store.ts';
 import { claimDue, type DuePayment, disown, listOwners, lookAgain } from './unfinished.ts';
 
@@ -25,12 +26,6 @@ const claimMs = 30_000;
 const claimAtOnce = 50;
 
 const supportAfterMs = 2 * 3_600_000;
-
-/** How a payment in test mode ends, whether its request says so or, after a crash, somebody else. */
-export const testOutcome = ({ amountKopecks }: { amountKopecks: bigint }) =>
-  amountKopecks % 100n === 1n
-    ? ({ outcome: 'failed', code: 'gateway_declined' } as const)
-    : ({ outcome: 'succeeded' } as const);
 
 /** Looks at every payment whose time has come. Returns how many there were. */
 export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
@@ -131,11 +126,17 @@ const lookEveryMs = 500;
  * holds up no other.
  */
 export function startRecovery(
-  deps: RecoverDeps & { log: { error(details: object, message: string): void } },
+  deps: RecoverDeps & {
+    log: { error(details: object, message: string): void };
+    /** Is told how to have payments looked for at once. */
+    onStart?: (nudge: () => void) => void;
+  },
 ) {
   const { clock } = deps;
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
+  let sleeping = new AbortController();
+  deps.onStart?.(() => sleeping.abort('nudged'));
   const report = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be looked at');
 
   async function lookForDue(): Promise<void> {
@@ -149,9 +150,14 @@ export function startRecovery(
         underWay.add(guarded);
       }
       if (underWay.size >= claimAtOnce) await Promise.race(underWay);
-      else await clock.sleep(lookEveryMs, stop.signal);
+      else await rest();
     }
     await Promise.all(underWay);
+  }
+
+  async function rest(): Promise<void> {
+    await clock.sleep(lookEveryMs, AbortSignal.any([stop.signal, sleeping.signal]));
+    if (sleeping.signal.aborted) sleeping = new AbortController();
   }
 
   async function lookForDead(): Promise<void> {

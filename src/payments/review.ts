@@ -21,7 +21,7 @@ interface ReviewFields extends PaymentRow {
   last_answer: string | null;
 }
 
-/** Payments that the gateway gives no final answer about, the oldest first. */
+/** Payments that the gateway gives no final answer about, the oldest first; live ones, since test payments stage it. */
 export async function listReview(
   db: Queryable,
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
@@ -31,7 +31,7 @@ export async function listReview(
                   (SELECT concat_ws(', ', c.call || ': ' || c.outcome, 'status ' || c.status, c.error)
                      FROM gateway_calls c WHERE c.payment_id = p.id ORDER BY c.id DESC LIMIT 1) AS last_answer
              FROM (SELECT * FROM open_payments o
-                    WHERE NOT o.awaiting_gateway AND ($2::uuid IS NULL OR o.payment_id > $2)
+                    WHERE NOT o.awaiting_gateway AND o.mode = 'live' AND ($2::uuid IS NULL OR o.payment_id > $2)
                     ORDER BY o.payment_id LIMIT $1) AS o
             CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = o.partner_id AND p.mode = o.mode
                                    AND p.id = o.payment_id OFFSET 0) AS p

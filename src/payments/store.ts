@@ -5,7 +5,7 @@ import { createBatcher, oneTurn } from '../db/batch.ts';
 import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from '../ledger/index.ts';
-import { type FailureCode, type Payment, type PaymentRow, type PaymentStatus, toPayment } from './payment.ts';
+import { type FailureCode, type Payment, type PaymentRow, toPayment } from './payment.ts';
 
 export interface Owner {
   partnerId: Id<'prt'>;
@@ -196,66 +196,4 @@ function inOrder(
   const found = new Array<Payment | undefined>(count).fill(undefined);
   for (const row of rows) found[row.item - 1] = toPayment(row);
   return found;
-}
-
-/** What a partner calls by this name, in either mode, newest first. */
-export async function findByExternalId(
-  db: Queryable,
-  partnerId: Id<'prt'>,
-  externalId: string,
-  limit: number,
-): Promise<Payment[]> {
-  // The database holds no such text, and refuses to look for it.
-  if (externalId.includes('\0')) return [];
-  const { rows } = await db.query<PaymentRow>({
-    text: `SELECT * FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
-            ORDER BY id DESC LIMIT $3`,
-    values: [uuidFromId(partnerId), externalId, limit],
-  });
-  return rows.map(toPayment);
-}
-
-export interface Page {
-  payments: Payment[];
-  hasMore: boolean;
-}
-
-/** Newest first. Ids grow with time, so a page that starts after one of them stays the same while others are added. */
-export async function listPayments(
-  db: Queryable,
-  owner: Owner,
-  { limit, startingAfter, status }: { limit: number; startingAfter?: Id<'pay'>; status?: PaymentStatus },
-): Promise<Page> {
-  const { rows } = await db.query<PaymentRow>({
-    name: 'list payments',
-    text: `SELECT * FROM payments
-            WHERE partner_id = $1 AND mode = $2 AND NOT rejected
-              AND ($3::uuid IS NULL OR id < $3) AND ($4::payment_status IS NULL OR status = $4)
-            ORDER BY id DESC LIMIT $5`,
-    values: [
-      uuidFromId(owner.partnerId),
-      owner.mode,
-      startingAfter ? uuidFromId(startingAfter) : null,
-      status ?? null,
-      limit + 1,
-    ],
-  });
-  return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
-}
-
-/** The page before the one that starts with `than`, newest first as well; `hasMore` says of those that are newer still. */
-export async function listNewerPayments(
-  db: Queryable,
-  owner: Owner,
-  { limit, than, status }: { limit: number; than: Id<'pay'>; status?: PaymentStatus },
-): Promise<Page> {
-  const { rows } = await db.query<PaymentRow>({
-    text: `SELECT * FROM payments
-            WHERE partner_id = $1 AND mode = $2 AND NOT rejected
-              AND id > $3 AND ($4::payment_status IS NULL OR status = $4)
-            ORDER BY id LIMIT $5`,
-    values: [uuidFromId(owner.partnerId), owner.mode, uuidFromId(than), status ?? null, limit + 1],
-  });
-  const payments = rows.slice(0, limit).map(toPayment).reverse();
-  return { payments, hasMore: rows.length > limit };
 }

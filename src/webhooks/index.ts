@@ -12,3 +12,4 @@ export { verifySignature } from './sign.ts';
 export { countDeliveries, listWebhookStates } from './standing.ts';
 export { findWebhook, readSecrets, reEnable, rotateSecret, setWebhook, type Webhook } from './store.ts';
 export { type EventStory, tellDelivery } from './story.ts';
+export { moveTestClock } from './test-mode.ts';

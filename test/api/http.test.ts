@@ -534,9 +534,12 @@ describe('beside the contract', () => {
       'GET /v1/payments/{payment_id}',
       'GET /v1/ping',
       'GET /v1/rate',
+      'GET /v1/statement',
+      'GET /v1/test/clock',
       'POST /v1/payments',
       'POST /v1/qr/resolve',
       'POST /v1/quote',
+      'POST /v1/test/clock',
     ]);
     expect(Object.keys(document.webhooks!)).toEqual(['payment.succeeded', 'payment.failed']);
   });

@@ -411,6 +411,8 @@ describe('the balance', () => {
     expect(refused.json.error).toEqual({
       code: 'insufficient_balance',
       message: expect.any(String),
+      retryable: false,
+      same_key: true,
       request_id: refused.headers.get('x-request-id'),
       required_usdt: '10810.810811',
       balance_usdt: '10000.000000',

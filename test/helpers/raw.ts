@@ -72,13 +72,14 @@ export function sendRequest(
   });
 }
 
-/** The error body of the contract, and nothing else. */
+/** The error body of the contract with the advice that is added to it, and nothing else. */
 export function expectError(answer: RawAnswer, status: number, code: string): void {
   const message = expect.any(String);
+  const advice = { retryable: expect.any(Boolean), same_key: expect.any(Boolean) };
   const requestId = answer.headers['x-request-id'];
   expect(requestId).toMatch(/^req_[0-7][0-9a-z]{25}$/);
   expect({ status: answer.status, body: answer.json }).toEqual({
     status,
-    body: { error: { code, message, request_id: requestId } },
+    body: { error: { code, message, request_id: requestId, ...advice } },
   });
 }

@@ -1,145 +1,39 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
-import { formatKopecks, formatMicroUsdt, formatRate, kopecksToMicroUsdt } from '../base/money.ts';
-import { createRecent } from '../base/recent.ts';
+import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { isRecipientBlocked } from '../controls/index.ts';
-import { readBalances } from '../ledger/index.ts';
 import {
   createPayment,
   findPayment,
   listPayments,
-  type Payment,
   type PaymentStatus,
   paymentObject,
   resolveQr,
 } from '../payments/index.ts';
-import { type CurrentRate, isStale, readCurrentRate } from '../rates/index.ts';
-import { readAmount, readMetadata } from './body.ts';
+import { losslessBody, readAmount, readMetadata, refuseUnstorableText } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { sendError } from './errors.ts';
+import { rememberFinished } from './finished.ts';
 import { responses } from './responses.ts';
 import * as schemas from './schemas.ts';
+import { readInstant } from './times.ts';
 
-const apiVersion = '2026-11-14';
 const security = [{ apiKey: [] }];
 
-/** Together a few megabytes; large ones are read again. */
-const keptAnswers = 10_000;
-const keptCharacters = 2_048;
+interface ListQuery {
+  limit: number;
+  starting_after?: string;
+  status?: PaymentStatus;
+  external_id?: string;
+  created_after?: string;
+  created_before?: string;
+}
 
-/** The eight endpoints of the contract. Each reads, asks the rooms below, and writes; none decides. */
-export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
+/** Look at a code, pay it, and see what became of it. Each reads, asks the rooms below, and writes; none decides. */
+export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
   const send = (reply: FastifyReply, json: string) =>
     reply.type('application/json; charset=utf-8').send(json);
-  // A finished payment never changes, so what was answered once can be answered again without asking the database.
-  const finished = createRecent<string>(keptAnswers);
-  const nameOf = (partnerId: string, mode: string, paymentId: string) => `${partnerId} ${mode} ${paymentId}`;
-  const describe = (payment: Payment) => {
-    const text = paymentObject(payment);
-    if (payment.status !== 'processing' && text.length <= keptCharacters)
-      finished.add(nameOf(payment.partnerId, payment.mode, payment.paymentId), text);
-    return text;
-  };
-  const body = (request: FastifyRequest) => (request as FastifyRequest & { lossless: JsonObject }).lossless;
-
-  server.get(
-    '/v1/ping',
-    {
-      schema: {
-        operationId: 'ping',
-        tags: ['Account'],
-        summary: 'Key check',
-        security,
-        response: responses(schemas.Ping, []),
-      },
-    },
-    request => ({
-      ok: true,
-      partner_id: request.caller.partnerId,
-      mode: request.caller.mode,
-      api_version: apiVersion,
-      request_id: request.id,
-    }),
-  );
-
-  server.get(
-    '/v1/balance',
-    {
-      schema: {
-        operationId: 'getBalance',
-        tags: ['Account'],
-        summary: 'Balance in USDT',
-        security,
-        response: responses(schemas.Balance, []),
-      },
-    },
-    async request => {
-      const balances = await readBalances(deps.db, request.caller.partnerId);
-      return {
-        balance_usdt: formatMicroUsdt(balances[request.caller.mode].availableMicroUsdt),
-        currency: 'USDT',
-        request_id: request.id,
-      };
-    },
-  );
-
-  const describeFreshness = (rate: CurrentRate) => ({
-    as_of: Math.floor(rate.asOf.getTime() / 1000),
-    max_age_sec: deps.rateMaxAgeSec,
-    stale: isStale(rate, deps.clock, deps.rateMaxAgeSec),
-  });
-
-  server.get(
-    '/v1/rate',
-    {
-      schema: {
-        operationId: 'getRate',
-        tags: ['Rates'],
-        summary: 'Current rate',
-        security,
-        response: responses(schemas.Rate, ['rate_unavailable']),
-      },
-    },
-    async (request, reply) => {
-      const rate = await readCurrentRate(deps.db);
-      if (!rate) return sendError(request, reply, 'rate_unavailable');
-      return {
-        pair: 'USDT/RUB',
-        rate: formatRate(rate.rateE4),
-        ...describeFreshness(rate),
-        request_id: request.id,
-      };
-    },
-  );
-
-  server.post(
-    '/v1/quote',
-    {
-      schema: {
-        operationId: 'createQuote',
-        tags: ['Rates'],
-        summary: 'How much USDT is debited for an amount in rubles',
-        security,
-        body: schemas.QuoteRequest,
-        response: responses(schemas.Quote, ['invalid_request', 'rate_unavailable']),
-      },
-    },
-    async (request, reply) => {
-      const kopecks = readAmount(body(request))!;
-      const rate = await readCurrentRate(deps.db);
-      if (!rate) return sendError(request, reply, 'rate_unavailable');
-      return {
-        amount_rub: formatKopecks(kopecks),
-        amount_usdt: formatMicroUsdt(kopecksToMicroUsdt(kopecks, rate.rateE4)),
-        rate: formatRate(rate.rateE4),
-        pair: 'USDT/RUB',
-        fee_rub: '0.00',
-        ...describeFreshness(rate),
-        request_id: request.id,
-      };
-    },
-  );
+  const finished = rememberFinished();
 
   server.post<{ Body: { qr_url: string } }>(
     '/v1/qr/resolve',
@@ -212,7 +106,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const fields = body(request);
+      const fields = losslessBody(request);
       const amountKopecks = readAmount(fields);
       const metadata = readMetadata(fields);
       const keys = request.raw.headersDistinct['idempotency-key'] ?? [];
@@ -234,11 +128,16 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
           idempotencyKey,
         },
       ).finally(leave);
+      if (creation.isAnswerLost) {
+        reply.hijack();
+        return request.raw.socket.destroy();
+      }
       if (creation.outcome === 'payment') {
         if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
-        return send(reply, describe(creation.payment));
+        return send(reply, finished.describe(creation.payment));
       }
-      const { requiredMicroUsdt, balanceMicroUsdt } = creation;
+      const { requiredMicroUsdt, balanceMicroUsdt, retryAfterSec } = creation;
+      if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
       return sendError(
         request,
         reply,
@@ -253,7 +152,7 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
     },
   );
 
-  server.get<{ Querystring: { limit: number; starting_after?: string; status?: PaymentStatus } }>(
+  server.get<{ Querystring: ListQuery }>(
     '/v1/payments',
     {
       schema: {
@@ -266,15 +165,21 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const { limit, starting_after: after, status } = request.query;
+      const { limit, starting_after: after, status, external_id: externalId } = request.query;
+      if (externalId !== undefined) refuseUnstorableText(externalId, ['query', 'external_id']);
+      const createdFrom = readInstant(request.query.created_after, 'created_after');
+      const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
       const cursor = startingAfter && (await findPayment(deps.db, request.caller, startingAfter));
       if (after !== undefined && (!cursor || cursor.status === 'rejected'))
         return sendError(request, reply, 'not_found');
       const page = await listPayments(deps.db, request.caller, {
         limit,
-        ...(startingAfter ? { startingAfter } : {}),
-        ...(status ? { status } : {}),
+        startingAfter,
+        status,
+        externalId,
+        createdFrom,
+        createdBefore,
       });
       const nextCursor = page.hasMore ? page.payments.at(-1)!.paymentId : null;
       const rest = JSON.stringify({
@@ -299,13 +204,12 @@ export function partnerRoutes(server: FastifyInstance, deps: ApiDeps): void {
       },
     },
     async (request, reply) => {
-      const { partnerId, mode } = request.caller;
-      const known = finished.get(nameOf(partnerId, mode, request.params.payment_id));
+      const known = finished.find(request.caller, request.params.payment_id);
       if (known) return send(reply, known);
       const paymentId = parseId('pay', request.params.payment_id);
       const payment = paymentId && (await findPayment(deps.db, request.caller, paymentId));
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
-      return send(reply, describe(payment));
+      return send(reply, finished.describe(payment));
     },
   );
 }

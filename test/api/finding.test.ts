@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { idFromUuid } from '../../src/base/ids.ts';
+import { listStatement } from '../../src/payments/list.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { storeManyPayments } from '../helpers/many-payments.ts';
+
+const { pool } = await createDatabase();
+// Ahead of the clock of this machine: ids never go back within a process.
+const clock = manualClock('2031-05-05T10:00:00.000Z');
+const { address } = await startApi({ pool, clock });
+
+async function newPartner() {
+  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const partner = partnerAt(address, testKey);
+  const pay = async (fields: object = {}, kopecks = 10_000): Promise<string> => {
+    await setRate(pool, clock);
+    return (await partner.pay({ qr_url: newLink(kopecks), ...fields })).json.id;
+  };
+  const find = async (query: Record<string, string>) => {
+    const { status, json } = await partner.get(`/v1/payments?${new URLSearchParams(query)}`);
+    return status === 200 ? json.data.map(({ id }: { id: string }) => id) : json.detail;
+  };
+  return { ...partner, partnerId, liveKey, pay, find };
+}
+const now = () => new Date(clock.nowMs()).toISOString();
+
+describe('payments are found', () => {
+  test('by what the partner calls them, newest first, its own and of this mode only', async () => {
+    const partner = await newPartner();
+    const [first, , third] = [
+      await partner.pay({ external_id: 'order 1/2 & ü' }),
+      await partner.pay({ external_id: 'order' }),
+      await partner.pay({ external_id: 'order 1/2 & ü' }),
+    ];
+    const stranger = await newPartner();
+    await stranger.pay({ external_id: 'order 1/2 & ü' });
+    expect(await partner.find({ external_id: 'order 1/2 & ü' })).toEqual([third, first]);
+    expect(await partner.find({ external_id: 'ORDER' })).toEqual([]);
+    expect(await partner.find({ external_id: '' })).toEqual([]);
+    const live = await partnerAt(address, partner.liveKey).get('/v1/payments?external_id=order');
+    expect(live.json.data).toEqual([]);
+  });
+
+  test('by time, that of `created_after` included and that of `created_before` not', async () => {
+    const partner = await newPartner();
+    const times: string[] = [];
+    const ids: string[] = [];
+    for (let nth = 0; nth < 4; nth++) {
+      times.push(now());
+      ids.push(await partner.pay());
+      clock.advance(60_000);
+    }
+    const [, second, third] = times as [string, string, string];
+    expect(await partner.find({ created_after: second })).toEqual([ids[3], ids[2], ids[1]]);
+    expect(await partner.find({ created_before: third })).toEqual([ids[1], ids[0]]);
+    expect(await partner.find({ created_after: second, created_before: third })).toEqual([ids[1]]);
+    expect(await partner.find({ created_after: third, created_before: second })).toEqual([]);
+    // The payment was created 0.1 ms before this, and is not of this time any more.
+    const justAfter = third.replace('Z', '100Z');
+    expect(await partner.find({ created_after: justAfter })).toEqual([ids[3]]);
+    expect(await partner.find({ created_before: justAfter })).toEqual([ids[2], ids[1], ids[0]]);
+  });
+
+  test('by a time as the API writes it, in any offset, and with a bare plus', async () => {
+    const partner = await newPartner();
+    const id = await partner.pay();
+    const { created_at } = (await partner.get(`/v1/payments/${id}`)).json;
+    expect(await partner.find({ created_after: created_at })).toEqual([id]);
+    expect((await partner.get(`/v1/payments?created_after=${created_at}`)).json.data).toHaveLength(1);
+    const inMoscow = new Date(clock.nowMs() + 3 * 3_600_000).toISOString().replace('Z', '+03:00');
+    expect(await partner.find({ created_after: inMoscow })).toEqual([id]);
+    expect(await partner.find({ created_before: inMoscow })).toEqual([]);
+  });
+
+  test('by all of it at once, page by page', async () => {
+    const partner = await newPartner();
+    const from = now();
+    const ids: string[] = [];
+    for (let nth = 0; nth < 6; nth++) {
+      ids.push(await partner.pay({ external_id: 'one' }, nth % 2 ? 10_001 : 10_000));
+      await partner.pay({ external_id: 'other' });
+      clock.advance(1_000);
+    }
+    const query = { external_id: 'one', status: 'failed', created_after: from, limit: '2' };
+    expect(await partner.find(query)).toEqual([ids[5], ids[3]]);
+    expect(await partner.find({ ...query, starting_after: ids[3]! })).toEqual([ids[1]]);
+    const page = await partner.get(`/v1/payments?${new URLSearchParams(query)}`);
+    expect(page.json).toMatchObject({ has_more: true, next_cursor: ids[3] });
+  });
+
+  test.each([
+    ['created_after', '2026-11-15'],
+    ['created_after', '2026-11-15T10:00:00'],
+    ['created_after', '2026-02-30T10:00:00Z'],
+    ['created_after', '2026-11-15T24:00:00Z'],
+    ['created_after', '2026-11-15T10:00:00.1234567Z'],
+    ['created_before', '2026-11-15T10:00:00+25:00'],
+    ['created_before', '1794737400'],
+    ['created_before', ''],
+    ['external_id', 'a\0b'],
+    ['external_id', 'x'.repeat(129)],
+  ])('and not by %s = %j', async (name, value) => {
+    const partner = await newPartner();
+    expect(await partner.find({ [name]: value })).toEqual([
+      { loc: ['query', name], msg: expect.any(String), type: expect.any(String) },
+    ]);
+  });
+
+  test('along an index, however many there are', async () => {
+    const { partners, firstAt } = await storeManyPayments(pool, 50_000, 3);
+    const owner = { partnerId: partners[0]!, mode: 'live' as const };
+    const planOf = async (filter: object) => {
+      const { text, values } = listStatement(owner, { limit: 50, ...filter });
+      const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+      const plan = rows[0]['QUERY PLAN'][0].Plan;
+      return { text: JSON.stringify(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+    };
+    const named = await planOf({ externalId: 'order-30003' });
+    expect(named.text).toContain('"Index Name":"payments_by_external_id"');
+    const middle = firstAt.getTime() + 2_500_000;
+    const minute = await planOf({ createdFrom: new Date(middle), createdBefore: new Date(middle + 60_000) });
+    const after = idFromUuid('pay', '00000000-0000-7000-8000-000000000000');
+    const nothing = await planOf({ startingAfter: after, createdFrom: new Date(middle) });
+    for (const { text, blocks } of [named, minute, nothing]) {
+      expect(text).not.toContain('Seq Scan');
+      // Of some thousand blocks that the table has.
+      expect(blocks).toBeLessThan(1_200);
+    }
+    expect(named.blocks).toBeLessThan(20);
+  });
+});

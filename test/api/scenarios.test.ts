@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
+import {
+  countInReview,
+  countUnfinished,
+  listReview,
+  recoverDuePayments,
+  scenarios,
+} from '../../src/payments/index.ts';
+import {
+  createSender,
+  createVault,
+  listAttempts,
+  setWebhook,
+  startDelivery,
+} from '../../src/webhooks/index.ts';
+import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const simulator = await startSimulator();
+const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address });
+const vault = createVault(secretKey);
+const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+const sending = { ...deps, vault, sender, webhookPausesSec: [0, 10, 30, 120] };
+let delivery = startDelivery(sending);
+afterAll(() => delivery.stop());
+afterAll(() => sender.close());
+beforeEach(() => setRate(pool, clock));
+afterEach(async () => {
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+
+const asking = (kopeck_scenario: unknown, kopecks = 10_000) => ({
+  qr_url: newLink(kopecks),
+  metadata: { kopeck_scenario, own: 1 },
+});
+
+async function newPartner() {
+  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const receiver = await startReceiver();
+  await setWebhook(deskOf(pool, clock), vault, partnerId, receiver.url);
+  const heard = () => receiver.received.map(({ json }) => json.data.id);
+  const untilHeard = (ids: string[]) =>
+    vi.waitFor(() => expect(heard()).toEqual(ids), { timeout: 5_000, interval: 5 });
+  const payments = async () => (await partnerAt(address, testKey).get('/v1/payments')).json.data;
+  return {
+    ...partnerAt(address, testKey),
+    partnerId,
+    testKey,
+    liveKey,
+    receiver,
+    heard,
+    untilHeard,
+    payments,
+  };
+}
+const untouched = { availableMicroUsdt: 10_000_000_000n, heldMicroUsdt: 0n, settledMicroUsdt: 0n };
+const quietly = () => new Promise(resolve => setTimeout(resolve, 600));
+
+describe('answer_lost', () => {
+  test.each([10_000, 10_001, 10_002])('the payment over %i stands, and the repeat tells', async kopecks => {
+    const partner = await newPartner();
+    const [body, key] = [asking('answer_lost', kopecks), randomUUID()];
+    await expect(partner.pay(body, key)).rejects.toThrow('fetch failed');
+    const [payment] = await partner.payments();
+    expect(payment).toMatchObject({ metadata: body.metadata });
+    const repeat = await partner.pay(body, key);
+    expect(repeat.json).toEqual(payment);
+    expect(repeat.headers.get('idempotent-replayed')).toBe('true');
+    expect(await partner.payments()).toHaveLength(1);
+  });
+
+  test('of a request that is refused nothing is lost', async () => {
+    const partner = await newPartner();
+    expect((await partner.pay(asking('answer_lost', 10_003))).json.error.code).toBe('qr_changed');
+  });
+
+  test('is lost once, also for those who send it many times at once', async () => {
+    const partner = await newPartner();
+    const [body, key] = [asking('answer_lost'), randomUUID()];
+    const answers = await Promise.allSettled(Array.from({ length: 5 }, () => partner.pay(body, key)));
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await partner.payments()).toHaveLength(1);
+  });
+});
+
+describe('unavailable_twice', () => {
+  test('two refusals that debit nothing, then the payment, by key and over a restart', async () => {
+    const partner = await newPartner();
+    const [body, key] = [asking('unavailable_twice'), randomUUID()];
+    const refuse = async (at: typeof partner, idempotencyKey: string) => {
+      const { status, json, headers } = await at.pay(body, idempotencyKey);
+      expect({ status, code: json.error?.code, after: headers.get('retry-after') }).toEqual({
+        status: 503,
+        code: 'gateway_unavailable',
+        after: '1',
+      });
+    };
+    await refuse(partner, key);
+    await refuse(partner, randomUUID());
+    const next = await startApi({ pool, clock });
+    await refuse({ ...partner, ...partnerAt(next.address, partner.testKey) }, key);
+    expect((await readBalances(pool, partner.partnerId)).test).toEqual(untouched);
+    expect(await partner.payments()).toEqual([]);
+    const accepted = await partner.pay(body, key);
+    expect(accepted.json).toMatchObject({ status: 'succeeded' });
+    expect((await partner.pay(body, key)).json).toEqual(accepted.json);
+  });
+
+  test('what would be refused anyway is refused for its own reason', async () => {
+    const partner = await newPartner();
+    const wrong = { ...asking('unavailable_twice'), amount_rub: '7.00' };
+    expect((await partner.pay(wrong)).json.error.code).toBe('amount_mismatch');
+  });
+});
+
+test('rate_stale: refused as often as it is asked for, and the key stays free', async () => {
+  const partner = await newPartner();
+  const [body, key] = [asking('rate_stale'), randomUUID()];
+  for (let times = 0; times < 3; times++) {
+    const { status, json } = await partner.pay(body, key);
+    expect({ status, code: json.error.code }).toEqual({ status: 503, code: 'rate_unavailable' });
+  }
+  expect((await readBalances(pool, partner.partnerId)).test).toEqual(untouched);
+  expect((await partner.pay({ qr_url: body.qr_url }, key)).json.status).toBe('succeeded');
+});
+
+describe('a review', () => {
+  test.each([
+    ['review_succeeds', 10_000, 'succeeded'],
+    ['review_succeeds', 10_001, 'succeeded'],
+    ['review_succeeds', 10_002, 'succeeded'],
+    ['review_fails', 10_000, 'failed'],
+  ])('%s over %i: in review at once, %s after two minutes and no sooner', async (scenario, kopecks, end) => {
+    const partner = await newPartner();
+    const [body, key] = [asking(scenario, kopecks), randomUUID()];
+    const { json } = await partner.pay(body, key);
+    expect(json).toMatchObject({ status: 'processing', status_detail: 'manual_review', settled_at: null });
+    const look = async () => (await partner.get(`/v1/payments/${json.id}`)).json;
+    expect(await look()).toEqual(json);
+    expect((await partner.pay(body, key)).json).toEqual(json);
+    clock.advance(119_999);
+    await recoverDuePayments(deps);
+    expect(await look()).toEqual(json);
+    clock.advance(1);
+    // By another process, which knows only what is on record.
+    await recoverDuePayments((await startApi({ pool, clock })).deps);
+    expect(await look()).toMatchObject({ status: end, metadata: body.metadata });
+    const { heldMicroUsdt, settledMicroUsdt } = (await readBalances(pool, partner.partnerId)).test;
+    expect([heldMicroUsdt, settledMicroUsdt > 0n]).toEqual([0n, end === 'succeeded']);
+    await partner.untilHeard([json.id]);
+  });
+});
+
+test('a review that was asked for is no matter for operators', async () => {
+  const partner = await newPartner();
+  await partner.pay(asking('review_fails'));
+  expect((await listReview(pool, { limit: 10 })).payments).toEqual([]);
+  expect((await countInReview(pool)).count).toBe(0);
+  expect((await countUnfinished(pool)).get('manual_review')).toBeUndefined();
+});
+
+describe('webhook_twice', () => {
+  test('the same event a second time after it was delivered, and no third', async () => {
+    const partner = await newPartner();
+    const { id } = (await partner.pay(asking('webhook_twice'))).json;
+    await partner.untilHeard([id, id]);
+    await quietly();
+    const [one, two, ...more] = partner.receiver.received;
+    expect(more).toEqual([]);
+    expect(two!.body).toBe(one!.body);
+    expect(two!.headers['x-service-delivery']).toBe(one!.headers['x-service-delivery']);
+    expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0);
+  });
+
+  test('also when the first attempts fail and the process that sends is another one', async () => {
+    const partner = await newPartner();
+    partner.receiver.answer(withStatus(500));
+    const { id } = (await partner.pay(asking('webhook_twice'))).json;
+    await vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
+    await delivery.stop();
+    delivery = startDelivery(sending);
+    partner.receiver.answer(withStatus(204));
+    clock.advance(10_000);
+    await partner.untilHeard([id, id, id]);
+    await vi.waitFor(async () => expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0));
+    const attempts = await listAttempts(pool, partner.partnerId, 9);
+    expect(attempts.map(({ status }) => status)).toEqual([204, 204, 500]);
+  });
+});
+
+describe('webhooks_out_of_order', () => {
+  test('the event goes out after the one that comes after it', async () => {
+    const partner = await newPartner();
+    const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
+    await quietly();
+    expect(partner.heard()).toEqual([]);
+    const next = (await partner.pay(asking(undefined))).json.id;
+    await partner.untilHeard([next, held]);
+    const feed = (await partner.get('/v1/events')).json.data;
+    expect(feed.map(({ data }: { data: { id: string } }) => data.id)).toEqual([held, next]);
+  });
+
+  test('two who ask for it change places', async () => {
+    const partner = await newPartner();
+    const first = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
+    await vi.waitFor(async () =>
+      expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
+    );
+    const second = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
+    await partner.untilHeard([second, first]);
+  });
+
+  test('without another it goes out after 30 seconds, over a restart', async () => {
+    const partner = await newPartner();
+    const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
+    await vi.waitFor(async () =>
+      expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
+    );
+    await delivery.stop();
+    delivery = startDelivery(sending);
+    clock.advance(29_999);
+    await quietly();
+    expect(partner.heard()).toEqual([]);
+    clock.advance(1);
+    await partner.untilHeard([held]);
+  });
+});
+
+test.each(['nothing of ours', 'toString', '', 7, null, ['answer_lost'], { answer_lost: true }])(
+  'metadata that mean something else are left alone: %j',
+  async value => {
+    const partner = await newPartner();
+    const body = asking(value);
+    const { json } = await partner.pay(body);
+    expect(json).toMatchObject({ status: 'succeeded', metadata: body.metadata });
+    await partner.untilHeard([json.id]);
+  },
+);
+
+test('no scenario for live payments: they are paid, answered and told as ever', async () => {
+  const partner = await newPartner();
+  const live = partnerAt(address, partner.liveKey);
+  const ids: string[] = [];
+  for (const kopeck_scenario of Object.keys(scenarios)) {
+    const { link } = await makeQr(simulator);
+    const { status, json } = await live.pay({ qr_url: link, metadata: { kopeck_scenario } });
+    expect({ kopeck_scenario, status, is: json.status }).toEqual({
+      kopeck_scenario,
+      status: 200,
+      is: 'succeeded',
+    });
+    ids.push(json.id);
+    await partner.untilHeard(ids);
+  }
+  await quietly();
+  expect(partner.heard()).toEqual(ids);
+  const counted = await pool.query('SELECT FROM test_refusals WHERE partner_id = $1', [
+    uuidFromId(partner.partnerId),
+  ]);
+  expect(counted.rowCount).toBe(0);
+});

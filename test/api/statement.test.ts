@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { credit } from '../../src/ledger/index.ts';
+import { createPartner } from '../../src/partners/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+// Long over by the clock of the database too, without which no day is closed.
+const clock = manualClock('2026-11-10T23:59:00.000Z');
+const { address } = await startApi({ pool, clock });
+beforeEach(() => setRate(pool, clock));
+
+/** Its books begin by the clock of the test: entries never go back in time. */
+async function newCustomer() {
+  const desk = deskOf(pool, clock);
+  const { partnerId } = await createPartner(desk, 'Shop of the past');
+  const funding = { partnerId, mode: 'live', reference: 'funding', microUsdt: 1_000_000_000n } as const;
+  await credit(pool, clock, [funding]);
+  return {
+    testKey: await issueKey(pool, partnerId, 'test'),
+    liveKey: await issueKey(pool, partnerId, 'live'),
+  };
+}
+
+const dayMs = 86_400_000;
+const today = () => new Date(clock.nowMs()).toISOString().slice(0, 10);
+const fileOf = (key: string, query: string, headers: Record<string, string> = {}) =>
+  fetch(`${address}/v1/statement?${query}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+
+describe('the statement of a day', () => {
+  test('has what happened, is open today, and is the same for ever once the day is over', async () => {
+    const { testKey } = await newCustomer();
+    const partner = partnerAt(address, testKey);
+    const day = today();
+    const paid = (await partner.pay({ qr_url: newLink(10_000) })).json;
+    const waiting = (await partner.pay({ qr_url: newLink(10_002) })).json;
+    const open = await partner.get(`/v1/statement?day=${day}`);
+    expect(open.json).toMatchObject({ object: 'statement', mode: 'test', day, closed: false });
+    expect(open.json.entries.map((entry: { payment_id: string }) => entry.payment_id)).toEqual(
+      expect.arrayContaining([paid.id, waiting.id]),
+    );
+    expect(open.json.open_holds).toMatchObject([{ payment_id: waiting.id }]);
+
+    clock.advance(dayMs);
+    await setRate(pool, clock);
+    const closed = await partner.get(`/v1/statement?day=${day}`);
+    expect(closed.json).toMatchObject({ closed: true, entries: open.json.entries });
+    expect(closed.json.request_id).toBeUndefined();
+    await partner.pay({ qr_url: newLink(10_000) });
+    expect((await partner.get(`/v1/statement?day=${day}&format=json`)).text).toBe(closed.text);
+    const next = await partner.get(`/v1/statement?day=${today()}`);
+    expect(next.json.opening).toEqual(closed.json.closing);
+  });
+
+  test('comes in both forms with the digest of the one, in the header too', async () => {
+    const { testKey } = await newCustomer();
+    const partner = partnerAt(address, testKey);
+    await partner.pay({ qr_url: newLink(10_000) });
+    const query = `day=${today()}`;
+    const { json, headers } = await partner.get(`/v1/statement?${query}`);
+    const response = await fileOf(testKey, `${query}&format=csv`);
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+    const csv = await response.text();
+    const lines = csv.split('\n');
+    const before = lines
+      .slice(0, -2)
+      .map(line => `${line}\n`)
+      .join('');
+    const digest = `sha256:${createHash('sha256').update(before).digest('hex')}`;
+    expect(json.digest).toBe(digest);
+    expect(csv).toContain(digest);
+    for (const tag of [headers.get('etag'), response.headers.get('etag')]) expect(tag).toBe(`"${digest}"`);
+    const unchanged = await fileOf(testKey, query, { 'if-none-match': `"${digest}"` });
+    expect({ status: unchanged.status, text: await unchanged.text() }).toEqual({ status: 304, text: '' });
+    await partner.pay({ qr_url: newLink(10_000) });
+    expect((await fileOf(testKey, query, { 'if-none-match': `"${digest}"` })).status).toBe(200);
+  });
+
+  test('is of the mode of the key', async () => {
+    const { testKey, liveKey } = await newCustomer();
+    await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+    const live = (await partnerAt(address, liveKey).get(`/v1/statement?day=${today()}`)).json;
+    expect(live.entries).toMatchObject([{ reference: 'funding' }]);
+    expect(live).toMatchObject({ mode: 'live', closing: { available_usdt: '1000.000000' } });
+  });
+
+  test('is empty before there was a partner, and does not exist before its day', async () => {
+    const { testKey } = await newCustomer();
+    const partner = partnerAt(address, testKey);
+    const early = (await partner.get('/v1/statement?day=1999-01-01')).json;
+    expect(early).toMatchObject({ closed: true, entries: [], open_holds: [] });
+    expect(early.opening).toEqual(early.closing);
+    expect(early.closing.available_usdt).toBe('0.000000');
+    const tomorrow = new Date(clock.nowMs() + dayMs).toISOString().slice(0, 10);
+    const { status, json } = await partner.get(`/v1/statement?day=${tomorrow}`);
+    expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
+  });
+
+  test.each(['', 'day=', 'day=2026-02-30', 'day=15.11.2026', 'day=2026-11-15&format=xml', 'day=a&day=b'])(
+    'is not asked for with %j',
+    async query => {
+      const { testKey } = await newCustomer();
+      expect((await partnerAt(address, testKey).get(`/v1/statement?${query}`)).status).toBe(422);
+    },
+  );
+});

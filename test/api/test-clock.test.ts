@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { startRecovery } from '../../src/payments/index.ts';
+import {
+  createSender,
+  createVault,
+  listAttempts,
+  setWebhook,
+  startDelivery,
+} from '../../src/webhooks/index.ts';
+import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, deskOf } from '../helpers/database.ts';
+import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const simulator = await startSimulator();
+const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+const vault = createVault(secretKey);
+const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+const delivery = startDelivery({ ...deps, vault, sender, webhookPausesSec: [0, 10, 30, 120] });
+const stopRecovery = startRecovery(deps);
+afterAll(async () => {
+  await stopRecovery();
+  await delivery.stop();
+  await sender.close();
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+});
+beforeEach(() => setRate(pool, clock));
+
+async function newPartner() {
+  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const partner = partnerAt(address, testKey);
+  const advance = (advance_sec: number) => partner.post('/v1/test/clock', { body: { advance_sec } });
+  const statusOf = async (id: string) => (await partner.get(`/v1/payments/${id}`)).json.status;
+  const until = (id: string, status: string) =>
+    vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 5_000, interval: 20 });
+  return { ...partner, partnerId, liveKey, advance, statusOf, until };
+}
+const quietly = () => new Promise(resolve => setTimeout(resolve, 1_200));
+const waitOf = async (id: `pay_${string}`) =>
+  (await pool.query('SELECT next_at FROM open_payments WHERE payment_id = $1', [uuidFromId(id)])).rows[0]
+    .next_at;
+
+describe('the test clock', () => {
+  test('is the sum of its moves, and of one partner', async () => {
+    const [partner, other] = [await newPartner(), await newPartner()];
+    expect((await partner.get('/v1/test/clock')).json).toMatchObject({
+      object: 'test_clock',
+      advanced_sec: 0,
+    });
+    expect((await partner.advance(30)).json.advanced_sec).toBe(30);
+    await Promise.all([partner.advance(1), partner.advance(2), partner.advance(604_800)]);
+    expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(604_833);
+    expect((await other.get('/v1/test/clock')).json.advanced_sec).toBe(0);
+  });
+
+  test('brings the outcome of ,02 after its 30 seconds and no sooner, and leaves its times alone', async () => {
+    const [partner, other] = [await newPartner(), await newPartner()];
+    const { json } = await partner.pay({ qr_url: newLink(10_002) });
+    const theirs = (await other.pay({ qr_url: newLink(10_002) })).json;
+    await partner.advance(29);
+    await quietly();
+    expect(await partner.statusOf(json.id)).toBe('processing');
+    await partner.advance(1);
+    await partner.until(json.id, 'succeeded');
+    const ended = (await partner.get(`/v1/payments/${json.id}`)).json;
+    expect(ended).toMatchObject({ created_at: json.created_at, settled_at: json.created_at });
+    expect(await other.statusOf(theirs.id)).toBe('processing');
+  });
+
+  test('moves together count together', async () => {
+    const partner = await newPartner();
+    const { id } = (await partner.pay({ qr_url: newLink(10_002) })).json;
+    const before = await waitOf(id);
+    await Promise.all(Array.from({ length: 9 }, () => partner.advance(3)));
+    expect(before - (await waitOf(id))).toBe(27_000);
+  });
+
+  test.each([
+    ['review_succeeds', 'succeeded'],
+    ['review_fails', 'failed'],
+  ])('ends %s', async (kopeck_scenario, end) => {
+    const partner = await newPartner();
+    const { id } = (await partner.pay({ qr_url: newLink(10_000), metadata: { kopeck_scenario } })).json;
+    await partner.advance(119);
+    await quietly();
+    expect(await partner.statusOf(id)).toBe('processing');
+    // What is longer than the wait, such as two hours, is over with it.
+    await partner.advance(7_200);
+    await partner.until(id, end);
+  });
+
+  test('shortens the pause before the next attempt, and lets go of what is held back', async () => {
+    const partner = await newPartner();
+    const receiver = await startReceiver();
+    await setWebhook(deskOf(pool, clock), vault, partner.partnerId, receiver.url);
+    receiver.answer(withStatus(500));
+    await partner.pay({ qr_url: newLink(10_000) });
+    const attempts = (count: number) =>
+      vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(count), {
+        timeout: 5_000,
+      });
+    await attempts(1);
+    await partner.advance(9);
+    await quietly();
+    await attempts(1);
+    await partner.advance(1);
+    await attempts(2);
+    receiver.answer(withStatus(200));
+    await partner.advance(30);
+    await attempts(3);
+    await partner.pay({
+      qr_url: newLink(10_000),
+      metadata: { kopeck_scenario: 'webhooks_out_of_order' },
+    });
+    await quietly();
+    expect(receiver.received).toHaveLength(3);
+    await partner.advance(30);
+    await attempts(4);
+  });
+
+  test('live rows stay where they are', async () => {
+    const partner = await newPartner();
+    const live = partnerAt(address, partner.liveKey);
+    const receiver = await startReceiver();
+    await setWebhook(deskOf(pool, clock), vault, partner.partnerId, receiver.url);
+    receiver.answer(withStatus(500));
+    const paid = await makeQr(simulator);
+    await live.pay({ qr_url: paid.link });
+    await vi.waitFor(async () => expect(await listAttempts(pool, partner.partnerId, 9)).toHaveLength(1));
+    const open = await makeQr(simulator);
+    await open.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
+    const { id } = (await live.pay({ qr_url: open.link }, randomUUID())).json;
+    const rows = async () => ({
+      look: await waitOf(id),
+      next: (
+        await pool.query('SELECT next_at, attempts FROM deliveries WHERE partner_id = $1', [
+          uuidFromId(partner.partnerId),
+        ])
+      ).rows,
+    });
+    const before = await rows();
+    expect(before.look.getTime()).toBeGreaterThan(clock.nowMs());
+    await partner.advance(604_800);
+    expect(await rows()).toEqual(before);
+  });
+
+  test('is not for live keys', async () => {
+    const partner = await newPartner();
+    const live = partnerAt(address, partner.liveKey);
+    for (const answer of [
+      await live.get('/v1/test/clock'),
+      await live.post('/v1/test/clock', { body: { advance_sec: 1 } }),
+    ])
+      expect({ status: answer.status, code: answer.json.error.code }).toEqual({
+        status: 403,
+        code: 'test_key_required',
+      });
+    expect((await partner.get('/v1/test/clock')).json.advanced_sec).toBe(0);
+  });
+
+  test.each([0, -1, 604_801, 1.5, '30', null, undefined])('does not move by %j', async advance_sec => {
+    const partner = await newPartner();
+    const { status, json } = await partner.post('/v1/test/clock', { body: { advance_sec } });
+    expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['body', 'advance_sec'] });
+  });
+});

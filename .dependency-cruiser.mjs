@@ -68,8 +68,8 @@ export default {
       name: 'client-library-stands-alone',
       comment: 'It runs wherever there are fetch and WebCrypto, and is installed without the house.',
       severity: 'error',
-      from: { path: '^sdk/' },
-      to: { pathNot: '^sdk/' },
+      from: { path: '^sdk/src/' },
+      to: { pathNot: '^sdk/src/' },
     },
     {
       name: 'simulator-stands-alone',

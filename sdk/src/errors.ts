@@ -158,7 +158,7 @@ export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterS
 type Told = ErrorBody['error'] & { retryable?: boolean; same_key?: boolean };
 
 /** The error object of the contract, as opposed to what some proxy in between has to say. */
-export function contractError(body: unknown): Told | undefined {
+function contractError(body: unknown): Told | undefined {
   const { error } = Object(body) as { error?: Told };
   return typeof error?.code === 'string' ? error : undefined;
 }

@@ -39,9 +39,10 @@ async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefi
   let length = 0;
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > mostBytes) return undefined;
-    chunks.push(chunk);
+    // Read to its end all the same: who is still sending would not hear the answer.
+    if (length <= mostBytes) chunks.push(chunk);
   }
+  if (length > mostBytes) return undefined;
   const raw = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {

@@ -12,12 +12,13 @@ interface Reply {
   code(status: number): { send(body: unknown): unknown };
 }
 
-interface Scope {
+/** What is used of an instance. Fastify's own types of it are too many to be written here. */
+interface Methods {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
     type: '*',
     options: { parseAs: 'buffer' },
-    parser: (request: never, body: never) => Promise<unknown>,
+    parser: (request: unknown, body: unknown) => Promise<unknown>,
   ): unknown;
   post(
     path: string,
@@ -25,17 +26,19 @@ interface Scope {
     handler: (request: Request, reply: Reply) => Promise<unknown>,
   ): unknown;
 }
+type Instance = Record<keyof Methods, (...args: never[]) => unknown>;
 
 /**
  * `app.register(kopeckWebhook, { path: '/kopeck', secret, onEvent })`. Registered so, it keeps the raw body of this path
  * and leaves the rest of the program as it is.
  */
 export async function kopeckWebhook(
-  scope: Scope,
+  instance: Instance,
   { path, ...options }: WebhookOptions & { path: string },
 ): Promise<void> {
+  const scope = instance as Methods;
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: unknown) => body);
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request, body) => body);
   scope.post(path, { bodyLimit: mostBytes }, async (request, reply) => {
     const raw = request.body instanceof Uint8Array ? request.body : '';
     const { status, body } = await receive(raw, request.headers[signatureHeader], options);

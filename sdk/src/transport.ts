@@ -1,4 +1,4 @@
-import { ConnectionError, contractError, errorFrom, KopeckError, TimeoutError } from './errors.ts';
+import { ConnectionError, errorFrom, KopeckError, TimeoutError } from './errors.ts';
 import { asksAgain, pauseMs, readRetryAfter, retryAfterOf } from './retries.ts';
 
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -162,8 +162,7 @@ export function createTransport(options: TransportOptions): Transport {
 /** Some proxies answer 200 with a page of their own. */
 function readObject(text: string): object {
   const answer: unknown = JSON.parse(text);
-  if (typeof answer !== 'object' || answer === null || contractError(answer))
-    throw new Error('not an answer');
+  if (typeof answer !== 'object' || answer === null) throw new Error('not an answer');
   return answer;
 }
 

@@ -95,7 +95,7 @@ export class Kopeck {
   ): Promise<Statement | string> {
     const asked = { query: { day, format }, signal };
     return format === 'csv'
-      ? this.#transport.text('GET', 'statement', asked)
+      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), asked)
       : this.#transport.json<Statement>('GET', 'statement', asked);
   }
 }

@@ -20,7 +20,7 @@ export class KopeckError extends Error {
   readonly requestId: string | undefined;
   /** Whether the same request may succeed later. What could be retried at once has been retried already. */
   readonly retryable: boolean;
-  /** Whether a repeat must carry the same idempotency key; with another one the code may be paid twice. */
+  /** Whether this payment, sent again, be it mended first, must keep its key; with another one it may be paid twice. */
   readonly sameKey: boolean;
   /** The key of the payment that was to be created. */
   readonly idempotencyKey: string | undefined;
@@ -120,6 +120,9 @@ export interface Refusal extends Pause {
   body: unknown;
 }
 
+/** Only after these a payment needs another key. */
+const keyless = ['idempotency_conflict', 'missing_idempotency_key'];
+
 /** The error that an answer means. */
 export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterSec }: Refusal): KopeckError {
   const told = contractError(body);
@@ -130,8 +133,8 @@ export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterS
     requestId: requestId ?? told?.request_id,
     idempotencyKey,
     retryable: told?.retryable ?? temporary,
-    // What failed inside the service, or was answered by somebody in between, may have been carried out.
-    sameKey: told?.same_key ?? (temporary || status >= 500 || (!told && !isMalformed(body))),
+    // A refused request leaves its key free, and an attempt before it, of which only the answer was lost, is found by it.
+    sameKey: told?.same_key ?? !keyless.includes(told?.code ?? ''),
   };
   const message = told?.message ?? `The service answered ${status}.`;
   if (isMalformed(body)) {

@@ -45,8 +45,13 @@ export interface Transport {
   now: () => number;
   /** The answer's JSON. */
   json<Answer>(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<Answer>;
-  /** The answer as it came. */
-  text(method: 'GET', path: string, options?: RequestOptions): Promise<string>;
+  /** The answer as it came, if it came to its end. */
+  text(
+    method: 'GET',
+    path: string,
+    isWhole: (text: string) => boolean,
+    options?: RequestOptions,
+  ): Promise<string>;
 }
 
 /** Asks, and asks again as section 7 of the contract says: the same bytes with the same key each time. */
@@ -155,7 +160,11 @@ export function createTransport(options: TransportOptions): Transport {
     now,
     json: <Answer>(method: string, path: string, asked: RequestOptions = {}) =>
       ask(method, path, asked, text => readObject(text) as Answer),
-    text: (method, path, asked = {}) => ask(method, path, asked, text => text),
+    text: (method, path, isWhole, asked = {}) =>
+      ask(method, path, asked, text => {
+        if (!isWhole(text)) throw new Error('it broke off');
+        return text;
+      }),
   };
 }
 

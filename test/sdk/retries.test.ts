@@ -184,13 +184,20 @@ describe('errors', () => {
     expect(error).toMatchObject({ code, status, requestId: 'req_1', message: `about ${code}` });
     expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
     expect(error.retryable).toBe(status === 429 || status === 503);
-    expect(error.sameKey).toBe(status === 429 || status >= 500);
+    expect(error.sameKey).toBe(true);
   });
 
   test('take the advice of the service', async () => {
     const advice = { retryable: true, same_key: true };
     const { kopeck } = scripted([refusal(409, 'duplicate_qr_in_flight', advice)]);
     await expect(kopeck.payments.create(params)).rejects.toMatchObject({ retryable: true, sameKey: true });
+    const other = scripted([refusal(409, 'qr_changed', { same_key: false })]);
+    await expect(other.kopeck.payments.create(params)).rejects.toMatchObject({ sameKey: false });
+  });
+
+  test('want another key only where this one belongs to another payment', async () => {
+    const { kopeck } = scripted([refusal(409, 'idempotency_conflict')]);
+    await expect(kopeck.payments.create(params)).rejects.toMatchObject({ retryable: false, sameKey: false });
   });
 
   test('say where a request is malformed, and what a balance lacks', async () => {
@@ -199,7 +206,6 @@ describe('errors', () => {
       code: 'malformed_request',
       message: 'body.qr_url: Field required',
       details: detail,
-      sameKey: false,
     });
     const lacking = { required_usdt: '1.081082', balance_usdt: '0.500000' };
     await expect(
@@ -224,4 +230,13 @@ describe('errors', () => {
       TypeError,
     );
   });
+});
+
+test('a statement that broke off before its digest is asked for again', async () => {
+  const whole = 'record,number\nopening,\ndigest,sha256:00\n';
+  const { kopeck, requests } = scripted([answer(200, 'record,number\nopening,\n'), answer(200, whole)]);
+  expect(await kopeck.statement({ day: '2026-11-14', format: 'csv' })).toBe(whole);
+  expect(requests.map(({ url }) => url)).toEqual(
+    Array(2).fill('https://pay.example/base/v1/statement?day=2026-11-14&format=csv'),
+  );
 });

@@ -185,6 +185,7 @@ function parse(text: string): unknown {
 
 function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
+    if (signal?.aborted) return resolve();
     const wake = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', wake);

@@ -44,7 +44,7 @@ export function scripted(script: Step[], options: Partial<KopeckOptions> = {}) {
   const pauses: number[] = [];
   let nowMs = Date.parse('2026-11-15T10:00:00Z');
   const fetch: Fetch = async (url, { method, headers, body }) => {
-    requests.push({ url, method, headers, body });
+    requests.push({ url, method, headers: { ...headers }, body });
     return script[Math.min(requests.length, script.length) - 1]!();
   };
   const kopeck = new Kopeck({

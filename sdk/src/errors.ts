@@ -158,7 +158,9 @@ export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterS
   return new KopeckError(message, facts);
 }
 
-type Told = ErrorBody['error'] & { retryable?: boolean; same_key?: boolean };
+/** A service that is older than the library gives no advice. */
+type Advice = 'retryable' | 'same_key';
+type Told = Omit<ErrorBody['error'], Advice> & Partial<Pick<ErrorBody['error'], Advice>>;
 
 /** The error object of the contract, as opposed to what some proxy in between has to say. */
 function contractError(body: unknown): Told | undefined {

@@ -43,6 +43,10 @@ export interface ErrorBody {
     message: string;
     /** Names this request; also in the header X-Request-Id */
     request_id: string;
+    /** Addition. True: wait, then send the same request again; it may well go through */
+    retryable: boolean;
+    /** Addition. True: whenever you send this payment again, also after mending it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
+    same_key: boolean;
     /** With `insufficient_balance`: what the payment needs */
     required_usdt?: string | undefined;
     /** With `insufficient_balance`: what there is */
@@ -148,6 +152,12 @@ export interface ListPaymentsQuery {
   /** The id of the last payment of the page before */
   starting_after?: string | undefined;
   status?: 'processing' | 'succeeded' | 'failed' | undefined;
+  /** Addition. Only payments that you call so */
+  external_id?: string | undefined;
+  /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, nothing is missed or seen twice */
+  created_after?: string | undefined;
+  /** Addition. Only payments created before this time, and not at it: ISO 8601 with offset */
+  created_before?: string | undefined;
 }
 
 export interface ListPaymentsAnswer {
@@ -176,6 +186,107 @@ export interface ListEventsAnswer {
   has_more: boolean;
   /** Pass it as `after`, now or later */
   next_cursor: string;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface GetStatementQuery {
+  /** A UTC day */
+  day: string;
+  format?: 'json' | 'csv' | undefined;
+}
+
+export interface GetStatementAnswer {
+  object: 'statement';
+  partner_id: string;
+  /** The mode of the key */
+  mode: 'live' | 'test';
+  day: string;
+  /** False for today: there may be more to come */
+  closed: boolean;
+  currency: 'USDT';
+  /** At the beginning of the day */
+  opening: {
+    /** With a minus: what was paid in */
+    topup_usdt: string;
+    /** With a minus: what the house gave */
+    treasury_usdt: string;
+    /** What could be spent */
+    available_usdt: string;
+    /** Debited for payments without an end */
+    held_usdt: string;
+    /** Spent */
+    settled_usdt: string;
+  };
+  entries: Array<{
+    /** Counts without gaps */
+    entry_no: string;
+    at: string;
+    kind: string;
+    from: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
+    to: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
+    /** What was moved */
+    amount_usdt: string;
+    /** After this entry */
+    after: {
+      /** With a minus: what was paid in */
+      topup_usdt: string;
+      /** With a minus: what the house gave */
+      treasury_usdt: string;
+      /** What could be spent */
+      available_usdt: string;
+      /** Debited for payments without an end */
+      held_usdt: string;
+      /** Spent */
+      settled_usdt: string;
+    };
+    /** Assigned by the service */
+    payment_id: string | null;
+    /** Of a credit */
+    reference: string | null;
+  }>;
+  /** At the end of the day, or so far */
+  closing: {
+    /** With a minus: what was paid in */
+    topup_usdt: string;
+    /** With a minus: what the house gave */
+    treasury_usdt: string;
+    /** What could be spent */
+    available_usdt: string;
+    /** Debited for payments without an end */
+    held_usdt: string;
+    /** Spent */
+    settled_usdt: string;
+  };
+  /** Payments that had no end then */
+  open_holds: Array<{
+    /** Counts without gaps */
+    entry_no: string;
+    at: string;
+    /** Held */
+    amount_usdt: string;
+    /** Assigned by the service */
+    payment_id: string;
+  }>;
+  digest: string;
+}
+
+export interface GetTestClockAnswer {
+  object: 'test_clock';
+  /** By how much it was moved, all in all */
+  advanced_sec: number;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface AdvanceTestClockBody {
+  advance_sec: number;
+}
+
+export interface AdvanceTestClockAnswer {
+  object: 'test_clock';
+  /** By how much it was moved, all in all */
+  advanced_sec: number;
   /** Names this request; also in the header X-Request-Id */
   request_id: string;
 }

@@ -71,4 +71,4 @@ test(`1 000 payments with faults are 1 000 payments, none twice (SEED=${seed})`,
   // None of it is worth anything unless all of it happened, and calls came to their end and were made again.
   for (const fault of faults) expect(proxy.happened.get(fault), fault).toBeGreaterThan(20);
   expect(calledAgain).toBeGreaterThan(20);
-});
+}, 240_000);

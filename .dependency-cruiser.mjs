@@ -65,6 +65,13 @@ export default {
       to: { path: '^web/' },
     },
     {
+      name: 'client-library-stands-alone',
+      comment: 'It runs wherever there are fetch and WebCrypto, and is installed without the house.',
+      severity: 'error',
+      from: { path: '^sdk/src/' },
+      to: { pathNot: '^sdk/src/' },
+    },
+    {
       name: 'simulator-stands-alone',
       comment: 'The bank side is another system: it shares nothing with the house but the wire.',
       severity: 'error',

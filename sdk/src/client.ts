@@ -1,0 +1,101 @@
+import { createEvents, type Events } from './events.ts';
+import { createKeys, type KeyStore } from './keys.ts';
+import { type CallOptions, createPayments, type Payments } from './payments.ts';
+import { createTransport, type Transport, type TransportOptions } from './transport.ts';
+import type {
+  Balance,
+  Ping,
+  Quote,
+  QuoteParams,
+  Rate,
+  ResolvedQr,
+  ResolveParams,
+  Statement,
+  TestClock,
+} from './types.ts';
+
+export interface KopeckOptions extends TransportOptions {
+  /** Keeps the idempotency key of each `external_id`, so that a restarted process repeats with the same one. */
+  keys?: KeyStore | undefined;
+}
+
+export interface StatementParams {
+  /** `YYYY-MM-DD`, in UTC. */
+  day: string;
+  format?: 'json' | 'csv' | undefined;
+}
+
+/** The partner API. Fields have the names of the contract; amounts are decimal strings, never floats. */
+export class Kopeck {
+  readonly payments: Payments;
+  readonly events: Events;
+  readonly qr: {
+    /** Whom and how much a code would pay; nothing is debited. */
+    resolve(params: ResolveParams, options?: CallOptions): Promise<ResolvedQr>;
+  };
+  /** For test keys only. */
+  readonly test: {
+    clock: {
+      /** Lets what waits in test mode happen so much earlier: outcomes, pauses of webhooks, the two hours. */
+      advance(params: { seconds: number }, options?: CallOptions): Promise<TestClock>;
+      get(options?: CallOptions): Promise<TestClock>;
+    };
+  };
+  readonly #transport: Transport;
+
+  constructor({ keys, ...options }: KopeckOptions) {
+    const transport = createTransport(options);
+    this.#transport = transport;
+    this.payments = createPayments(transport, createKeys(keys));
+    this.events = createEvents(transport);
+    this.qr = {
+      resolve: (params, { signal } = {}) => transport.json('POST', 'qr/resolve', { body: params, signal }),
+    };
+    this.test = {
+      clock: {
+        advance: ({ seconds }, { signal } = {}) =>
+          transport.json('POST', 'test/clock', {
+            body: { advance_sec: seconds },
+            signal,
+            // Repeated after a lost answer, it would go on twice as far.
+            repeatable: false,
+          }),
+        get: ({ signal } = {}) => transport.json('GET', 'test/clock', { signal }),
+      },
+    };
+  }
+
+  /** Whose key this is, and of which mode. */
+  ping({ signal }: CallOptions = {}): Promise<Ping> {
+    return this.#transport.json('GET', 'ping', { signal });
+  }
+
+  balance({ signal }: CallOptions = {}): Promise<Balance> {
+    return this.#transport.json('GET', 'balance', { signal });
+  }
+
+  rate({ signal }: CallOptions = {}): Promise<Rate> {
+    return this.#transport.json('GET', 'rate', { signal });
+  }
+
+  /** What would be debited for so many rubles now. */
+  quote(params: QuoteParams, { signal }: CallOptions = {}): Promise<Quote> {
+    return this.#transport.json('POST', 'quote', { body: params, signal });
+  }
+
+  /** The books of a day, as an object or as the text of a CSV file. */
+  statement(params: StatementParams & { format: 'csv' }, options?: CallOptions): Promise<string>;
+  statement(
+    params: StatementParams & { format?: 'json' | undefined },
+    options?: CallOptions,
+  ): Promise<Statement>;
+  statement(
+    { day, format = 'json' }: StatementParams,
+    { signal }: CallOptions = {},
+  ): Promise<Statement | string> {
+    const asked = { query: { day, format }, signal };
+    return format === 'csv'
+      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), asked)
+      : this.#transport.json<Statement>('GET', 'statement', asked);
+  }
+}

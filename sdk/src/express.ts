@@ -1,0 +1,53 @@
+import { mostBytes, receive, tooLarge, type WebhookOptions } from './receive.ts';
+import { signatureHeader } from './webhook.ts';
+
+export type { WebhookOptions } from './receive.ts';
+
+interface Request extends AsyncIterable<unknown> {
+  headers: Record<string, string | string[] | undefined>;
+  readableEnded?: boolean;
+  body?: unknown;
+  rawBody?: unknown;
+}
+
+interface Response {
+  status(code: number): { json(body: unknown): unknown };
+}
+
+/** `app.post('/kopeck', kopeckWebhook({ secret, onEvent }))`, before or without `express.json()`. */
+export function kopeckWebhook(options: WebhookOptions) {
+  return async (request: Request, response: Response, next: (error?: unknown) => void): Promise<void> => {
+    try {
+      const raw = await rawBodyOf(request);
+      const reply = raw ? await receive(raw, request.headers[signatureHeader], options) : tooLarge;
+      response.status(reply.status).json(reply.body);
+    } catch (error) {
+      next(error);
+    }
+  };
+}
+
+/** What another part of the program kept of it, or the stream itself; undefined if that is too long. */
+async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefined> {
+  for (const kept of [request.rawBody, request.body])
+    if (typeof kept === 'string' || kept instanceof Uint8Array) return kept;
+  if (request.readableEnded)
+    throw new Error(
+      'The body has been parsed already, so its signature cannot be checked: put kopeckWebhook before express.json(), or give this path express.raw({ type: "*/*" }).',
+    );
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    // Read to its end all the same: who is still sending would not hear the answer.
+    if (length <= mostBytes) chunks.push(chunk);
+  }
+  if (length > mostBytes) return undefined;
+  const raw = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    raw.set(chunk, at);
+    at += chunk.length;
+  }
+  return raw;
+}

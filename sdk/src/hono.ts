@@ -1,0 +1,17 @@
+import { receive, type WebhookOptions } from './receive.ts';
+import { signatureHeader } from './webhook.ts';
+
+export type { WebhookOptions } from './receive.ts';
+
+interface Context {
+  req: { arrayBuffer(): Promise<ArrayBuffer>; header(name: string): string | undefined };
+}
+
+/** `app.post('/kopeck', kopeckWebhook({ secret, onEvent }))`. */
+export function kopeckWebhook(options: WebhookOptions) {
+  return async (context: Context): Promise<Response> => {
+    const raw = new Uint8Array(await context.req.arrayBuffer());
+    const { status, body } = await receive(raw, context.req.header(signatureHeader), options);
+    return Response.json(body, { status });
+  };
+}

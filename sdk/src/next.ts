@@ -1,0 +1,13 @@
+import { receive, type WebhookOptions } from './receive.ts';
+import { signatureHeader } from './webhook.ts';
+
+export type { WebhookOptions } from './receive.ts';
+
+/** In `app/kopeck/route.ts`: `export const POST = kopeckWebhook({ secret, onEvent })`. Good wherever handlers take a `Request`. */
+export function kopeckWebhook(options: WebhookOptions) {
+  return async (request: Request): Promise<Response> => {
+    const raw = new Uint8Array(await request.arrayBuffer());
+    const { status, body } = await receive(raw, request.headers.get(signatureHeader), options);
+    return Response.json(body, { status });
+  };
+}

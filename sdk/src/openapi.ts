@@ -1,0 +1,292 @@
+/** Generated from the OpenAPI document of the service; `npm run sdk:types` makes it again. */
+
+export interface Payment {
+  /** Assigned by the service */
+  id: string;
+  object: 'payment';
+  /** The mode of the key */
+  mode: 'live' | 'test';
+  /** `processing` is not a refusal: the amount is debited and the outcome not yet known */
+  status: 'processing' | 'succeeded' | 'failed';
+  /** Refines unfinished and declined payments */
+  status_detail: 'awaiting_gateway' | 'manual_review' | 'gateway_declined' | null;
+  /** As it was sent */
+  external_id: string | null;
+  /** According to the SBP data */
+  recipient: string;
+  /** What was paid */
+  amount_rub: string;
+  /** What was debited from the balance */
+  amount_usdt: string;
+  /** RUB for 1 USDT, margin included */
+  rate: string;
+  currency: 'RUB';
+  settlement_currency: 'USDT';
+  /** When it was created */
+  created_at: string;
+  /** When it was finished */
+  settled_at: string | null;
+  /** Why a payment failed; null otherwise */
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  /** What was sent, as it was sent */
+  metadata: Record<string, unknown>;
+}
+
+export interface ErrorBody {
+  error: {
+    /** Stable; rely on this */
+    code: string;
+    /** May change; for people */
+    message: string;
+    /** Names this request; also in the header X-Request-Id */
+    request_id: string;
+    /** Addition. True: wait, then send the same request again; it may well go through */
+    retryable: boolean;
+    /** Addition. True: whenever you send this payment again, also after mending it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
+    same_key: boolean;
+    /** With `insufficient_balance`: what the payment needs */
+    required_usdt?: string | undefined;
+    /** With `insufficient_balance`: what there is */
+    balance_usdt?: string | undefined;
+  };
+}
+
+export interface ValidationError {
+  detail: Array<{
+    loc: Array<string | number>;
+    msg: string;
+    type: string;
+  }>;
+}
+
+export interface PingAnswer {
+  ok: boolean;
+  partner_id: string;
+  /** The mode of the key */
+  mode: 'live' | 'test';
+  api_version: string;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface GetBalanceAnswer {
+  /** What can be spent */
+  balance_usdt: string;
+  currency: 'USDT';
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface GetRateAnswer {
+  pair: 'USDT/RUB';
+  /** RUB for 1 USDT, margin included */
+  rate: string;
+  /** Unix seconds of the exchange data */
+  as_of: number;
+  /** Past this age payments are closed */
+  max_age_sec: number;
+  /** True while payments are closed for the age of the rate */
+  stale: boolean;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface CreateQuoteBody {
+  /** Rubles as a decimal string or a number, with at most 2 places */
+  amount_rub: string | number;
+}
+
+export interface CreateQuoteAnswer {
+  /** As it was asked */
+  amount_rub: string;
+  /** What would be debited, rounded up */
+  amount_usdt: string;
+  /** RUB for 1 USDT, margin included */
+  rate: string;
+  pair: 'USDT/RUB';
+  fee_rub: '0.00';
+  /** Unix seconds of the exchange data */
+  as_of: number;
+  /** Past this age payments are closed */
+  max_age_sec: number;
+  /** True while payments are closed for the age of the rate */
+  stale: boolean;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface ResolveQrBody {
+  /** Link of an SBP QR code */
+  qr_url: string;
+}
+
+export interface ResolveQrAnswer {
+  qrc_id: string;
+  recipient: string;
+  /** What the code asks for */
+  amount_rub: string;
+  currency: 'RUB';
+  purpose: string;
+  /** False when the recipient is blocked or the amount outside the limits */
+  payable: boolean;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface CreatePaymentBody {
+  /** Link of an SBP QR code */
+  qr_url: string;
+  /** Expected amount; a QR code over another one is refused with `amount_mismatch` */
+  amount_rub?: string | number | null | undefined;
+  /** Your order identifier */
+  external_id?: string | null | undefined;
+  /** Anything; returned in the payment and in webhooks. At most 16 KiB */
+  metadata?: Record<string, unknown> | null | undefined;
+}
+
+export interface ListPaymentsQuery {
+  limit?: number | undefined;
+  /** The id of the last payment of the page before */
+  starting_after?: string | undefined;
+  status?: 'processing' | 'succeeded' | 'failed' | undefined;
+  /** Addition. Only payments that you call so */
+  external_id?: string | undefined;
+  /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, nothing is missed or seen twice */
+  created_after?: string | undefined;
+  /** Addition. Only payments created before this time, and not at it: ISO 8601 with offset */
+  created_before?: string | undefined;
+}
+
+export interface ListPaymentsAnswer {
+  data: Array<Payment>;
+  has_more: boolean;
+  /** Pass it as `starting_after`; null on the last page */
+  next_cursor: string | null;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface ListEventsQuery {
+  limit?: number | undefined;
+  /** The id of the last event that you have; none: from the first */
+  after?: string | undefined;
+}
+
+export interface ListEventsAnswer {
+  data: Array<{
+    id: string;
+    event: 'payment.succeeded' | 'payment.failed';
+    /** When it happened */
+    created_at: string;
+    data: Payment;
+  }>;
+  has_more: boolean;
+  /** Pass it as `after`, now or later */
+  next_cursor: string;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface GetStatementQuery {
+  /** A UTC day */
+  day: string;
+  format?: 'json' | 'csv' | undefined;
+}
+
+export interface GetStatementAnswer {
+  object: 'statement';
+  partner_id: string;
+  /** The mode of the key */
+  mode: 'live' | 'test';
+  day: string;
+  /** False for today: there may be more to come */
+  closed: boolean;
+  currency: 'USDT';
+  /** At the beginning of the day */
+  opening: {
+    /** With a minus: what was paid in */
+    topup_usdt: string;
+    /** With a minus: what the house gave */
+    treasury_usdt: string;
+    /** What could be spent */
+    available_usdt: string;
+    /** Debited for payments without an end */
+    held_usdt: string;
+    /** Spent */
+    settled_usdt: string;
+  };
+  entries: Array<{
+    /** Counts without gaps */
+    entry_no: string;
+    at: string;
+    kind: string;
+    from: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
+    to: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
+    /** What was moved */
+    amount_usdt: string;
+    /** After this entry */
+    after: {
+      /** With a minus: what was paid in */
+      topup_usdt: string;
+      /** With a minus: what the house gave */
+      treasury_usdt: string;
+      /** What could be spent */
+      available_usdt: string;
+      /** Debited for payments without an end */
+      held_usdt: string;
+      /** Spent */
+      settled_usdt: string;
+    };
+    /** Assigned by the service */
+    payment_id: string | null;
+    /** Of a credit */
+    reference: string | null;
+  }>;
+  /** At the end of the day, or so far */
+  closing: {
+    /** With a minus: what was paid in */
+    topup_usdt: string;
+    /** With a minus: what the house gave */
+    treasury_usdt: string;
+    /** What could be spent */
+    available_usdt: string;
+    /** Debited for payments without an end */
+    held_usdt: string;
+    /** Spent */
+    settled_usdt: string;
+  };
+  /** Payments that had no end then */
+  open_holds: Array<{
+    /** Counts without gaps */
+    entry_no: string;
+    at: string;
+    /** Held */
+    amount_usdt: string;
+    /** Assigned by the service */
+    payment_id: string;
+  }>;
+  digest: string;
+}
+
+export interface GetTestClockAnswer {
+  object: 'test_clock';
+  /** By how much it was moved, all in all */
+  advanced_sec: number;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface AdvanceTestClockBody {
+  advance_sec: number;
+}
+
+export interface AdvanceTestClockAnswer {
+  object: 'test_clock';
+  /** By how much it was moved, all in all */
+  advanced_sec: number;
+  /** Names this request; also in the header X-Request-Id */
+  request_id: string;
+}

@@ -1,0 +1,42 @@
+/** The names of the surface for what is generated. */
+import type {
+  CreatePaymentBody,
+  CreateQuoteAnswer,
+  CreateQuoteBody,
+  GetBalanceAnswer,
+  GetRateAnswer,
+  GetStatementAnswer,
+  GetTestClockAnswer,
+  ListEventsAnswer,
+  ListEventsQuery,
+  ListPaymentsAnswer,
+  ListPaymentsQuery,
+  PingAnswer,
+  ResolveQrAnswer,
+  ResolveQrBody,
+} from './openapi.ts';
+
+export type { Payment } from './openapi.ts';
+export type Ping = PingAnswer;
+export type Balance = GetBalanceAnswer;
+export type Rate = GetRateAnswer;
+export type QuoteParams = CreateQuoteBody;
+export type Quote = CreateQuoteAnswer;
+export type ResolveParams = ResolveQrBody;
+export type ResolvedQr = ResolveQrAnswer;
+export type PaymentParams = CreatePaymentBody;
+export type PaymentPage = ListPaymentsAnswer;
+export type EventParams = ListEventsQuery;
+export type EventPage = ListEventsAnswer;
+/** The books of one day in UTC. Once the day is over it is the same, byte for byte, whenever it is asked for. */
+export type Statement = GetStatementAnswer;
+export type TestClock = GetTestClockAnswer;
+
+/** What a webhook carries and the feed lists. */
+export type PaymentEvent = ListEventsAnswer['data'][number];
+
+/** Times as the service wants them, or as dates. */
+export interface ListParams extends Omit<ListPaymentsQuery, 'created_after' | 'created_before'> {
+  created_after?: string | Date | undefined;
+  created_before?: string | Date | undefined;
+}

@@ -1,0 +1,81 @@
+import { SignatureError } from './errors.ts';
+import type { PaymentEvent } from './types.ts';
+
+export interface VerifyOptions {
+  /** How far the time of the signature may be from now, before or after; 300 s as the contract says. */
+  toleranceSec?: number | undefined;
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
+}
+
+/** The header that carries the signature. */
+export const signatureHeader = 'x-service-signature';
+
+/**
+ * The event of a webhook, if it is from the service and fresh; otherwise a SignatureError. The body must be as it came,
+ * byte for byte: parsed and written again it has another signature. While a secret is being replaced, give both.
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array,
+  header: string | string[] | null | undefined,
+  secret: string | readonly string[],
+  { toleranceSec = 300, now = Date.now }: VerifyOptions = {},
+): Promise<PaymentEvent> {
+  const isText = typeof rawBody === 'string';
+  if (!isText && !(rawBody instanceof Uint8Array))
+    throw new TypeError('verifyWebhook needs the body as it came (string or Uint8Array), not parsed JSON');
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  if (secrets.length === 0 || secrets.some(one => typeof one !== 'string' || one === ''))
+    throw new TypeError('verifyWebhook needs the webhook secret');
+  const { atSec, digests } = readHeader(header);
+  const body = isText ? new TextEncoder().encode(rawBody) : rawBody;
+  if (!(await isSigned(secrets, digests, joined(new TextEncoder().encode(`${atSec}.`), body))))
+    throw refused('signature_mismatch', 'No signature fits: another secret, or a body that was changed.');
+  if (Math.abs(now() / 1_000 - Number(atSec)) > toleranceSec)
+    throw refused('timestamp_out_of_tolerance', `It was signed more than ${toleranceSec} s from now.`);
+  try {
+    return JSON.parse(isText ? rawBody : new TextDecoder().decode(body));
+  } catch (cause) {
+    throw new SignatureError('The body is not JSON.', { code: 'body_malformed', cause });
+  }
+}
+
+const refused = (code: string, message: string) => new SignatureError(message, { code });
+
+/** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; other schemes that may come later are passed over. */
+function readHeader(header: string | string[] | null | undefined): { atSec: string; digests: Bytes[] } {
+  const text = Array.isArray(header) ? header.join(',') : header;
+  if (!text) throw refused('signature_missing', `There is no header ${signatureHeader}.`);
+  const parts = text.split(',').map(part => part.trim());
+  const times = parts.filter(part => part.startsWith('t=')).map(part => part.slice(2));
+  const digests = parts.filter(part => /^v1=[0-9a-f]{64}$/.test(part)).map(part => fromHex(part.slice(3)));
+  const [atSec = ''] = times;
+  if (times.length !== 1 || !/^\d{1,12}$/.test(atSec) || digests.length === 0)
+    throw refused('signature_malformed', 'The header is not t=<unix seconds>,v1=<hex digest>.');
+  return { atSec, digests };
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** The comparison is that of WebCrypto, which takes the same time whatever differs. */
+async function isSigned(secrets: readonly string[], digests: Bytes[], signed: Bytes): Promise<boolean> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  for (const secret of secrets) {
+    const bytes = new TextEncoder().encode(secret);
+    const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+    for (const digest of digests) if (await crypto.subtle.verify('HMAC', key, digest, signed)) return true;
+  }
+  return false;
+}
+
+const fromHex = (hex: string): Bytes =>
+  Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  );
+
+function joined(first: Uint8Array, second: Uint8Array): Bytes {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

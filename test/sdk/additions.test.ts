@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Kopeck } from '../../sdk/src/index.ts';
+import { errors } from '../../src/base/errors.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+// Ahead of the clock of this machine: ids never go back within a process.
+const clock = manualClock('2031-05-05T10:00:00.000Z');
+const { address, deps } = await startApi({ pool, clock, answerWithinMs: 100 });
+beforeEach(() => setRate(pool, clock));
+
+async function newClient(mode: 'testKey' | 'liveKey' = 'testKey') {
+  const customer = await createCustomer(pool);
+  const pauses: number[] = [];
+  const kopeck = new Kopeck({
+    apiKey: customer[mode],
+    baseUrl: address,
+    now: clock.nowMs,
+    sleep: async ms => {
+      pauses.push(ms);
+      clock.advance(ms);
+      await setRate(pool, clock);
+      await recoverDuePayments(deps);
+    },
+  });
+  return { kopeck, pauses };
+}
+
+test('payments are found by name and time', async () => {
+  const { kopeck } = await newClient();
+  const made = [];
+  for (const external_id of ['a', 'b', 'c']) {
+    clock.advance(1_000);
+    made.push(await kopeck.payments.create({ qr_url: newLink(10_000), external_id }));
+  }
+  const [first, second, third] = made;
+  const byName = await kopeck.payments.list({ external_id: 'b' }).page();
+  expect(byName.data).toEqual([second]);
+  const times = { created_after: new Date(second!.created_at), created_before: third!.created_at };
+  expect((await kopeck.payments.list(times).page()).data).toEqual([second]);
+  const seen = [];
+  for await (const { id } of kopeck.payments.list({ created_before: third!.created_at, limit: 1 }))
+    seen.push(id);
+  expect(seen).toEqual([second!.id, first!.id]);
+});
+
+test('the statement of a day, in both forms with one digest', async () => {
+  const { kopeck } = await newClient();
+  const payment = await kopeck.payments.create({ qr_url: newLink(10_000) });
+  const day = payment.created_at.slice(0, 10);
+  const books = await kopeck.statement({ day });
+  expect(books).toMatchObject({ object: 'statement', day, mode: 'test', closed: false });
+  expect(books.entries.at(-1)).toMatchObject({ payment_id: payment.id, after: books.closing });
+  const csv = await kopeck.statement({ day, format: 'csv' });
+  const lines = csv.split(/(?<=\n)/);
+  expect(lines.at(-1)).toContain(books.digest);
+  const digest = createHash('sha256').update(lines.slice(0, -1).join('')).digest('hex');
+  expect(books.digest).toBe(`sha256:${digest}`);
+  await expect(kopeck.statement({ day: 'yesterday' })).rejects.toMatchObject({ name: 'InvalidRequestError' });
+});
+
+test('the test clock brings what is waited for, with a test key only', async () => {
+  const { kopeck } = await newClient();
+  const { id } = await kopeck.payments.create({ qr_url: newLink(10_002) });
+  expect(await kopeck.test.clock.get()).toMatchObject({ advanced_sec: 0 });
+  expect(await kopeck.test.clock.advance({ seconds: 30 })).toMatchObject({ advanced_sec: 30 });
+  await recoverDuePayments(deps);
+  expect((await kopeck.payments.get(id)).status).toBe('succeeded');
+  const live = await newClient('liveKey');
+  await expect(live.kopeck.test.clock.advance({ seconds: 30 })).rejects.toMatchObject({
+    name: 'PermissionError',
+  });
+});
+
+describe('misfortunes on demand', () => {
+  const pay = (kopeck: Kopeck, kopeck_scenario: string) =>
+    kopeck.payments.createAndWait(
+      { qr_url: newLink(10_000), external_id: kopeck_scenario, metadata: { kopeck_scenario } },
+      { waitMs: 300_000 },
+    );
+
+  test.each([
+    ['answer_lost', 'succeeded'],
+    ['unavailable_twice', 'succeeded'],
+    ['review_succeeds', 'succeeded'],
+    ['review_fails', 'failed'],
+  ])('%s ends as %s, paid once', async (scenario, status) => {
+    const { kopeck, pauses } = await newClient();
+    const payment = await pay(kopeck, scenario);
+    expect(payment.status).toBe(status);
+    expect(pauses.length).toBeGreaterThan(0);
+    expect((await kopeck.payments.list({ external_id: scenario }).page()).data).toEqual([payment]);
+  });
+
+  test('rate_stale stays so, and the error says what to do', async () => {
+    const { kopeck, pauses } = await newClient();
+    await expect(pay(kopeck, 'rate_stale')).rejects.toMatchObject({
+      name: 'ServiceUnavailableError',
+      code: 'rate_unavailable',
+      retryable: errors.rate_unavailable.retryable,
+      sameKey: errors.rate_unavailable.same_key,
+    });
+    expect(pauses).toHaveLength(5);
+  });
+});

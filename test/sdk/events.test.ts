@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { Kopeck, type KopeckError, type PositionStore } from '../../sdk/src/index.ts';
+import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { createRandom } from '../helpers/random.ts';
+
+const { pool } = await createDatabase();
+await setRate(pool);
+const { address } = await startApi({ pool });
+
+async function newClient(options: { fetch?: typeof fetch; sleep?: () => Promise<void> } = {}) {
+  const { testKey } = await createCustomer(pool);
+  const kopeck = new Kopeck({ apiKey: testKey, baseUrl: address, maxRetries: 0, ...options });
+  const pay = async (count: number) => {
+    const ids: string[] = [];
+    for (let made = 0; made < count; made++)
+      ids.push((await kopeck.payments.create({ qr_url: newLink(10_000 + (made % 2)) })).id);
+    return ids;
+  };
+  return { kopeck, pay };
+}
+
+function newStore(): PositionStore & { at: string | undefined } {
+  return {
+    at: undefined,
+    load() {
+      return this.at;
+    },
+    async save(id) {
+      this.at = id;
+    },
+  };
+}
+
+test('reads all, oldest first, over pages, and ends there if it shall not follow', async () => {
+  const { kopeck, pay } = await newClient();
+  const made = await pay(130);
+  const seen: string[] = [];
+  for await (const { data } of kopeck.events.read({ follow: false })) seen.push(data.id);
+  expect(seen).toEqual(made);
+});
+
+test('after crashes at any moment each event has been handled at least once, in order, and none is left out', async () => {
+  const { kopeck, pay } = await newClient();
+  const random = createRandom(7);
+  const made = await pay(40);
+  const store = newStore();
+  const handled: string[] = [];
+  let crashes = 0;
+  const crash = () => {
+    crashes++;
+    throw new Error('kill -9');
+  };
+  const dying: PositionStore = {
+    load: () => store.load(),
+    save: id => (random.chance(0.1) ? crash() : store.save(id)),
+  };
+  for (let done = false; !done; ) {
+    try {
+      for await (const { data } of kopeck.events.read({ store: dying, follow: false })) {
+        if (random.chance(0.1)) crash();
+        handled.push(data.id);
+        if (random.chance(0.1)) crash();
+      }
+      done = true;
+    } catch (error) {
+      expect(String(error)).toContain('kill -9');
+    }
+  }
+  expect(crashes).toBeGreaterThan(5);
+  expect([...new Set(handled)]).toEqual(made);
+  expect(handled.length).toBeGreaterThan(made.length);
+});
+
+test('an event that was handled but not saved comes again, and only that', async () => {
+  const { kopeck, pay } = await newClient();
+  const made = await pay(3);
+  const store = newStore();
+  for await (const { data } of kopeck.events.read({ store })) if (data.id === made[1]) break;
+  const seen: string[] = [];
+  for await (const { data } of kopeck.events.read({ store, follow: false })) seen.push(data.id);
+  expect(seen).toEqual(made.slice(1));
+  for await (const event of kopeck.events.read({ store, follow: false })) expect.unreachable(event.id);
+});
+
+test('begins where it is told when the store has nothing, and where the store says otherwise', async () => {
+  const { kopeck, pay } = await newClient();
+  const made = await pay(4);
+  const { data } = await kopeck.events.list();
+  const store = newStore();
+  const read = async () => {
+    const seen: string[] = [];
+    for await (const event of kopeck.events.read({ store, from: data[1]!.id, follow: false }))
+      seen.push(event.data.id);
+    return seen;
+  };
+  expect(await read()).toEqual(made.slice(2));
+  store.at = data[0]!.id;
+  expect(await read()).toEqual(made.slice(1));
+});
+
+test('follows what comes, outlasts a service that is away, and ends quietly when told to', async () => {
+  let away = 0;
+  const naps: number[] = [];
+  const { kopeck, pay } = await newClient({
+    fetch: (...args) => {
+      if (String(args[0]).includes('/events') && away-- > 0) throw new TypeError('fetch failed');
+      return fetch(...args);
+    },
+    sleep: async (ms?: number) => {
+      naps.push(ms!);
+      // Something happens while the reader waits.
+      if (naps.length === 1) away = 3;
+      if (naps.length === 5) made.push(...(await pay(2)));
+    },
+  });
+  const made = await pay(1);
+  const failures: KopeckError[] = [];
+  const leave = new AbortController();
+  const seen: string[] = [];
+  for await (const { data } of kopeck.events.read({
+    signal: leave.signal,
+    onError: error => failures.push(error),
+    pollMs: 500,
+  })) {
+    seen.push(data.id);
+    if (seen.length === 3) leave.abort();
+  }
+  expect(seen).toEqual(made);
+  expect(failures.map(({ code }) => code)).toEqual([
+    'connection_failed',
+    'connection_failed',
+    'connection_failed',
+  ]);
+  expect(naps[0]).toBe(500);
+  expect(naps[1]).toBeGreaterThanOrEqual(2_000);
+  expect(naps[3]).toBeGreaterThanOrEqual(8_000);
+});
+
+test('what will not get better ends it', async () => {
+  const stranger = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
+  await expect(stranger.events.read()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 401 });
+});

@@ -1,0 +1,121 @@
+import { createHmac } from 'node:crypto';
+import Stripe from 'stripe';
+import { describe, expect, test } from 'vitest';
+import { SignatureError, verifyWebhook } from '../../sdk/src/index.ts';
+import { sign } from '../../src/webhooks/sign.ts';
+
+const atSec = 1_794_737_400;
+const now = () => atSec * 1_000;
+const secret = 'whsec_0123456789abcdef';
+const event = {
+  id: 'evt_17',
+  event: 'payment.succeeded',
+  data: { id: 'pay_1', recipient: 'ООО «Ромашка» 🌼' },
+};
+const body = JSON.stringify(event);
+const header = sign([secret], atSec, body);
+const digestOf = (text: string, key = secret) => createHmac('sha256', key).update(text).digest('hex');
+const codeOf = (verification: Promise<unknown>) =>
+  verification.then(
+    () => 'verified',
+    error => (error instanceof SignatureError ? error.code : `${error}`),
+  );
+
+describe('what is genuine', () => {
+  test('as text and as bytes, by the signer of the service', async () => {
+    expect(await verifyWebhook(body, header, secret, { now })).toEqual(event);
+    expect(await verifyWebhook(new TextEncoder().encode(body), header, secret, { now })).toEqual(event);
+    expect(await verifyWebhook(Buffer.from(body), [header], secret, { now })).toEqual(event);
+    const within = new Uint8Array([0, ...new TextEncoder().encode(body), 0]).subarray(1, -1);
+    expect(await verifyWebhook(within, header, secret, { now })).toEqual(event);
+  });
+
+  test('by a signer of somebody else', async () => {
+    const foreign = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: atSec });
+    expect(await verifyWebhook(body, foreign, secret, { now })).toEqual(event);
+  });
+
+  test('with several signatures and several secrets', async () => {
+    const both = sign(['old', secret], atSec, body);
+    expect(await verifyWebhook(body, both, secret, { now })).toEqual(event);
+    expect(await verifyWebhook(body, both, 'old', { now })).toEqual(event);
+    expect(await verifyWebhook(body, header, ['new', secret], { now })).toEqual(event);
+    expect(await verifyWebhook(body, `v2=later,${header}, v1=nonsense`, secret, { now })).toEqual(event);
+    expect(await codeOf(verifyWebhook(body, both, 'another', { now }))).toBe('signature_mismatch');
+  });
+
+  test.each([-300, 300])('signed %i s from now', async distance => {
+    const options = { now: () => (atSec + distance) * 1_000 };
+    expect(await verifyWebhook(body, header, secret, options)).toEqual(event);
+  });
+});
+
+describe('what is not', () => {
+  test.each([-301, 301, 1e9])('%i s from now', async distance => {
+    const options = { now: () => (atSec + distance) * 1_000 };
+    expect(await codeOf(verifyWebhook(body, header, secret, options))).toBe('timestamp_out_of_tolerance');
+    expect(await codeOf(verifyWebhook(body, header, secret, { ...options, toleranceSec: 2e9 }))).toBe(
+      'verified',
+    );
+  });
+
+  test('another secret', async () => {
+    expect(await codeOf(verifyWebhook(body, header, 'whsec_other', { now }))).toBe('signature_mismatch');
+  });
+
+  test('a body changed by any one byte, or by being written again', async () => {
+    const bytes = new TextEncoder().encode(body);
+    for (let index = 0; index < bytes.length; index++) {
+      const changed = bytes.slice();
+      changed[index]! ^= 1;
+      expect(await codeOf(verifyWebhook(changed, header, secret, { now })), `${index}`).toBe(
+        'signature_mismatch',
+      );
+    }
+    for (const changed of [`${body} `, `${body}\n`, body.slice(1), '', JSON.stringify(event, null, 1)])
+      expect(await codeOf(verifyWebhook(changed, header, secret, { now }))).toBe('signature_mismatch');
+  });
+
+  test('another time than the signed one', async () => {
+    const moved = header.replace(`t=${atSec}`, `t=${atSec + 1}`);
+    expect(await codeOf(verifyWebhook(body, moved, secret, { now }))).toBe('signature_mismatch');
+  });
+
+  test.each([undefined, null, '', []])('no header: %j', async missing => {
+    expect(await codeOf(verifyWebhook(body, missing as never, secret, { now }))).toBe('signature_missing');
+  });
+
+  const digest = digestOf(`${atSec}.${body}`);
+  test.each([
+    'nonsense',
+    `t=${atSec}`,
+    `v1=${digest}`,
+    `t=,v1=${digest}`,
+    `t=-1,v1=${digest}`,
+    `t=1e9,v1=${digest}`,
+    `t=${atSec}.0,v1=${digest}`,
+    `t=NaN,v1=${digestOf(`NaN.${body}`)}`,
+    `t=${atSec},t=${atSec},v1=${digest}`,
+    `t=${atSec},v1=`,
+    `t=${atSec},v1=${digest.slice(1)}`,
+    `t=${atSec},v1=${digest}00`,
+    `t=${atSec},v1=${digest.toUpperCase()}`,
+    `t=${atSec},v0=${digest}`,
+    `t=${atSec} v1=${digest}`,
+    `${header},${header}`,
+  ])('malformed: %s', async malformed => {
+    expect(await codeOf(verifyWebhook(body, malformed, secret, { now }))).toBe('signature_malformed');
+  });
+
+  test('what is signed but no JSON', async () => {
+    expect(await codeOf(verifyWebhook('hello', sign([secret], atSec, 'hello'), secret, { now }))).toBe(
+      'body_malformed',
+    );
+  });
+
+  test('mistakes of use are not mistaken for forgeries', async () => {
+    await expect(verifyWebhook(event as never, header, secret, { now })).rejects.toThrow(/as it came/);
+    for (const none of ['', [], [secret, '']])
+      await expect(verifyWebhook(body, header, none, { now })).rejects.toThrow(TypeError);
+  });
+});

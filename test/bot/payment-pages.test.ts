@@ -70,8 +70,9 @@ test('only those in one state, through all pages, in Russian', async () => {
   await owner.press('🧪 Тестовые');
   await owner.reads(/Последние платежи/);
   await owner.press('❌');
-  expect(ordersOn(await owner.reads(/статус: не прошёл/))).toEqual([12, 8, 4]);
-  expect(owner.screen().buttons.flat()).toContain('· ❌ ·');
+  const failed = await owner.reads(/статус: не прошёл/);
+  expect(ordersOn(failed)).toEqual([12, 8, 4]);
+  expect(failed.buttons.flat()).toContain('· ❌ ·');
   await owner.press('⏳');
   await owner.reads(/Платежей пока нет \(режим: тестовый, статус: в обработке\)/);
   await owner.press('✅');

@@ -106,7 +106,6 @@ describeInBrowser('settings', async browser => {
     await page.getByRole('link', { name: 'Sessions', exact: true }).click();
     await press(rowOf(page.getByRole('table', { name: 'Sessions' }), 'galina'), 'End session');
     await answer(page, 'End session');
-    await galina.getByRole('link', { name: 'Ledger' }).click();
     await galina.getByText('Your session has ended').first().waitFor();
   });
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { adviceOf, errors } from '../base/errors.ts';
+import { adviceOf, allErrors } from '../base/errors.ts';
 
-export type ErrorCode = keyof typeof errors;
+export type ErrorCode = keyof typeof allErrors;
 
 /** The error body of the contract; `extra` are the further fields that some codes have. */
 export function sendError(
@@ -10,7 +10,7 @@ export function sendError(
   code: ErrorCode,
   extra: Record<string, string> = {},
 ): FastifyReply {
-  const { status, message } = errors[code];
+  const { status, message } = allErrors[code];
   const advice = request.routeOptions.config?.isOutsideContract ? {} : adviceOf(code);
   return reply
     .status(status)

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { adviceOf, errors } from '../base/errors.ts';
+import { adviceOf, allErrors } from '../base/errors.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** Every endpoint can answer with these. */
@@ -17,7 +17,7 @@ const exampleRequestId = 'req_01m7ehqr39e00aq7xw60wbe32j';
 function exampleOf(code: ErrorCode) {
   const extra =
     code === 'insufficient_balance' ? { required_usdt: '1.081082', balance_usdt: '0.500000' } : {};
-  const { message } = errors[code];
+  const { message } = allErrors[code];
   const error = { code, message, request_id: exampleRequestId, ...adviceOf(code), ...extra };
   return { summary: message, value: { error } };
 }
@@ -29,7 +29,7 @@ const validationExample = {
 
 /** The responses of an endpoint: its own shape, and by status every error it may answer with, with an example each. */
 export function responses(success: Type.TSchema, codes: ErrorCode[]) {
-  const byStatus = Map.groupBy(new Set([...codes, ...everywhere]), code => errors[code].status);
+  const byStatus = Map.groupBy(new Set([...codes, ...everywhere]), code => allErrors[code].status);
   const entries = Array.from(byStatus, ([status, group]) => [status, errorResponse(status, group)] as const);
   if (!byStatus.has(422)) entries.push([422, errorResponse(422, [])]);
   return { 200: success, ...Object.fromEntries(entries) };

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { systemClock } from '../base/clock.ts';
-import { adviceOf, errors } from '../base/errors.ts';
+import { adviceOf, allErrors } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -75,7 +75,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     if (error instanceof ShapeError)
       return reply.removeHeader('connection').status(422).send({ detail: error.details });
     const code = codeOf(error);
-    if (errors[code].status >= 500)
+    if (allErrors[code].status >= 500)
       deps.log.error({ err: error, request_id: request.id }, 'a request failed');
     return sendError(request, reply, code);
   });
@@ -133,7 +133,7 @@ function refuseOnSocket(socket: Duplex): void {
   if (!socket.writable) return;
   const requestId = newId('req', systemClock);
   const code = 'invalid_request';
-  const { message } = errors[code];
+  const { message } = allErrors[code];
   const body = JSON.stringify({ error: { code, message, request_id: requestId, ...adviceOf(code) } });
   socket.end(
     [

@@ -57,8 +57,6 @@ export const errors = {
     message: 'Requests from this address are not allowed for this key.',
     ...mend,
   },
-  /** An addition, as its endpoints are. */
-  test_key_required: { status: 403, message: 'Only a test key can do this.', ...mend },
   recipient_blocked: { status: 403, message: 'Payments to this recipient are forbidden.', ...mend },
   daily_limit_exceeded: { status: 403, message: 'The daily limit is used up.', ...mend },
   not_found: { status: 404, message: 'There is no such resource in this account.', ...mend },
@@ -98,8 +96,14 @@ export const errors = {
   maintenance: { status: 503, message: 'Planned maintenance; retry later.', ...repeat },
 } as const satisfies Record<string, { status: number; message: string } & Advice>;
 
+/** The codes of the contract, and those of the endpoints that were added to it. */
+export const allErrors = {
+  ...errors,
+  test_key_required: { status: 403, message: 'Only a test key can do this.', ...mend },
+} as const;
+
 /** As it stands in an error body. */
-export const adviceOf = (code: keyof typeof errors): Advice => {
-  const { retryable, same_key } = errors[code];
+export const adviceOf = (code: keyof typeof allErrors): Advice => {
+  const { retryable, same_key } = allErrors[code];
   return { retryable, same_key };
 };

@@ -82,12 +82,13 @@ export async function play(guide: Guide, stage: Stage, skipped: readonly string[
         js: `exec node ${file}`,
         python: `exec python3 ${file}`,
       };
-      const isServer = code.includes('.listen(3000)');
-      if (isServer) writeFileSync(file, withYours(code.replace('3000', `${port}`)));
+      const isReceiver = code.includes('.listen(3000)');
+      if (isReceiver) writeFileSync(file, withYours(code.replace('3000', `${port}`)));
       const { child, ended, output } = run(shell + commands[language], cwd, env);
-      if (isServer) {
+      if (isReceiver || code.startsWith('npx kopeck listen')) {
         servers.push({ child, output, snippet });
-        await expect.poll(() => isListening(port)).toBe(true);
+        if (isReceiver) await expect.poll(() => isListening(port)).toBe(true);
+        else await expect.poll(output).toContain('Ctrl-C ends it');
         continue;
       }
       const place = `${guide.path}:${snippet.line}`;
@@ -101,12 +102,18 @@ export async function play(guide: Guide, stage: Stage, skipped: readonly string[
     for (const { output, snippet } of servers)
       await expect.poll(() => tidy(output())).toMatch(patternOf(snippet.prints ?? '…'));
   } finally {
-    for (const { child } of servers) child.kill();
+    // With what the shell has started.
+    for (const { child } of servers) process.kill(-child.pid!);
   }
 }
 
 function run(script: string, cwd: string, env: Record<string, string>) {
-  const child = spawn('bash', ['--norc', '-c', script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('bash', ['--norc', '-c', script], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk));
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

@@ -50,7 +50,8 @@ describe.skipIf(!browser)('in a browser', () => {
       if (!request.url().startsWith(`${address}/docs/guides/`) && !request.url().startsWith('data:'))
         complaints.push(`request to ${request.url()}`);
     });
-    for (const path of paths) {
+    // What the colours change is the same on all of them.
+    for (const path of colorScheme === 'light' ? paths : paths.slice(0, 2)) {
       await page.goto(address + path);
       expect(await page.locator('h1').count(), path).toBe(1);
       const { fits, ground } = await page.evaluate<{ fits: boolean; ground: string }>(

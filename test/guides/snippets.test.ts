@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, test } from 'vitest';
@@ -7,7 +7,7 @@ import { startService } from '../helpers/cli.ts';
 import { createCustomer, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { install, pack, root } from '../sdk/packed.ts';
+import { pack, root, run } from '../sdk/packed.ts';
 import { hasProgram, play, writeFiles } from './play.ts';
 import { guides, libraryReadme } from './snippets.ts';
 
@@ -22,7 +22,12 @@ const env = {
 const service = startService(env);
 afterAll(async () => void (await (await service).stop()));
 
-const project = install(pack());
+// Unpacked only: that it can be installed is tested elsewhere.
+const project = newFolder();
+const library = join(project, 'node_modules/kopeck-client');
+mkdirSync(library, { recursive: true });
+run('tar', ['xzf', pack(), '--strip-components=1', '-C', library], project);
+writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
 const modules = join(root, 'node_modules');
 for (const name of ['@types', 'express', 'fastify', 'hono'])
   symlinkSync(join(modules, name), join(project, 'node_modules', name));

@@ -14,7 +14,7 @@ const style = `
 :root { color-scheme: light dark; --text: light-dark(#1b1f24, #e3e6ea); --ground: light-dark(#fff, #14171b);
   --soft: light-dark(#f3f5f7, #1f242a); --line: light-dark(#d5dae0, #3a414a); --link: light-dark(#0b57c2, #7fb4ff); }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 46rem; color: var(--text); background: var(--ground);
+body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 54rem; color: var(--text); background: var(--ground);
   font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: break-word; }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line); }
 h1, h2, h3 { line-height: 1.25; margin: 2rem 0 .75rem; }
@@ -24,6 +24,7 @@ a { color: var(--link); }
 code { font: .875em/1.5 ui-monospace, monospace; background: var(--soft); padding: .1em .3em; border-radius: 4px; }
 pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }
 pre code { padding: 0; background: none; }
+pre.text { background: none; border-style: dashed; white-space: pre-wrap; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }

@@ -88,7 +88,7 @@ export function renderMarkdown(source: string): Page {
       at++;
       const label = code[1] || 'text';
       html.push(
-        `<pre tabindex="0" role="group" aria-label="${label}"><code>${escapeHtml(`${text}\n`)}</code></pre>`,
+        `<pre class="${label}" tabindex="0" role="group" aria-label="${label}"><code>${escapeHtml(`${text}\n`)}</code></pre>`,
       );
     } else if (/^#{1,6} /.test(line)) html.push(heading(lines[at++]!));
     else if (line.startsWith('|')) html.push(table(takeWhile(one => one.startsWith('|'))));

@@ -6,7 +6,6 @@ import type { ExpectStatic } from 'vitest';
 import { sign } from '../../src/webhooks/sign.ts';
 import { root } from '../sdk/packed.ts';
 import { type Guide, patternOf, type Snippet, tidy } from './snippets.ts';
-import { withYours } from './yours.ts';
 
 export interface Stage {
   /** A project of a partner, with the library in it. */
@@ -29,7 +28,7 @@ export function writeFiles(guide: Guide, { project }: Pick<Stage, 'project'>): v
   mkdirSync(join(project, guide.name));
   for (const snippet of guide.snippets.filter(({ language }) => language !== 'sh')) {
     const { language, code } = snippet;
-    const whole = language === 'ts' ? withYours(code) : code + drivers[language];
+    const whole = code + (drivers[language] ?? '');
     writeFileSync(join(project, fileOf(guide, snippet)), whole);
   }
 }
@@ -83,7 +82,7 @@ export async function play(guide: Guide, stage: Stage, skipped: readonly string[
         python: `exec python3 ${file}`,
       };
       const isReceiver = code.includes('.listen(3000)');
-      if (isReceiver) writeFileSync(file, withYours(code.replace('3000', `${port}`)));
+      if (isReceiver) writeFileSync(file, code.replace('3000', `${port}`));
       const { child, ended, output } = run(shell + commands[language], cwd, env);
       if (isReceiver || code.startsWith('npx kopeck listen')) {
         servers.push({ child, output, snippet });

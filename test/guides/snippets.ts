@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../sdk/packed.ts';
+import { withYours } from './yours.ts';
 
 export interface Snippet {
   language: string;
@@ -28,7 +29,14 @@ export const guides: Guide[] = readdirSync(folder).map(name =>
   readGuide(name.replace('.md', ''), join(folder, name)),
 );
 
-export const libraryReadme = readGuide('library', join(root, 'sdk/README.md'));
+const readme = readGuide('library', join(root, 'sdk/README.md'));
+/** The guides are whole; a README may leave something to its reader. */
+export const libraryReadme: Guide = {
+  ...readme,
+  snippets: readme.snippets.map(snippet =>
+    snippet.language === 'ts' ? { ...snippet, code: withYours(snippet.code) } : snippet,
+  ),
+};
 
 function snippetsOf(text: string): Snippet[] {
   const snippets: Snippet[] = [];

@@ -1,4 +1,4 @@
-/** What the guides leave to the reader, by name; a snippet gets what it uses and does not declare itself. */
+/** What the README of the library leaves to its reader, by name; a snippet gets what it uses and does not declare itself. */
 const yours: Record<string, string> = {
   Kopeck: `import { Kopeck } from 'kopeck-client';`,
   kopeck: `import { Kopeck as Client } from 'kopeck-client';

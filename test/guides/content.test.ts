@@ -52,7 +52,9 @@ describe('what stands in a table of the service', () => {
 const documents = [
   ...guides.map(({ path }) => path),
   libraryReadme.path,
-  ...['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md'].map(name => join(root, name)),
+  ...['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'examples/shop/README.md'].map(name =>
+    join(root, name),
+  ),
 ];
 
 test('no link dangles', () => {

@@ -124,13 +124,14 @@ describe('kopeck listen', () => {
       .toEqual(rest.map((one: { id: string }) => one.id));
   });
 
-  test.each([
-    [['--forward-to', 'ftp://localhost/'], 2],
-    [['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'], 2],
-    [[], 2],
-  ])('%j is a wrong call', async (args, code) => {
-    const run = await kopeck(elsewhere, 'listen', '--key', key, ...args);
-    expect([run.code, run.stdout]).toEqual([code, '']);
+  test('what cannot be meant is a wrong call', async () => {
+    const calls = [
+      ['--forward-to', 'ftp://localhost/'],
+      ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
+      [],
+    ];
+    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
+    expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
   test('a key that is none, one that is unknown, and a service that is away: one line each', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const trigger = (...args: string[]) => kopeck({ KOPECK_KEY: key, KOPECK_URL: address }, 'trigger', ...args);
 
 describe('kopeck trigger', () => {
-  test.each([
+  test.concurrent.each([
     ['succeeded', null],
     ['failed', 'gateway_declined'],
     ['processing', 'awaiting_gateway'],
@@ -35,10 +35,11 @@ describe('kopeck trigger', () => {
   });
 
   test('says to people what will happen', async () => {
-    expect((await trigger('payment.succeeded')).stdout).toMatch(
+    const [paid, open] = await Promise.all([trigger('payment.succeeded'), trigger('payment.processing')]);
+    expect(paid.stdout).toMatch(
       /^payment {2}pay_\w+\nstatus {3}succeeded\namount {3}\d{3}\.00 RUB, .*\nThe event payment\.succeeded is on its way\.\n$/s,
     );
-    const { stdout } = await trigger('payment.processing');
+    const { stdout } = open;
     expect(stdout).toContain('In 30 s it has succeeded, and payment.succeeded is sent.');
     expect(stdout).toContain(`curl -s ${address}/v1/test/clock`);
     expect(stdout).not.toContain(key);
@@ -75,9 +76,12 @@ describe('kopeck trigger', () => {
   });
 
   test('what there is not is a wrong call, and what the service refuses one line', async () => {
-    expect((await trigger('payment.refunded')).code).toBe(2);
-    expect((await trigger('payment.succeeded', '--scenario', 'flood')).code).toBe(2);
-    const refused = await trigger('payment.succeeded', '--key', 'svc_test_a_b');
+    const [noEvent, noScenario, refused] = await Promise.all([
+      trigger('payment.refunded'),
+      trigger('payment.succeeded', '--scenario', 'flood'),
+      trigger('payment.succeeded', '--key', 'svc_test_a_b'),
+    ]);
+    expect([noEvent.code, noScenario.code]).toEqual([2, 2]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\(req_\w+\)\n$/)]);
   });
 });

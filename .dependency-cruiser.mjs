@@ -72,6 +72,19 @@ export default {
       to: { pathNot: '^sdk/src/' },
     },
     {
+      name: 'examples-know-only-the-client-library',
+      comment: 'They are there to be copied by people who have the library and nothing else of us.',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '^(src|simulator|test|bench|web)/' },
+    },
+    {
+      name: 'nobody-leans-on-an-example',
+      severity: 'error',
+      from: { path: '^(src|simulator|bench|web|sdk)/' },
+      to: { path: '^examples/' },
+    },
+    {
       name: 'simulator-stands-alone',
       comment: 'The bank side is another system: it shares nothing with the house but the wire.',
       severity: 'error',

@@ -2,9 +2,12 @@ import swagger from '@fastify/swagger';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { scenarios } from '../payments/index.ts';
+import { guideRoutes } from './guides.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.
+
+The [guides](/docs/guides/) lead from the first payment to going live.
 
 Send your key as \`Authorization: Bearer svc_test_…\`. A test key uses the same addresses, but nothing goes to a bank: the
 kopecks of the amount choose the outcome (,01 is declined, ,02 is unknown and succeeds after 30 seconds, ,03 gives
@@ -102,6 +105,8 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
     },
   });
   server.get('/openapi.json', { schema: { hide: true } }, () => server.swagger());
+
+  guideRoutes(server);
 
   // Its page carries its own scripts and styles; the policy makes sure that it stays that way.
   await server.register(async scope => {

@@ -4,6 +4,7 @@ import { alarmCommands } from './alarm.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
+import { listenCommand } from './listen.ts';
 import { balanceCommands, ledgerCommands } from './money.ts';
 import { operatorCommands } from './operator.ts';
 import { partnerCommands } from './partner.ts';
@@ -11,6 +12,7 @@ import { paymentCommands } from './payment.ts';
 import { rateCommands } from './rate.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { RefusedError } from './refused.ts';
+import { triggerCommand } from './trigger.ts';
 import { webhookCommands } from './webhook.ts';
 
 /** Exit codes: 0 done, 1 refused or failed with a line that says why, 2 called the wrong way. */
@@ -37,6 +39,8 @@ const program = new Command('kopeck')
   .addCommand(ledgerCommands())
   .addCommand(reconcileCommand())
   .addCommand(alarmCommands())
+  .addCommand(listenCommand())
+  .addCommand(triggerCommand())
   .addCommand(demoCommand())
   .addCommand(operatorCommands());
 

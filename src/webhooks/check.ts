@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { newId } from '../base/ids.ts';
 import type { Payment } from '../payments/index.ts';
-import { deliveryId, type Event, envelope, eventKind } from './envelope.ts';
+import { type Event, envelope, eventHeaders } from './envelope.ts';
 import type { Sender, Verdict } from './send.ts';
 import { sign } from './sign.ts';
 
@@ -76,14 +76,7 @@ export async function certify(
     secrets,
     Math.floor(clock.nowMs() / 1_000),
   )) {
-    const headers = {
-      'content-type': 'application/json',
-      'x-service-event': eventKind(event),
-      'x-service-delivery': deliveryId(event),
-      'x-service-payment-id': event.payment.paymentId,
-      'x-service-signature': signature,
-      'x-service-test': 'true',
-    };
+    const headers = { ...eventHeaders(event, signature), 'x-service-test': 'true' };
     const verdict = await sender.send({ url, headers, body });
     if (verdict.outcome === 'answered' && verdict.tls) tls = verdict.tls;
     results.push({ ...asked, ...resultOf(verdict, asked.expected) });

@@ -14,7 +14,7 @@ import {
   listSenders,
   readDue,
 } from './deliveries.ts';
-import { deliveryId, envelope, eventKind } from './envelope.ts';
+import { envelope, eventHeaders } from './envelope.ts';
 import { createLanes, slowAfterMs } from './lanes.ts';
 import type { Vault } from './secret.ts';
 import type { Sender } from './send.ts';
@@ -205,13 +205,7 @@ async function send(deps: DeliveryDeps, due: DueDelivery, signal: AbortSignal): 
   const { partnerId, event, attempts } = due;
   const at = instantOf(clock);
   const body = envelope(event);
-  const headers = {
-    'content-type': 'application/json',
-    'x-service-event': eventKind(event),
-    'x-service-delivery': deliveryId(event),
-    'x-service-payment-id': event.payment.paymentId,
-    'x-service-signature': sign(due.secrets, Math.floor(at.getTime() / 1_000), body),
-  };
+  const headers = eventHeaders(event, sign(due.secrets, Math.floor(at.getTime() / 1_000), body));
   const verdict = await sender.send({ url: due.url, headers, body }, signal);
   if (verdict.outcome === 'failed' && verdict.error === 'busy') return undefined;
   const status = verdict.outcome === 'answered' ? verdict.status : null;

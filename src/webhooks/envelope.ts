@@ -18,7 +18,22 @@ export function parseEventId(text: string): bigint | undefined {
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-export const eventKind = ({ payment }: Event) => `payment.${payment.status}`;
+/** As much of an event as its headers tell. */
+export interface Announced {
+  eventId: bigint;
+  payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
+}
+
+const eventKind = ({ payment }: Announced) => `payment.${payment.status}`;
+
+/** What goes with the bytes, whoever sends them. */
+export const eventHeaders = (event: Announced, signature: string) => ({
+  'content-type': 'application/json',
+  'x-service-event': eventKind(event),
+  'x-service-delivery': deliveryId(event),
+  'x-service-payment-id': event.payment.paymentId,
+  'x-service-signature': signature,
+});
 
 /** The bytes that are sent, and that the feed shows: `data` is what the API answers about the payment. */
 export function envelope(event: Event): string {
@@ -32,7 +47,7 @@ export function envelope(event: Event): string {
 }
 
 /** The same for every attempt at an event, also when it is sent again much later; so it follows from the event. */
-export function deliveryId({ eventId, payment }: Event): Id<'whd'> {
+function deliveryId({ eventId, payment }: Announced): Id<'whd'> {
   const bytes = hash('sha256', `delivery ${eventId}`, 'buffer').subarray(0, 16);
   bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);

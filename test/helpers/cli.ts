@@ -20,6 +20,30 @@ export function kopeck(env: Record<string, string>, ...args: string[]): Promise<
   });
 }
 
+export interface Running {
+  stdout(): string;
+  stderr(): string;
+  /** Sends the signal and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** The same for a command that goes on until it is told to stop. */
+export function startKopeck(env: Record<string, string>, ...args: string[]): Running {
+  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, ...env } });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', chunk => (stdout += chunk));
+  child.stderr.on('data', chunk => (stderr += chunk));
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    stop: (signal = 'SIGINT') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
 export interface Service {
   address: string;
   pid: number;

@@ -1,0 +1,46 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConnectionError, Kopeck } from '../../sdk/src/index.ts';
+import { checkWebhook, findTestKey, setWebhook } from './local-service.ts';
+import { openOrders } from './orders.ts';
+import { createShop, webhookPath } from './shop.ts';
+
+const {
+  KOPECK_URL: baseUrl = 'http://127.0.0.1:8080',
+  KOPECK_KEY: givenKey,
+  KOPECK_WEBHOOK_SECRET: givenSecret,
+  SHOP_PORT: port = '3000',
+  DATA_DIR: dataDir = './data',
+} = process.env;
+
+/** With a key of yours: that key, and the feed unless you have a webhook. Without: a partner made for this shop. */
+async function getAccess(dir: string, url: string) {
+  if (givenKey) return { key: givenKey, secret: givenSecret, partnerId: undefined };
+  const { partnerId, key } = await findTestKey(join(dir, 'key.json'), baseUrl);
+  return { key, secret: await setWebhook(partnerId, `${url}${webhookPath}`), partnerId };
+}
+
+async function main(): Promise<void> {
+  const dir = join(dataDir, 'shop');
+  await mkdir(dir, { recursive: true });
+  const url = `http://127.0.0.1:${port}`;
+  const { key, secret, partnerId } = await getAccess(dir, url);
+  if (!key.startsWith('svc_test_')) throw new Error('This shop makes up its bills: give it a test key only.');
+  const orders = await openOrders(join(dir, 'orders.json'));
+  const kopeck = new Kopeck({ apiKey: key, baseUrl, keys: orders.keys });
+  await kopeck.ping();
+  const shop = createShop({ kopeck, orders, webhookSecret: secret });
+  await shop.listen({ host: '127.0.0.1', port: Number(port) });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void shop.close());
+  if (partnerId) await checkWebhook(partnerId);
+  console.log(`The shop is open at ${url}`);
+  console.log(`It hears of its payments ${secret ? `by webhook at ${webhookPath}` : 'from the event feed'}.`);
+}
+
+await main().catch(error => {
+  const isAway = error instanceof ConnectionError;
+  console.error(
+    isAway ? `There is no service at ${baseUrl}: start it first, with npm start.` : error.message,
+  );
+  process.exitCode = 1;
+});

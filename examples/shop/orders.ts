@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import type { KeyStore, Payment } from '../../sdk/src/index.ts';
+
+/**
+ * `new`: nobody has asked for a payment. `paying`: asked, and no answer yet; perhaps it was lost. `processing`: the money
+ * is debited and nobody knows the outcome. `refused`: there was no payment. `paid` and `declined` are the end of one.
+ */
+export type State = 'new' | 'paying' | 'processing' | 'paid' | 'declined' | 'refused';
+
+/** From whom a state is known. */
+export type Source = 'customer' | 'answer' | 'webhook' | 'feed' | 'look';
+
+export interface Order {
+  id: string;
+  product: string;
+  amount_rub: string;
+  qr_url: string;
+  state: State;
+  /** Kept before anything is sent, and used for this order only: whoever repeats with it pays once. */
+  idempotency_key?: string;
+  payment_id?: string;
+  amount_usdt?: string;
+  /** Why it was not paid. */
+  reason?: string;
+  history: { state: State; at: string; source: Source }[];
+}
+
+export type Orders = Awaited<ReturnType<typeof openOrders>>;
+
+/** The service has said how the payment ended, which never changes. */
+const isSettled = ({ state }: Order) => state === 'paid' || state === 'declined';
+
+/** All orders in one JSON file, written before anybody hears of a change. A real shop has a database for this. */
+export async function openOrders(path: string) {
+  const text = await readFile(path, 'utf8').catch(() => '[]');
+  const orders = new Map<string, Order>((JSON.parse(text) as Order[]).map(order => [order.id, order]));
+  const changes = new EventEmitter().setMaxListeners(0);
+
+  let writing = Promise.resolve();
+  /** One after the other, and whole or not at all. */
+  function save(): Promise<void> {
+    const write = async () => {
+      await writeFile(`${path}.new`, JSON.stringify([...orders.values()], null, 2), { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    };
+    writing = writing.then(write, write);
+    return writing;
+  }
+
+  async function change(order: Order, state: State, source: Source, facts: Partial<Order> = {}) {
+    Object.assign(order, facts, { state });
+    order.history.push({ state, at: new Date().toISOString(), source });
+    await save();
+    changes.emit(order.id, order);
+  }
+
+  const keys: KeyStore = {
+    get: id => orders.get(id)?.idempotency_key,
+    set: async (id, key) => {
+      orders.get(id)!.idempotency_key = key;
+      await save();
+    },
+  };
+
+  return {
+    /** For the library: one key per order, also after a restart. */
+    keys,
+    find: (id: string) => orders.get(id),
+    unfinished: () =>
+      [...orders.values()].filter(({ state }) => state === 'paying' || state === 'processing'),
+    newest: (count: number) => [...orders.values()].slice(-count).reverse(),
+
+    async create(facts: Pick<Order, 'product' | 'amount_rub' | 'qr_url'>): Promise<Order> {
+      const order: Order = { ...facts, id: randomUUID(), state: 'new', history: [] };
+      orders.set(order.id, order);
+      await change(order, 'new', 'customer');
+      return order;
+    },
+
+    /** False when somebody has asked before: two clicks are one payment. */
+    async begin(order: Order): Promise<boolean> {
+      if (order.state !== 'new') return false;
+      await change(order, 'paying', 'customer');
+      return true;
+    },
+
+    /** No payment came of it. */
+    async refuse(order: Order, reason: string): Promise<void> {
+      if (order.state === 'paying') await change(order, 'refused', 'answer', { reason });
+    },
+
+    /**
+     * What the service says about the payment, whichever way it was heard. It may be heard twice and in any order: what
+     * is settled stays as it is, and what is known already is no news.
+     */
+    async learn(order: Order, payment: Payment, source: Source): Promise<void> {
+      const states = { processing: 'processing', succeeded: 'paid', failed: 'declined' } as const;
+      const state = states[payment.status];
+      if (isSettled(order) || order.state === state) return;
+      await change(order, state, source, {
+        payment_id: payment.id,
+        amount_usdt: payment.amount_usdt,
+        ...(payment.error ? { reason: payment.error.message } : {}),
+      });
+    },
+
+    /** Calls back with every change of an order, until told to stop. */
+    watch(id: string, onChange: (order: Order) => void): () => void {
+      changes.on(id, onChange);
+      return () => changes.off(id, onChange);
+    },
+  };
+}

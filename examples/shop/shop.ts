@@ -1,0 +1,120 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import { kopeckWebhook } from '../../sdk/src/fastify.ts';
+import { type Kopeck, KopeckError } from '../../sdk/src/index.ts';
+import type { Order, Orders } from './orders.ts';
+import { orderPage, shopPage, view } from './pages.ts';
+import { createPayments } from './payments.ts';
+import { products } from './products.ts';
+import { newQrLink } from './till.ts';
+
+export interface ShopOptions {
+  kopeck: Kopeck;
+  orders: Orders;
+  /** Signs the webhooks. Without one, the shop reads the feed of events instead. */
+  webhookSecret: string | undefined;
+  /** How often it looks at orders that stay open. */
+  lookEveryMs?: number;
+}
+
+export const webhookPath = '/kopeck';
+
+const files = { 'shop.css': 'text/css', 'order.js': 'text/javascript' };
+
+export function createShop({
+  kopeck,
+  orders,
+  webhookSecret,
+  lookEveryMs = 30_000,
+}: ShopOptions): FastifyInstance {
+  const app = fastify({ forceCloseConnections: true });
+  const payments = createPayments(kopeck, orders);
+  const background = new AbortController();
+  const complain = (error: unknown) => console.error(error);
+
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('content-security-policy', "default-src 'self'; img-src 'self' data:");
+  });
+  // What a form sends. There is nothing in ours: the address says it all.
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, async () => ({}));
+
+  for (const [name, type] of Object.entries(files))
+    app.get(`/${name}`, (_request, reply) =>
+      reply.type(type).send(createReadStream(join(import.meta.dirname, 'public', name))),
+    );
+
+  const html = (reply: FastifyReply, text: string) => reply.type('text/html; charset=utf-8').send(text);
+
+  app.get('/', (_request, reply) => html(reply, shopPage(products, orders.newest(5))));
+
+  app.post<{ Params: { product: string } }>('/buy/:product', async (request, reply) => {
+    const product = products.find(({ id }) => id === request.params.product);
+    if (!product) return reply.callNotFound();
+    const { name, amount_rub } = product;
+    const order = await orders.create({ product: name, amount_rub, qr_url: newQrLink(amount_rub) });
+    return reply.redirect(`/orders/${order.id}`, 303);
+  });
+
+  type OfOrder = { Params: { id: string } };
+
+  app.get<OfOrder>('/orders/:id', async (request, reply) => {
+    const order = orders.find(request.params.id);
+    if (!order) return reply.callNotFound();
+    // What it will cost, before anybody pays; without the service the page is there all the same.
+    const quote = await kopeck.quote({ amount_rub: order.amount_rub }).catch(error => {
+      if (error instanceof KopeckError) return undefined;
+      throw error;
+    });
+    return html(reply, orderPage(order, quote?.amount_usdt));
+  });
+
+  app.post<OfOrder>('/orders/:id/pay', async (request, reply) => {
+    const order = orders.find(request.params.id);
+    if (!order) return reply.callNotFound();
+    // An answer may take a minute and a half; whoever looks at the page need not wait for it here.
+    payments.start(order).catch(complain);
+    return reply.code(202).send(view(order));
+  });
+
+  /** Only in test mode there is a clock to move. */
+  app.post<OfOrder>('/orders/:id/hurry', async (request, reply) => {
+    if (!orders.find(request.params.id)) return reply.callNotFound();
+    await kopeck.test.clock.advance({ seconds: 30 });
+    return reply.code(202).send({});
+  });
+
+  app.get<OfOrder>('/orders/:id/changes', (request, reply) => {
+    const order = orders.find(request.params.id);
+    if (!order) return reply.callNotFound();
+    reply.hijack();
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    const tell = (changed: Order) => reply.raw.write(`data: ${JSON.stringify(view(changed))}\n\n`);
+    // First what it is now: the page may be older than that.
+    tell(order);
+    reply.raw.on('close', orders.watch(order.id, tell));
+  });
+
+  if (webhookSecret)
+    app.register(kopeckWebhook, {
+      path: webhookPath,
+      secret: webhookSecret,
+      onEvent: event => payments.onEvent(event, 'webhook'),
+    });
+
+  /** The same events, for whoever cannot be reached. Read from the first on: hearing of one again does no harm. */
+  async function readFeed(): Promise<void> {
+    for await (const event of kopeck.events.read({ signal: background.signal, pollMs: 1_000 }))
+      await payments.onEvent(event, 'feed');
+  }
+
+  app.addHook('onListen', async () => {
+    if (!webhookSecret) readFeed().catch(complain);
+    const look = () => void payments.lookAfter().catch(complain);
+    look();
+    const looking = setInterval(look, lookEveryMs);
+    background.signal.addEventListener('abort', () => clearInterval(looking));
+  });
+  app.addHook('preClose', async () => background.abort());
+  return app;
+}

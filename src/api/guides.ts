@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { sendError } from './errors.ts';
+import { escapeHtml, type Page, renderMarkdown } from './markdown.ts';
+
+const folder = join(import.meta.dirname, '..', '..', 'docs', 'guides');
+
+/** Text and one style sheet: nothing runs, and nothing comes from elsewhere. */
+const policy =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const style = `
+:root { color-scheme: light dark; --text: light-dark(#1b1f24, #e3e6ea); --ground: light-dark(#fff, #14171b);
+  --soft: light-dark(#f3f5f7, #1f242a); --line: light-dark(#d5dae0, #3a414a); --link: light-dark(#0b57c2, #7fb4ff); }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 54rem; color: var(--text); background: var(--ground);
+  font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: break-word; }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line); }
+h1, h2, h3 { line-height: 1.25; margin: 2rem 0 .75rem; }
+h1 { font-size: 1.75rem; margin-top: 1.5rem; } h2 { font-size: 1.3rem; } h3 { font-size: 1.05rem; }
+a { color: var(--link); }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+code { font: .875em/1.5 ui-monospace, monospace; background: var(--soft); padding: .1em .3em; border-radius: 4px; }
+pre { background: var(--soft); border: 1px solid var(--line); border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }
+pre code { padding: 0; background: none; }
+pre.text { background: none; border-style: dashed; white-space: pre-wrap; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid var(--line); padding: .35rem .6rem; text-align: left; vertical-align: top; }
+blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid var(--line); background: var(--soft); }
+`;
+
+const pageOf = ({ title, html }: Page) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · Kopeck</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/guides/style.css">
+</head>
+<body>
+<nav aria-label="Documentation"><a href="/docs/guides/">All guides</a><a href="/docs/">API reference</a></nav>
+<main>
+${html}
+</main>
+</body>
+</html>
+`;
+
+/** The guides of `docs/guides` as pages, made once; `README.md` is the first of them. */
+export function guideRoutes(server: FastifyInstance): void {
+  const pages = new Map(
+    readdirSync(folder)
+      .filter(name => name.endsWith('.md'))
+      .map(name => [
+        name.replace(/^README\.md$|\.md$/, ''),
+        pageOf(renderMarkdown(readFileSync(join(folder, name), 'utf8'))),
+      ]),
+  );
+  const schema = { hide: true };
+  const send = (reply: FastifyReply, type: string, text: string) =>
+    reply
+      .headers({
+        'Content-Security-Policy': policy,
+        'X-Content-Type-Options': 'nosniff',
+        'Referrer-Policy': 'no-referrer',
+        'Cache-Control': 'no-cache',
+      })
+      .type(`${type}; charset=utf-8`)
+      .send(text);
+
+  server.get('/docs/guides', { schema }, (_request, reply) => reply.redirect('/docs/guides/', 308));
+  server.get('/docs/guides/style.css', { schema }, (_request, reply) => send(reply, 'text/css', style));
+  server.get<{ Params: { name: string } }>('/docs/guides/:name', { schema }, (request, reply) => {
+    const page = pages.get(request.params.name);
+    return page === undefined ? sendError(request, reply, 'not_found') : send(reply, 'text/html', page);
+  });
+}

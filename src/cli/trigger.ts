@@ -1,0 +1,74 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { Argument, type Command, Option } from 'commander';
+import type { Payment } from '../../sdk/src/index.ts';
+import { formatKopecks } from '../base/money.ts';
+import { crc16 } from '../base/qr.ts';
+import { scenarios } from '../payments/index.ts';
+import { details } from './output.ts';
+import { RefusedError } from './refused.ts';
+import { asked, connect, type Remote, remoteCommand } from './remote.ts';
+
+/** In test mode the kopecks choose what becomes of a payment. */
+const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
+type Wanted = keyof typeof kopecksFor;
+
+interface TriggerOptions extends Remote {
+  json: boolean;
+  scenario?: string;
+}
+
+export const triggerCommand = (): Command =>
+  remoteCommand('trigger', 'make a test payment that ends as you wish')
+    .addArgument(new Argument('<event>', 'what becomes of it').choices(Object.keys(kopecksFor)))
+    .addOption(
+      new Option('--scenario <name>', 'with a misfortune on its way').choices(Object.keys(scenarios)),
+    )
+    .action((event: Wanted, options: TriggerOptions) => trigger(event, options));
+
+async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
+  if (!options.key.startsWith('svc_test_'))
+    throw new RefusedError(
+      'test_key_required',
+      'That is a live key, which pays real money: take a test key.',
+    );
+  const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
+  // One misfortune refuses twice and then accepts; another never does, and nobody should wait long for that.
+  const kopeck = connect(options, { maxRetries: 3 });
+  const payment = await asked(options, () =>
+    kopeck.payments.create({
+      qr_url: newTestLink(kopecks),
+      amount_rub: formatKopecks(BigInt(kopecks)),
+      external_id: `trigger-${randomBytes(4).toString('hex')}`,
+      ...(options.scenario ? { metadata: { kopeck_scenario: options.scenario } } : {}),
+    }),
+  );
+  process.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
+}
+
+/** A link as a till would show it, for a code that nobody has seen before. */
+function newTestLink(kopecks: number): string {
+  const id = `AD10${randomBytes(14).toString('hex').toUpperCase()}`;
+  const link = `https://qr.nspk.ru/${id}?type=02&bank=100000000004&sum=${kopecks}&cur=RUB`;
+  return `${link}&crc=${crc16(link)}`;
+}
+
+function describe(payment: Payment, options: Remote): string {
+  const { status, status_detail: detail, error } = payment;
+  return `${details([
+    ['payment', payment.id],
+    ['status', [status, detail ?? error?.code].filter(Boolean).join(', ')],
+    ['amount', `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`],
+    ['order', payment.external_id ?? 'none'],
+  ])}\n${outlook(payment, options)}`;
+}
+
+function outlook({ status, status_detail: detail, metadata }: Payment, { url }: Remote): string {
+  if (status !== 'processing') return `The event payment.${status} is on its way.`;
+  const isReviewed = detail === 'manual_review';
+  const waitSec = isReviewed ? 120 : 30;
+  const end = isReviewed && metadata.kopeck_scenario === 'review_fails' ? 'failed' : 'succeeded';
+  return [
+    `Nobody knows yet: it is debited and neither paid nor refused. In ${waitSec} s it has ${end}, and payment.${end} is sent.`,
+    `Sooner: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KEY" -d '{"advance_sec":${waitSec}}'`,
+  ].join('\n');
+}

@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
+import { findEndOfFeed } from '../../src/cli/feed-bytes.ts';
+import { newLink, partnerAt } from '../helpers/api.ts';
+import { kopeck, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { type Received, startReceiver, withStatus } from '../helpers/receiver.ts';
+
+const { url: databaseUrl } = await createDatabase();
+const env = { DATABASE_URL: databaseUrl, DATA_DIR: newFolder() };
+const secret = 'whsec_of_the_developer';
+let service: Service;
+let key: string;
+let client: Kopeck;
+beforeAll(async () => {
+  service = await startService(env);
+  await vi.waitFor(() => expect(service.output()).toContain('A first payment'), 10_000);
+  key = /svc_test_\S+/.exec(service.output())![0];
+  client = new Kopeck({ apiKey: key, baseUrl: service.address });
+});
+afterAll(() => service.stop());
+
+/** Nothing of the house but the address: no database, and no folder to put one into. */
+const elsewhere = { DATA_DIR: join(newFolder(), 'none') };
+
+async function listen(...args: string[]) {
+  const listener = startKopeck(elsewhere, 'listen', '--key', key, '--url', service.address, ...args);
+  onTestFinished(() => void listener.stop('SIGKILL'));
+  await expect.poll(listener.stderr).toContain('Ctrl-C ends it.');
+  return listener;
+}
+
+const verified = ({ body, headers }: Received, by = secret) =>
+  verifyWebhook(body, headers['x-service-signature'], by);
+
+describe('kopeck listen', () => {
+  test('forwards the same bytes and headers that the webhook has, and ends with a summary', async () => {
+    const [real, local] = [await startReceiver(), await startReceiver()];
+    const { partner_id: partner } = await client.ping();
+    await kopeck(env, 'webhook', 'set', partner, '--url', real.url);
+    await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
+    const listener = await listen('--forward-to', local.url, '--secret', secret);
+    // Written by hand: JSON.stringify could not write such metadata.
+    const metadata = '{"b":1.10,"2":12345678901234567890,"1":"два","__proto__":{"x":1e2}}';
+    const paid = await fetch(`${service.address}/v1/payments`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'idempotency-key': 'k1',
+        'content-type': 'application/json',
+      },
+      body: `{"qr_url":"${newLink(10_000)}","metadata":${metadata}}`,
+    });
+    const { id } = (await paid.json()) as { id: string };
+    await expect.poll(() => local.received.length).toBe(1);
+    await expect.poll(() => real.received.filter(({ json }) => json.data.id === id).length).toBe(1);
+    const [forwarded] = local.received;
+    const sent = real.received.find(({ json }) => json.data.id === id)!;
+    expect(forwarded!.body).toBe(sent.body);
+    expect(forwarded!.body).toContain(metadata);
+    const named = ({ headers }: Received) =>
+      ['content-type', 'x-service-event', 'x-service-delivery', 'x-service-payment-id'].map(n => headers[n]);
+    expect(named(forwarded!)).toEqual(named(sent));
+    expect(await verified(forwarded!)).toMatchObject({ event: 'payment.succeeded', data: { id } });
+    expect(await listener.stop()).toBe(0);
+    const [head, , row] = listener.stdout().split('\n');
+    expect(head).toMatch(/^time +event +type +payment +answer +ms$/);
+    expect(row).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d +evt_\\d+ +payment.succeeded +${id} +200 +\\d+$`));
+    expect(listener.stderr()).toContain(
+      `Events forwarded: 1. To go on from here: --from ${forwarded!.json.id}`,
+    );
+    expect(listener.stderr()).not.toContain('whsec_');
+    expect(existsSync(elsewhere.DATA_DIR)).toBe(false);
+  });
+
+  test('a receiver that fails first gets the event again; with --json there is a line per event', async () => {
+    const receiver = await startReceiver();
+    receiver.answer((response, one) => {
+      if (one === receiver.received[0]) response.destroy();
+      else withStatus(receiver.received.length === 2 ? 500 : 204)(response);
+    });
+    const listener = await listen('--forward-to', receiver.url, '--json');
+    const made = /whsec_\S+(?=,)/.exec(listener.stderr())![0];
+    expect(listener.stderr().split(made)).toHaveLength(2);
+    const { id } = await client.payments.create({ qr_url: newLink(10_001) });
+    const next = await client.payments.create({ qr_url: newLink(10_000) });
+    await expect.poll(() => listener.stdout().trim().split('\n').length).toBe(2);
+    const lines = listener
+      .stdout()
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { event: 'payment.failed', payment_id: id, delivered: true, attempts: 3, status: 204, error: null },
+      { event: 'payment.succeeded', payment_id: next.id, delivered: true, attempts: 1, status: 204 },
+    ]);
+    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id, id, id, next.id]);
+    for (const one of receiver.received) await expect(verified(one, made)).resolves.toBeDefined();
+    expect(listener.stderr()).toMatch(
+      /"answer":"closed","again_in_sec":1}\n.*"answer":"500","again_in_sec":2}/,
+    );
+    expect(await listener.stop('SIGTERM')).toBe(0);
+  });
+
+  test('one that is not there is waited for, and the wait can be ended', async () => {
+    const listener = await listen('--forward-to', 'http://localhost:9/hook', '--from', 'evt_0');
+    await expect.poll(listener.stderr).toContain('The receiver did not take it; again in 2 s.');
+    expect(listener.stdout()).toMatch(/ evt_\d+ .* refused +\d+\n/);
+    expect(await listener.stop()).toBe(0);
+    expect(listener.stderr()).toContain('Events forwarded: 0. To go on from here: --from evt_0');
+  });
+
+  test('goes on behind the event that it is told', async () => {
+    const receiver = await startReceiver();
+    const api = partnerAt(service.address, key);
+    const { data } = (await api.get('/v1/events')).json;
+    const [{ id: first }, ...rest] = data;
+    await listen('--forward-to', receiver.url, '--from', first);
+    await expect
+      .poll(() => receiver.received.map(({ json }) => json.id))
+      .toEqual(rest.map((one: { id: string }) => one.id));
+  });
+
+  test('what cannot be meant is a wrong call', async () => {
+    const calls = [
+      ['--forward-to', 'ftp://localhost/'],
+      ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
+      [],
+    ];
+    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
+    expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
+  });
+
+  test('a key that is none, one that is unknown, and a service that is away: one line each', async () => {
+    const to = ['--forward-to', 'http://localhost:3000/'];
+    const runs = await Promise.all([
+      kopeck(elsewhere, 'listen', '--key', 'hunter2', ...to),
+      kopeck(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
+      kopeck(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
+    ]);
+    for (const { code, stderr } of runs)
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);
+    expect(runs[0]!.stderr).not.toContain('hunter2');
+    expect(runs[2]!.stderr).toContain('does the service run there?');
+  });
+});
+
+test.each([0, 1, 100, 101, 5_000, 123_457])(
+  'the end of a feed of %i events is found in few steps',
+  async count => {
+    // Other partners' events lie between: ids have gaps.
+    const ids = Array.from({ length: count }, (_, index) => 3 * index + 2);
+    let asked = 0;
+    const list = async ({ after = 'evt_0', limit = 50 } = {}) => {
+      asked += 1;
+      const rest = ids.filter(id => id > Number(after.slice(4)));
+      return { data: rest.slice(0, limit).map(id => ({ id: `evt_${id}` })), has_more: rest.length > limit };
+    };
+    const end = await findEndOfFeed({ events: { list } } as unknown as Kopeck);
+    expect(end).toBe(`evt_${ids.at(-1) ?? 0}`);
+    expect(asked).toBeLessThan(40);
+  },
+);

@@ -1,0 +1,87 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Kopeck } from '../../sdk/src/index.ts';
+import { createCustomer, setRate, startApi } from '../helpers/api.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { startReceiver } from '../helpers/receiver.ts';
+
+const { pool } = await createDatabase();
+const { address } = await startApi({ pool });
+beforeEach(() => setRate(pool));
+
+let key: string;
+let client: Kopeck;
+beforeAll(async () => {
+  key = (await createCustomer(pool)).testKey;
+  client = new Kopeck({ apiKey: key, baseUrl: address });
+});
+
+const trigger = (...args: string[]) => kopeck({ KOPECK_KEY: key, KOPECK_URL: address }, 'trigger', ...args);
+
+describe('kopeck trigger', () => {
+  test.concurrent.each([
+    ['succeeded', null],
+    ['failed', 'gateway_declined'],
+    ['processing', 'awaiting_gateway'],
+  ])('payment.%s', async (status, detail) => {
+    const { code, stdout, stderr } = await trigger(`payment.${status}`, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const payment = JSON.parse(stdout);
+    expect(payment).toMatchObject({ mode: 'test', status, status_detail: detail, metadata: {} });
+    expect(await client.payments.get(payment.id)).toMatchObject({
+      id: payment.id,
+      amount_rub: payment.amount_rub,
+    });
+  });
+
+  test('says to people what will happen', async () => {
+    const [paid, open] = await Promise.all([trigger('payment.succeeded'), trigger('payment.processing')]);
+    expect(paid.stdout).toMatch(
+      /^payment {2}pay_\w+\nstatus {3}succeeded\namount {3}\d{3}\.00 RUB, .*\nThe event payment\.succeeded is on its way\.\n$/s,
+    );
+    const { stdout } = open;
+    expect(stdout).toContain('In 30 s it has succeeded, and payment.succeeded is sent.');
+    expect(stdout).toContain(`curl -s ${address}/v1/test/clock`);
+    expect(stdout).not.toContain(key);
+  });
+
+  test('with a misfortune', async () => {
+    const { stdout } = await trigger('payment.succeeded', '--scenario', 'review_fails');
+    expect(stdout).toContain('In 120 s it has failed, and payment.failed is sent.');
+    const before = (await client.payments.list().page()).data.length;
+    const lost = await trigger('payment.succeeded', '--scenario', 'answer_lost', '--json');
+    expect(JSON.parse(lost.stdout)).toMatchObject({
+      status: 'succeeded',
+      metadata: { kopeck_scenario: 'answer_lost' },
+    });
+    expect((await client.payments.list().page()).data).toHaveLength(before + 1);
+  });
+
+  test('a live key is refused before anything is sent', async () => {
+    const nobody = await startReceiver();
+    const live = 'svc_live_abc_secret';
+    const refused = await kopeck(
+      {},
+      'trigger',
+      'payment.succeeded',
+      '--key',
+      live,
+      '--url',
+      nobody.url,
+      '--json',
+    );
+    expect([refused.code, refused.stdout, nobody.received]).toEqual([1, '', []]);
+    expect(JSON.parse(refused.stderr).error.code).toBe('test_key_required');
+    expect(refused.stderr).not.toContain('secret');
+  });
+
+  test('what there is not is a wrong call, and what the service refuses one line', async () => {
+    const [noEvent, noScenario, refused] = await Promise.all([
+      trigger('payment.refunded'),
+      trigger('payment.succeeded', '--scenario', 'flood'),
+      trigger('payment.succeeded', '--key', 'svc_test_a_b'),
+    ]);
+    expect([noEvent.code, noScenario.code]).toEqual([2, 2]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\(req_\w+\)\n$/)]);
+  });
+});

@@ -1,0 +1,116 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { anchorOf, renderMarkdown } from '../../src/api/markdown.ts';
+import { errors } from '../../src/base/errors.ts';
+import { failureMessages } from '../../src/payments/payment.ts';
+import { scenarios } from '../../src/payments/scenarios.ts';
+import { root } from '../sdk/packed.ts';
+import { type Guide, guides, libraryReadme, patternOf } from './snippets.ts';
+
+const guide = (name: string) => guides.find(one => one.name === name)!;
+/** The code in the first column of the table below a heading row that begins so. */
+const firstColumn = ({ text }: Guide, head: string) => {
+  const [, rows = ''] = text.split(head);
+  const [table = ''] = rows.split('\n\n');
+  return Array.from(table.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name);
+};
+
+describe('what stands in a table of the service', () => {
+  test('errors: no code is missing, none is invented, and the advice is the same', () => {
+    const { text } = guide('errors');
+    const [, ...sections] = text.split(/^### /m);
+    const told = sections.map(section => {
+      const [, code, status, addition] = /^`(\w+)` · (\d+)( · addition)?\n/.exec(section) ?? [];
+      const [, retry, key] = /^Retry: (yes|no)\. Key: (the same|a new one)\.$/m.exec(section) ?? [];
+      expect(section.split('\n')[2]?.length, `${code} says nothing`).toBeGreaterThan(20);
+      return [code, { status: Number(status), retry, key, isAddition: addition !== undefined }];
+    });
+    const known = Object.entries(errors).map(([code, { status, retryable, same_key }]) => [
+      code,
+      {
+        status,
+        retry: retryable ? 'yes' : 'no',
+        key: same_key ? 'the same' : 'a new one',
+        isAddition: code === 'test_key_required',
+      },
+    ]);
+    expect(told).toHaveLength(known.length);
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(known));
+  });
+
+  test('why payments fail', () => {
+    expect(firstColumn(guide('errors'), '| code | why |')).toEqual(Object.keys(failureMessages));
+  });
+
+  test('scenarios', () => {
+    const told = firstColumn(guide('test-mode'), '| `kopeck_scenario` |');
+    expect(told.sort()).toEqual(Object.keys(scenarios).sort());
+  });
+});
+
+const documents = [
+  ...guides.map(({ path }) => path),
+  libraryReadme.path,
+  ...['README.md', 'CHANGELOG.md', 'ARCHITECTURE.md', 'examples/shop/README.md'].map(name =>
+    join(root, name),
+  ),
+];
+
+test('no link dangles', () => {
+  const headings = (path: string) =>
+    Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, text]) => anchorOf(text!));
+  for (const path of documents)
+    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https?:|\/docs\/)/.test(target)) continue;
+      const [file = '', anchor] = target.split('#');
+      const found = file === '' ? path : join(dirname(path), file);
+      expect(existsSync(found), `${path}: ${target}`).toBe(true);
+      if (anchor !== undefined) expect(headings(found), `${path}: ${target}`).toContain(anchor);
+    }
+});
+
+test('every guide is in the list of guides, and the list is in the README', () => {
+  const named = Array.from(guide('README').text.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name]) => name);
+  expect(named.sort()).toEqual(guides.map(({ name }) => name).filter(name => name !== 'README'));
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  for (const { name } of guides) if (name !== 'README') expect(readme).toContain(`docs/guides/${name}.md`);
+});
+
+describe('markdown', () => {
+  const html = (source: string) => renderMarkdown(source).html;
+
+  test('is never HTML of its own', () => {
+    expect(html('a <script>alert(1)</script> & `<b>`')).toBe(
+      '<p>a &lt;script&gt;alert(1)&lt;/script&gt; &amp; <code>&lt;b&gt;</code></p>',
+    );
+    expect(html('[x](javascript:alert)')).toBe('<p><a href="#">x</a></p>');
+    expect(html('[x](//elsewhere.example)')).toBe('<p><a href="#">x</a></p>');
+    expect(html('[x](a"onclick=b)')).toBe('<p><a href="#">x</a></p>');
+  });
+
+  test('links between files become links between pages', () => {
+    expect(html('[`a`](a-b.md#c) and [all](README.md)')).toBe(
+      '<p><a href="a-b#c"><code>a</code></a> and <a href="./">all</a></p>',
+    );
+  });
+
+  test('code means nothing else', () => {
+    expect(html('`**a** [b](c.md)` **d** *e* 2 * 3 * 4')).toBe(
+      '<p><code>**a** [b](c.md)</code> <strong>d</strong> <em>e</em> 2 * 3 * 4</p>',
+    );
+    expect(html('```ts\n# no heading\n\n| no table |\n```\nafter')).toContain(
+      '<code># no heading\n\n| no table |\n</code></pre>\n<p>after</p>',
+    );
+  });
+
+  test('lists go on over lines', () => {
+    expect(html('1. a\n   b\n2. c\n\n- d')).toBe('<ol><li>a b</li><li>c</li></ol>\n<ul><li>d</li></ul>');
+  });
+});
+
+test('what a guide says that is printed is taken literally but for the dots', () => {
+  expect('{"a":"pay_1","b":2}').toMatch(patternOf('{"a":"pay_…","b":2}'));
+  expect('{"a":"pay_1","b":3}').not.toMatch(patternOf('{"a":"pay_…","b":2}'));
+  expect('one two').not.toMatch(patternOf('one'));
+});

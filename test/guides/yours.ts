@@ -1,0 +1,28 @@
+/** What the README of the library leaves to its reader, by name; a snippet gets what it uses and does not declare itself. */
+const yours: Record<string, string> = {
+  Kopeck: `import { Kopeck } from 'kopeck-client';`,
+  kopeck: `import { Kopeck as Client } from 'kopeck-client';
+const kopeck = new Client({ apiKey: process.env.KOPECK_KEY!, baseUrl: process.env.KOPECK_URL! });`,
+  apiKey: `const apiKey = process.env.KOPECK_KEY!;`,
+  baseUrl: `const baseUrl = process.env.KOPECK_URL!;`,
+  db: `const db = { readKey: async (_id: string): Promise<string | undefined> => undefined, writeKey: async (_id: string, _key: string) => {} };`,
+  secret: `const secret = 'whsec_yours';`,
+  onEvent: `const onEvent = (event: import('kopeck-client').PaymentEvent) => console.log(event.id);`,
+  rawBody: `const rawBody = '{"id":"evt_1"}';`,
+  headers: `import { createHmac } from 'node:crypto';
+const t = Math.floor(Date.now() / 1000);
+const headers = { 'x-service-signature': \`t=\${t},v1=\${createHmac('sha256', secret).update(\`\${t}.\${rawBody}\`).digest('hex')}\` };`,
+  readPosition: `const readPosition = async (): Promise<string | undefined> => undefined;`,
+  writePosition: `const writePosition = async (_position: string) => {};`,
+  // A reader that follows has no end of its own.
+  handle: `const handle = async (event: import('kopeck-client').PaymentEvent) => process.exit(event.id ? 0 : 1);`,
+};
+
+export function withYours(code: string): string {
+  const isDeclared = (name: string) =>
+    new RegExp(`(const|let|function) ${name}\\b|import (type )?\\{[^}]*\\b${name}\\b`).test(code);
+  const needed = Object.keys(yours).filter(
+    name => new RegExp(`(?<![\\w.'/-])${name}\\b(?![-'/:])`).test(code) && !isDeclared(name),
+  );
+  return [...needed.map(name => yours[name]), code].join('\n');
+}

@@ -5,19 +5,19 @@ export interface KeyStore {
   set(externalId: string, key: string): void | Promise<void>;
 }
 
-/** Enough for what is under way; the rest belongs into a store. */
+/** Enough for the orders of a while; the rest belongs into a store. */
 const mostRemembered = 10_000;
 
 export interface Keys {
   /** The key to send for this order. */
   take(externalId: string | null | undefined, given: string | undefined): Promise<string>;
-  /** The outcome of the order is known. */
-  done(externalId: string | null | undefined): void;
+  /** The payment of this order has failed for good: the next one is another payment, with a key of its own. */
+  failed(externalId: string | null | undefined): void;
 }
 
 /**
- * One key per payment. While nobody knows what became of an order, its next try gets the same key, even if the program
- * calls again by itself; across restarts it does with a store. A key once given to an order in a store stays with it.
+ * One key per order, even if the program calls again by itself: nothing is paid twice because somebody asked twice. A
+ * client forgets it when the payment has failed; across restarts it is known only with a store, where it stays.
  */
 export function createKeys(store: KeyStore | undefined): Keys {
   const open = new Map<string, Promise<string>>();
@@ -47,7 +47,7 @@ export function createKeys(store: KeyStore | undefined): Keys {
       if (given !== undefined) return remember(externalId, keep(externalId, given));
       return open.get(externalId) ?? remember(externalId, find(externalId));
     },
-    done: externalId => {
+    failed: externalId => {
       if (externalId !== null && externalId !== undefined) open.delete(externalId);
     },
   };

@@ -58,7 +58,7 @@ export function createPayments(transport: Transport, keys: Keys): Payments {
       idempotencyKey,
       signal: options.signal,
     });
-    keys.done(params.external_id);
+    if (payment.status === 'failed') keys.failed(params.external_id);
     return payment;
   }
 

@@ -24,7 +24,7 @@ export async function verifyWebhook(
   const isText = typeof rawBody === 'string';
   if (!isText && !(rawBody instanceof Uint8Array))
     throw new TypeError('verifyWebhook needs the body as it came (string or Uint8Array), not parsed JSON');
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets = typeof secret === 'string' ? [secret] : (secret ?? []);
   if (secrets.length === 0 || secrets.some(one => typeof one !== 'string' || one === ''))
     throw new TypeError('verifyWebhook needs the webhook secret');
   const { atSec, digests } = readHeader(header);

@@ -62,7 +62,8 @@ export const errors = {
   not_found: { status: 404, message: 'There is no such resource in this account.', ...mend },
   idempotency_conflict: {
     status: 409,
-    message: 'This Idempotency-Key was used with a different body; take a new key.',
+    message:
+      'This Idempotency-Key belongs to another payment; find out what became of that one before you take a new key.',
     ...newKey,
   },
   duplicate_qr_in_flight: {

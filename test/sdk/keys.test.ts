@@ -4,6 +4,7 @@ import { answer, cut, payment, refusal, scripted } from './fake.ts';
 
 const params = { qr_url: 'https://qr.nspk.ru/AD1', external_id: 'order-42' };
 const ok = answer(200, payment);
+const declined = answer(200, { ...payment, status: 'failed' });
 const keysOf = ({ requests }: ReturnType<typeof scripted>) =>
   requests.map(({ headers }) => headers['idempotency-key']);
 
@@ -19,14 +20,14 @@ test('every payment has a key of its own', async () => {
   expect(new Set(keysOf(client)).size).toBe(6);
 });
 
-test('as long as nobody knows what became of an order, calling again has the same key', async () => {
-  const client = scripted([cut, refusal(400, 'invalid_qr'), ok, ok], { maxRetries: 0 });
+test('calling again for an order has the same key, until its payment has failed', async () => {
+  const client = scripted([cut, refusal(400, 'invalid_qr'), ok, ok, declined, ok], { maxRetries: 0 });
   await expect(client.kopeck.payments.create(params)).rejects.toThrow();
   await expect(client.kopeck.payments.create({ ...params, metadata: { again: true } })).rejects.toThrow();
-  await client.kopeck.payments.create(params);
+  for (let calls = 0; calls < 3; calls++) await client.kopeck.payments.create(params);
   const [first, ...repeats] = keysOf(client);
-  expect(repeats).toEqual([first, first]);
-  // Known now: whoever calls once more wants a second payment.
+  expect(repeats).toEqual([first, first, first, first]);
+  // The last of them has failed: whoever calls once more wants another payment.
   await client.kopeck.payments.create(params);
   expect(keysOf(client).at(-1)).not.toBe(first);
 });

@@ -250,7 +250,7 @@ const sabotages: Sabotage[] = [
     ...approvals,
     piece: /if \(issuer === other\) return true;/,
     instead: '',
-    noticedBy: 'is no second person',
+    noticedBy: 'whoever has issued the access',
   },
   {
     guard: 'the sum of what one person has credited alone',
@@ -277,6 +277,9 @@ for (const part of [
   'src',
   'migrations',
   'simulator',
+  'sdk/src',
+  'docs',
+  'web',
   'test',
   'package.json',
   'tsconfig.json',

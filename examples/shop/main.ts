@@ -37,10 +37,15 @@ async function main(): Promise<void> {
   console.log(`It hears of its payments ${secret ? `by webhook at ${webhookPath}` : 'from the event feed'}.`);
 }
 
+function explain(error: NodeJS.ErrnoException): string {
+  if (error instanceof ConnectionError)
+    return `There is no service at ${baseUrl}: start it first, with npm start.`;
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} is in use: stop the program that has it, or set SHOP_PORT to another.`;
+  return error.message;
+}
+
 await main().catch(error => {
-  const isAway = error instanceof ConnectionError;
-  console.error(
-    isAway ? `There is no service at ${baseUrl}: start it first, with npm start.` : error.message,
-  );
+  console.error(explain(error));
   process.exitCode = 1;
 });

@@ -25,17 +25,29 @@ function takeRandom(target: Buffer, at: number): void {
   randomUsed += 8;
 }
 
-let lastMs = 0;
-let sequence = 0;
+/** The last moment that each clock gave an id, with a counter of those that have it in common. */
+const moments = new WeakMap<Clock, { ms: number; sequence: number }>();
 
-/** 48 bits of milliseconds, 12 of a counter that keeps ids of one process in order, 62 random ones. */
+/** Behind the one before it, even if the clock is not. */
+function nextMoment(clock: Clock): { ms: number; sequence: number } {
+  const moment = moments.get(clock) ?? { ms: 0, sequence: 0 };
+  moments.set(clock, moment);
+  const nowMs = clock.nowMs();
+  if (nowMs > moment.ms) {
+    moment.ms = nowMs;
+    moment.sequence = 0;
+  } else if (++moment.sequence > 0xfff) {
+    moment.ms++;
+    moment.sequence = 0;
+  }
+  return moment;
+}
+
+/** 48 bits of milliseconds, 12 of a counter that keeps ids by one clock in order, 62 random ones. */
 function uuidV7(clock: Clock): Buffer {
-  const nowMs = Math.max(clock.nowMs(), lastMs);
-  sequence = nowMs === lastMs ? sequence + 1 : 0;
-  lastMs = sequence > 0xfff ? nowMs + 1 : nowMs;
-  sequence &= 0xfff;
+  const { ms, sequence } = nextMoment(clock);
   const bytes = Buffer.allocUnsafe(16);
-  bytes.writeUIntBE(lastMs, 0, 6);
+  bytes.writeUIntBE(ms, 0, 6);
   bytes.writeUInt16BE(0x7000 | sequence, 6);
   takeRandom(bytes, 8);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, TestRunner, test } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
 import { openBrowser } from './chromium.ts';
@@ -57,7 +57,7 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
         complaints.push(`request to ${url.href}`);
     });
     // What a test has opened asks no more when the next one begins.
-    if (expect.getState().currentTestName) onTestFinished(() => context.close());
+    if (TestRunner.getCurrentTest()) onTestFinished(() => context.close());
     return page;
   }
 

@@ -1,17 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
-
-const folders: string[] = [];
+import { afterFile } from './after-file.ts';
 
 /** An empty folder that is removed when the test file is done. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
-  folders.push(folder);
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
@@ -21,9 +21,6 @@ export interface Simulator {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const running = new Set<Simulator>();
-afterAll(() => Promise.all([...running].map(simulator => simulator.stop('SIGKILL'))));
-
 /** The bank side as a process of its own, on a free port, once it has said that it is ready. */
 export function startSimulator(
   env: Record<string, string> = {},
@@ -34,6 +31,10 @@ export function startSimulator(
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
+  afterFile(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
   return new Promise((resolve, reject) => {
     child.stderr.on('data', chunk => (output += chunk));
     child.stdout.on('data', chunk => {
@@ -46,12 +47,10 @@ export function startSimulator(
         closeStdin: () => child.stdin.end(),
         ended,
         stop: (signal = 'SIGTERM') => {
-          running.delete(simulator);
           child.kill(signal);
           return ended;
         },
       };
-      running.add(simulator);
       resolve(simulator);
     });
     void ended.then(code => reject(new Error(`the simulator ended with ${code}: ${output}`)));

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { clearAlarm, listAlarms } from '../alarms/index.ts';
 import { positiveCount } from './arguments.ts';
-import { atWork, command } from './command.ts';
+import { type AtWork, command } from './command.ts';
 import { formatInstant, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function alarmCommands(): Command {
+export function alarmCommands(atWork: AtWork): Command {
   return new Command('alarm')
     .description('what people must look at')
     .addCommand(

@@ -5,7 +5,18 @@ import { readSettings, type Settings } from '../base/settings.ts';
 import type { Desk } from '../db/audit.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
-import type { Output } from './output.ts';
+import type { Output, Screen } from './output.ts';
+
+/** 0 done, 1 refused, failed or not in order, with a line that says why, 2 called the wrong way. */
+export const exitCode = { refused: 1, wrongCall: 2 };
+
+/** What a command needs of the process that it runs in. */
+export interface Terminal {
+  env: NodeJS.ProcessEnv;
+  stdout: Screen;
+  stderr: Screen;
+  exitCode?: typeof process.exitCode;
+}
 
 /** What every command that touches the database works with. */
 export interface Workplace {
@@ -14,36 +25,45 @@ export interface Workplace {
   secretKey: string;
   /** For what takes longer than two seconds: goes to people's screens, not into the output. */
   progress(line: string): void;
+  screen: Screen;
 }
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+export type AtWork = (asJson: boolean, work: (workplace: Workplace) => Promise<Output>) => Promise<void>;
 
 /** Opens the database, does the work, prints what came of it, and closes the database again whatever happened. */
-export async function atWork(
-  asJson: boolean,
-  work: (workplace: Workplace) => Promise<Output>,
-): Promise<void> {
-  const settings = readSettings(process.env);
-  const database = await openDatabase(settings, say);
-  closeOnSignals(database);
-  try {
-    const secretKey = await openSecretKey(settings, database.pool);
-    const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
-    const { json, text } = await work({ desk, settings, secretKey, progress: say });
-    process.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
-  } catch (error) {
-    throw explainDatabaseError(error, settings);
-  } finally {
-    await database.close();
-  }
+export function workAt(terminal: Terminal): AtWork {
+  const say = (line: string) => void terminal.stderr.write(`${line}\n`);
+  return async (asJson, work) => {
+    const settings = readSettings(terminal.env);
+    const database = await openDatabase(settings, say);
+    const stopListening = closeOnSignals(database);
+    try {
+      const secretKey = await openSecretKey(settings, database.pool);
+      const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
+      const workplace = { desk, settings, secretKey, progress: say, screen: terminal.stderr };
+      const { json, text, isBad = false } = await work(workplace);
+      terminal.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
+      if (isBad) terminal.exitCode = exitCode.refused;
+    } catch (error) {
+      throw explainDatabaseError(error, settings);
+    } finally {
+      await database.close();
+      stopListening();
+    }
+  };
 }
 
 /** An embedded server that nobody uses any more must not stay behind because its last user was interrupted. */
-function closeOnSignals({ close }: Database): void {
+function closeOnSignals({ close }: Database): () => void {
   const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-  for (const [signal, exitCode] of Object.entries(signals)) {
-    process.once(signal, () => void close().finally(() => process.exit(exitCode)));
-  }
+  const listeners = Object.entries(signals).map(([signal, code]) => {
+    const listener = () => void close().finally(() => process.exit(code));
+    process.once(signal, listener);
+    return [signal, listener] as const;
+  });
+  return () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
 }
 
 /** A command with the options all of them have; its arguments stand behind its name, as in `show <partner>`. */

@@ -10,11 +10,11 @@ import {
   unblockRecipient,
 } from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function recipientCommands(): Command {
+export function recipientCommands(atWork: AtWork): Command {
   return new Command('recipient')
     .description('block and unblock recipients')
     .addCommand(
@@ -62,7 +62,7 @@ export function recipientCommands(): Command {
     );
 }
 
-export function maintenanceCommands(): Command {
+export function maintenanceCommands(atWork: AtWork): Command {
   return new Command('maintenance')
     .description('pause and resume the acceptance of payments')
     .addCommand(

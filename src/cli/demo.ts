@@ -13,7 +13,7 @@ import type { Closing } from '../service.ts';
 import { type BankSide, startSimulator, withBank } from '../simulator.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
 import { closeShops, demonstration, openShops, startReceivers } from './demo-shops.ts';
 import { type Output, progressBar, table } from './output.ts';
@@ -24,7 +24,7 @@ import { RefusedError } from './refused.ts';
  * day: the bank side would have them at another time than we, so that reconciliation would be right to raise alarms, and
  * the books of an account never go back. Whoever wants charts with a shape spreads them over some minutes.
  */
-export function demoCommand(): Command {
+export function demoCommand(atWork: AtWork): Command {
   return command('demo', 'fill the pages of the console: invented shops that pay through the simulator')
     .option('--payments <count>', 'how many payments (up to 10000)', demoPayments, 500)
     .option('--minutes <count>', 'over how many minutes (default: as fast as it goes)', demoMinutes, 0)
@@ -34,7 +34,7 @@ export function demoCommand(): Command {
 }
 
 async function demonstrate(workplace: Workplace, payments: number, overMs: number): Promise<Output> {
-  const { desk, settings, progress } = workplace;
+  const { desk, settings, screen, progress } = workplace;
   await refuseWhereItIsSerious(workplace);
   const receivers = await startReceivers();
   const closings: Closing[] = [async () => receivers.close()];
@@ -46,7 +46,7 @@ async function demonstrate(workplace: Workplace, payments: number, overMs: numbe
     await untilThereIsARate(workplace);
     const shops = await openShops(workplace, receivers, `demonstration ${desk.clock.nowMs()}`);
     const startedAt = performance.now();
-    const show = progressBar(payments);
+    const show = progressBar(payments, screen);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
     await untilMostIsDelivered(workplace);
     await closeShops(workplace, shops);

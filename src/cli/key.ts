@@ -8,12 +8,12 @@ import {
   setAllowedAddresses,
 } from '../partners/index.ts';
 import { addressRanges } from './arguments.ts';
-import { atWork, command } from './command.ts';
+import { type AtWork, command } from './command.ts';
 import { details, formatInstant, table } from './output.ts';
 import { find } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function keyCommands(): Command {
+export function keyCommands(atWork: AtWork): Command {
   return new Command('key')
     .description('issue, list and revoke API keys')
     .addCommand(
@@ -84,10 +84,10 @@ export function keyCommands(): Command {
         }),
       ),
     )
-    .addCommand(allowCommand());
+    .addCommand(allowCommand(atWork));
 }
 
-function allowCommand(): Command {
+function allowCommand(atWork: AtWork): Command {
   const allow = command('allow <key-id>', 'change from which addresses a key is accepted')
     .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
     .option('--any', 'accept it from everywhere');

@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { formatMicroUsdt } from '../base/money.ts';
 import { openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { atWork, command } from './command.ts';
+import { type AtWork, command } from './command.ts';
 import { modeOption } from './key.ts';
 import { table } from './output.ts';
 import { find } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function balanceCommands(): Command {
+export function balanceCommands(atWork: AtWork): Command {
   return new Command('balance').description('credit balances').addCommand(
     command('credit <partner>', 'add USDT to a balance; the same reference twice credits once')
       .addOption(modeOption())
@@ -48,10 +48,10 @@ export function balanceCommands(): Command {
   );
 }
 
-export function ledgerCommands(): Command {
+export function ledgerCommands(atWork: AtWork): Command {
   return new Command('ledger')
     .description('check the books')
-    .addCommand(statementCommand())
+    .addCommand(statementCommand(atWork))
     .addCommand(
       command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
         atWork(json, async ({ desk, progress }) => {
@@ -60,8 +60,8 @@ export function ledgerCommands(): Command {
             if (Date.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
           });
           const ok = findings.length === 0;
-          if (!ok) process.exitCode = 1;
           return {
+            isBad: !ok,
             json: {
               ok,
               entries: Number(entries),
@@ -90,7 +90,7 @@ export function ledgerCommands(): Command {
     );
 }
 
-function statementCommand(): Command {
+function statementCommand(atWork: AtWork): Command {
   return command('statement <partner>', "a partner's day: opening, entries, closing, and a digest")
     .addOption(modeOption())
     .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)

@@ -14,11 +14,11 @@ import {
   setupUrl,
   signOutOperator,
 } from '../operators/index.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function operatorCommands(): Command {
+export function operatorCommands(atWork: AtWork): Command {
   return new Command('operator')
     .description('give people access to the console')
     .addCommand(

@@ -2,6 +2,8 @@
 export interface Output {
   json: unknown;
   text: string;
+  /** It was done, and what it found is not as it should be: the exit code says so. */
+  isBad?: boolean;
 }
 
 export function table(headers: string[], rows: string[][]): string {
@@ -33,8 +35,14 @@ export function bar(done: number, of: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
 }
 
+/** A stream as far as commands need one. */
+export interface Screen {
+  write(text: string): unknown;
+  isTTY?: boolean;
+}
+
 /** On a screen the bar grows in its place; elsewhere it is a line now and then. */
-export function progressBar(of: number, out: NodeJS.WriteStream = process.stderr): (done: number) => void {
+export function progressBar(of: number, out: Screen): (done: number) => void {
   let shown = 0;
   return done => {
     const isDue = out.isTTY || done === of || done - shown >= of / 10;

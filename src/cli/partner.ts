@@ -16,12 +16,12 @@ import {
 } from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
-export function partnerCommands(): Command {
+export function partnerCommands(atWork: AtWork): Command {
   return new Command('partner')
     .description('create, look at, suspend and limit partners')
     .addCommand(
@@ -90,10 +90,10 @@ export function partnerCommands(): Command {
           }),
         ),
     )
-    .addCommand(limitsCommand());
+    .addCommand(limitsCommand(atWork));
 }
 
-function limitsCommand(): Command {
+function limitsCommand(atWork: AtWork): Command {
   return command('limits <partner>', 'show the limits of a partner, or change those that are given')
     .option('--min-rub <rub>', 'smallest payment', positiveRubles)
     .option('--max-rub <rub>', 'largest payment', positiveRubles)

@@ -3,11 +3,11 @@ import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import { askAgain, findAnywhere, paymentObject, resolvePayment } from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function paymentCommands(): Command {
+export function paymentCommands(atWork: AtWork): Command {
   return new Command('payment')
     .description('see payments, and end those that the bank side gives no answer about')
     .addCommand(

@@ -1,6 +1,8 @@
+import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { alarmCommands } from './alarm.ts';
+import { exitCode, type Terminal, workAt } from './command.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
@@ -15,61 +17,66 @@ import { RefusedError } from './refused.ts';
 import { triggerCommand } from './trigger.ts';
 import { webhookCommands } from './webhook.ts';
 
-/** Exit codes: 0 done, 1 refused or failed with a line that says why, 2 called the wrong way. */
-const exitCode = { refused: 1, wrongCall: 2 };
-
-const program = new Command('kopeck')
-  .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
-  .helpCommand(false)
-  .addCommand(
-    new Command('start').description('run the service until it is told to stop').action(async () => {
-      // Only who starts the service waits for its web server to be loaded.
-      const { runService } = await import('../main.ts');
-      await runService(line => process.stdout.write(`${line}\n`));
-    }),
-  )
-  .addCommand(partnerCommands())
-  .addCommand(keyCommands())
-  .addCommand(balanceCommands())
-  .addCommand(paymentCommands())
-  .addCommand(webhookCommands())
-  .addCommand(recipientCommands())
-  .addCommand(maintenanceCommands())
-  .addCommand(rateCommands())
-  .addCommand(ledgerCommands())
-  .addCommand(reconcileCommand())
-  .addCommand(alarmCommands())
-  .addCommand(listenCommand())
-  .addCommand(triggerCommand())
-  .addCommand(demoCommand())
-  .addCommand(operatorCommands());
-
-const asJson = process.argv.includes('--json');
-
-/** One line for people, one object for machines. */
-const complain = (code: string, message: string) =>
-  console.error(asJson ? JSON.stringify({ error: { code, message } }) : message);
-
-function settle(command: Command): void {
-  command.exitOverride().configureOutput({
-    outputError: text => complain('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
-  });
-  command.commands.forEach(settle);
+function createProgram(terminal: Terminal): Command {
+  const atWork = workAt(terminal);
+  return new Command('kopeck')
+    .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
+    .helpCommand(false)
+    .addCommand(
+      new Command('start').description('run the service until it is told to stop').action(async () => {
+        // Only who starts the service waits for its web server to be loaded.
+        const { runService } = await import('../main.ts');
+        await runService(line => process.stdout.write(`${line}\n`));
+      }),
+    )
+    .addCommand(partnerCommands(atWork))
+    .addCommand(keyCommands(atWork))
+    .addCommand(balanceCommands(atWork))
+    .addCommand(paymentCommands(atWork))
+    .addCommand(webhookCommands(atWork))
+    .addCommand(recipientCommands(atWork))
+    .addCommand(maintenanceCommands(atWork))
+    .addCommand(rateCommands(atWork))
+    .addCommand(ledgerCommands(atWork))
+    .addCommand(reconcileCommand(atWork))
+    .addCommand(alarmCommands(atWork))
+    .addCommand(listenCommand())
+    .addCommand(triggerCommand())
+    .addCommand(demoCommand(atWork))
+    .addCommand(operatorCommands(atWork));
 }
 
-function report(error: unknown): void {
-  if (error instanceof CommanderError) {
-    // Commander has printed it; only a request for help ends well.
-    process.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
-    return;
+/** Does what the arguments say, and leaves the exit code with the terminal. */
+export async function run(args: string[], terminal: Terminal): Promise<void> {
+  const asJson = args.includes('--json');
+  const { stdout, stderr } = terminal;
+
+  /** One line for people, one object for machines. */
+  const complain = (code: string, message: string) =>
+    stderr.write(`${asJson ? JSON.stringify({ error: { code, message } }) : message}\n`);
+
+  function settle(command: Command): void {
+    command.exitOverride().configureOutput({
+      writeOut: text => stdout.write(text),
+      writeErr: text => stderr.write(text),
+      outputError: text => complain('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
+    });
+    command.commands.forEach(settle);
   }
-  process.exitCode = exitCode.refused;
-  if (error instanceof RefusedError) complain(error.code, error.message);
-  else if (error instanceof OperatorError) complain('not_possible', error.message);
-  else console.error(error);
-}
 
-// Whoever reads our output may have seen enough; that is not an error.
-process.stdout.on('error', () => {});
-settle(program);
-await program.parseAsync().catch(report);
+  function report(error: unknown): void {
+    if (error instanceof CommanderError) {
+      // Commander has printed it; only a request for help ends well.
+      terminal.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
+      return;
+    }
+    terminal.exitCode = exitCode.refused;
+    if (error instanceof RefusedError) complain(error.code, error.message);
+    else if (error instanceof OperatorError) complain('not_possible', error.message);
+    else stderr.write(`${inspect(error)}\n`);
+  }
+
+  const program = createProgram(terminal);
+  settle(program);
+  await program.parseAsync(args, { from: 'user' }).catch(report);
+}

@@ -11,11 +11,11 @@ import {
   type StandingRules,
 } from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function rateCommands(): Command {
+export function rateCommands(atWork: AtWork): Command {
   return new Command('rate')
     .description('what a USDT is worth')
     .addCommand(

@@ -4,12 +4,12 @@ import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
 import { startSimulator } from '../simulator.ts';
 import { day } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { type Output, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
-export function reconcileCommand(): Command {
+export function reconcileCommand(atWork: AtWork): Command {
   return command(
     'reconcile',
     'compare live payments with the orders of the bank side; exits with 1 if they differ',
@@ -33,9 +33,9 @@ async function run({ desk, settings, progress }: Workplace, from: Date): Promise
   try {
     const { orders, payments, differences } = await reconcileDay(desk, gateway, from, { onProgress });
     const ok = differences.length === 0;
-    if (!ok) process.exitCode = 1;
     const date = from.toISOString().slice(0, 10);
     return {
+      isBad: !ok,
       json: {
         ok,
         day: date,

@@ -20,13 +20,13 @@ import {
   type Webhook,
 } from '../webhooks/index.ts';
 import { instant, positiveCount } from './arguments.ts';
-import { atWork, command, type Workplace } from './command.ts';
+import { type AtWork, command, type Workplace } from './command.ts';
 import { bar, details, formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
-export function webhookCommands(): Command {
+export function webhookCommands(atWork: AtWork): Command {
   return new Command('webhook')
     .description('where partners hear of their payments')
     .addCommand(
@@ -52,7 +52,7 @@ export function webhookCommands(): Command {
           atWork(json, workplace => rotate(workplace, partner, force)),
         ),
     )
-    .addCommand(resendCommand())
+    .addCommand(resendCommand(atWork))
     .addCommand(
       command('log <partner>', 'the last attempts, newest first')
         .option('--limit <count>', 'how many', positiveCount, 50)
@@ -60,7 +60,7 @@ export function webhookCommands(): Command {
     );
 }
 
-function resendCommand(): Command {
+function resendCommand(atWork: AtWork): Command {
   return command('resend', 'send an event again, or all that were given up')
     .argument('[event]', 'such as evt_17')
     .option('--failed', 'all that were given up, of all partners')
@@ -140,7 +140,6 @@ async function check(workplace: Workplace, partner: string): Promise<Output> {
   });
   if (result.outcome !== 'checked') throw noWebhook(partnerId);
   const { certificate, reEnabled } = result;
-  if (!certificate.canReceive) process.exitCode = 1;
   return describeCertificate(partnerId, certificate, reEnabled);
 }
 
@@ -151,6 +150,7 @@ function describeCertificate(partnerId: PartnerId, certificate: Certificate, reE
     ? `The receiver takes valid events${passed ? ' and refuses all others' : ', but not all is as it should be'}.`
     : 'The receiver does not take a valid event: mend it and check again.';
   return {
+    isBad: !canReceive,
     json: { partner_id: partnerId, ...certificateObject(certificate, reEnabled) },
     text: [
       table(

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { acceptInvitation, signUp } from '../../src/partners/index.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { kopeck, kopeckProcess } from '../helpers/cli.ts';
 import { createDatabase, deskOf } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 
@@ -323,6 +323,18 @@ describe('the rest', () => {
       error: { code: 'wrong_call', message: "missing required argument 'partner'" },
     });
     expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: kopeck') });
+  });
+
+  test('as a process, too, it ends with these codes', async () => {
+    const env = { DATABASE_URL: url, DATA_DIR: dataDir };
+    expect(await kopeckProcess(env, 'partner', 'show', partner)).toEqual(
+      await run('partner', 'show', partner),
+    );
+    expect(await kopeckProcess(env, 'partner', 'show', 'prt_x')).toEqual(
+      await run('partner', 'show', 'prt_x'),
+    );
+    expect(await kopeckProcess(env, 'partner', 'show')).toEqual(await run('partner', 'show'));
+    expect(await kopeckProcess(env, '--help')).toEqual(await run('--help'));
   });
 
   test('ledger verify exits with 0, or with 1 and the name of what is off', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
 import { findEndOfFeed } from '../../src/cli/feed-bytes.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
-import { kopeck, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { type Received, startReceiver, withStatus } from '../helpers/receiver.ts';
@@ -40,7 +40,7 @@ describe('kopeck listen', () => {
   test('forwards the same bytes and headers that the webhook has, and ends with a summary', async () => {
     const [real, local] = [await startReceiver(), await startReceiver()];
     const { partner_id: partner } = await client.ping();
-    await kopeck(env, 'webhook', 'set', partner, '--url', real.url);
+    await kopeckProcess(env, 'webhook', 'set', partner, '--url', real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
     const listener = await listen('--forward-to', local.url, '--secret', secret);
     // Written by hand: JSON.stringify could not write such metadata.
@@ -130,16 +130,18 @@ describe('kopeck listen', () => {
       ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
       [],
     ];
-    const runs = await Promise.all(calls.map(call => kopeck(elsewhere, 'listen', '--key', key, ...call)));
+    const runs = await Promise.all(
+      calls.map(call => kopeckProcess(elsewhere, 'listen', '--key', key, ...call)),
+    );
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
   test('a key that is none, one that is unknown, and a service that is away: one line each', async () => {
     const to = ['--forward-to', 'http://localhost:3000/'];
     const runs = await Promise.all([
-      kopeck(elsewhere, 'listen', '--key', 'hunter2', ...to),
-      kopeck(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
-      kopeck(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
+      kopeckProcess(elsewhere, 'listen', '--key', 'hunter2', ...to),
+      kopeckProcess(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
+      kopeckProcess(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
     ]);
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { kopeck, type Service, startService } from '../helpers/cli.ts';
+import { kopeckProcess, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { isRunning, serverPid } from '../helpers/server.ts';
@@ -25,20 +25,20 @@ async function start(env: Record<string, string>): Promise<Service> {
 describe('kopeck start', () => {
   test('on an empty folder brings up everything, and the command line works beside it, before it and after it', async () => {
     const env = { DATA_DIR: join(newFolder(), 'data') };
-    const created = await kopeck(env, 'partner', 'create', '--name', 'Before', '--json');
+    const created = await kopeckProcess(env, 'partner', 'create', '--name', 'Before', '--json');
     expect(created.code).toBe(0);
     const service = await start(env);
     expect(await (await fetch(`${service.address}/healthz`)).json()).toEqual({ ok: true });
     expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
     expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
     const { partner_id } = JSON.parse(created.stdout);
-    expect((await kopeck(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
+    expect((await kopeckProcess(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
     expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
 
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
+    expect((await kopeckProcess(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
     expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
   });
 
@@ -68,7 +68,7 @@ describe('kopeck start', () => {
   test('a key file that holds no key is one line', async () => {
     const dataDir = newFolder();
     fs.writeFileSync(join(dataDir, 'secret.key'), '');
-    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
+    const { code, stderr } = await kopeckProcess({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/secret\.key holds no key[^\n]*\n$/),
@@ -104,7 +104,7 @@ describe('kopeck start', () => {
     const dataDir = newFolder();
     fs.mkdirSync(join(dataDir, 'simulator'));
     fs.writeFileSync(join(dataDir, 'simulator', 'journal.jsonl'), 'nonsense\n{}\n');
-    const { code, stderr } = await kopeck(
+    const { code, stderr } = await kopeckProcess(
       { DATABASE_URL: url, ...secretKey, DATA_DIR: dataDir, PORT: '0' },
       'start',
     );
@@ -116,7 +116,7 @@ describe('kopeck start', () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise(resolve => blocker.once('listening', resolve));
     const { port } = blocker.address() as { port: number };
-    const result = await kopeck(
+    const result = await kopeckProcess(
       { DATABASE_URL: url, ...secretKey, PORT: `${port}`, LOG_LEVEL: 'silent', DATA_DIR: newFolder() },
       'start',
     );
@@ -129,8 +129,8 @@ describe('kopeck start', () => {
   });
 
   test('with another SECRET_KEY than before is one line', async () => {
-    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
-    const { code, stderr } = await kopeck(
+    await kopeckProcess({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
+    const { code, stderr } = await kopeckProcess(
       { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
       'partner',
       'list',
@@ -146,7 +146,7 @@ describe('kopeck start', () => {
     ['DATABASE_URL', 'nonsense'],
     ['LOG_LEVEL', 'loud'],
   ])('with a bad %s is one line that names it', async (name, value) => {
-    const { code, stdout, stderr } = await kopeck({ [name]: value }, 'start');
+    const { code, stdout, stderr } = await kopeckProcess({ [name]: value }, 'start');
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: '',
@@ -156,7 +156,7 @@ describe('kopeck start', () => {
 
   test('with a DATABASE_URL that does not answer is one line without its password', async () => {
     for (const host of ['127.0.0.1:1', 'localhost:1']) {
-      const { code, stderr } = await kopeck(
+      const { code, stderr } = await kopeckProcess(
         { DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck` },
         'start',
       );
@@ -172,7 +172,7 @@ describe('kopeck start', () => {
     const mute = createServer().listen(0, '127.0.0.1');
     await new Promise(resolve => mute.once('listening', resolve));
     const { port } = mute.address() as { port: number };
-    const { code, stderr } = await kopeck(
+    const { code, stderr } = await kopeckProcess(
       { DATABASE_URL: `postgresql://me@127.0.0.1:${port}/kopeck` },
       'start',
     );
@@ -186,7 +186,7 @@ describe('kopeck start', () => {
   test('with a DATABASE_URL of a database that is not there names it', async () => {
     const missing = new URL(url);
     missing.pathname = '/not_there';
-    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
+    const { code, stderr } = await kopeckProcess({ DATABASE_URL: missing.href }, 'partner', 'list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL[^\n]*\n$/),
@@ -203,7 +203,7 @@ test.runIf(process.getuid!() === 0)(
     try {
       const env = { DATA_DIR: join(disk, 'data') };
       const { partner_id } = JSON.parse(
-        (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
+        (await kopeckProcess(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
       );
       const { bavail, bsize } = fs.statfsSync(disk);
       fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
@@ -219,15 +219,15 @@ test.runIf(process.getuid!() === 0)(
         'x',
         '--json',
       ];
-      const refused = await kopeck(env, ...credit);
+      const refused = await kopeckProcess(env, ...credit);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(/^[^\n]*full[^\n]*\n$/);
       fs.rmSync(join(disk, 'filler'));
-      expect(JSON.parse((await kopeck(env, ...credit)).stdout)).toMatchObject({
+      expect(JSON.parse((await kopeckProcess(env, ...credit)).stdout)).toMatchObject({
         already_credited: false,
         balance_usdt: '5.000000',
       });
-      expect((await kopeck(env, 'ledger', 'verify')).code).toBe(0);
+      expect((await kopeckProcess(env, 'ledger', 'verify')).code).toBe(0);
     } finally {
       spawnSync('umount', [disk]);
     }

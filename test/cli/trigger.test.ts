@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
 import { createCustomer, setRate, startApi } from '../helpers/api.ts';
-import { kopeck } from '../helpers/cli.ts';
+import { kopeckProcess } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
@@ -16,7 +16,8 @@ beforeAll(async () => {
   client = new Kopeck({ apiKey: key, baseUrl: address });
 });
 
-const trigger = (...args: string[]) => kopeck({ KOPECK_KEY: key, KOPECK_URL: address }, 'trigger', ...args);
+const trigger = (...args: string[]) =>
+  kopeckProcess({ KOPECK_KEY: key, KOPECK_URL: address }, 'trigger', ...args);
 
 describe('kopeck trigger', () => {
   test.concurrent.each([
@@ -60,7 +61,7 @@ describe('kopeck trigger', () => {
   test('a live key is refused before anything is sent', async () => {
     const nobody = await startReceiver();
     const live = 'svc_live_abc_secret';
-    const refused = await kopeck(
+    const refused = await kopeckProcess(
       {},
       'trigger',
       'payment.succeeded',

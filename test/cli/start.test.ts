@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { kopeckProcess, type Service, startService } from '../helpers/cli.ts';
+import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { isRunning, serverPid } from '../helpers/server.ts';
@@ -68,7 +68,7 @@ describe('kopeck start', () => {
   test('a key file that holds no key is one line', async () => {
     const dataDir = newFolder();
     fs.writeFileSync(join(dataDir, 'secret.key'), '');
-    const { code, stderr } = await kopeckProcess({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
+    const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/secret\.key holds no key[^\n]*\n$/),
@@ -129,8 +129,8 @@ describe('kopeck start', () => {
   });
 
   test('with another SECRET_KEY than before is one line', async () => {
-    await kopeckProcess({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
-    const { code, stderr } = await kopeckProcess(
+    await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
+    const { code, stderr } = await kopeck(
       { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
       'partner',
       'list',
@@ -186,7 +186,7 @@ describe('kopeck start', () => {
   test('with a DATABASE_URL of a database that is not there names it', async () => {
     const missing = new URL(url);
     missing.pathname = '/not_there';
-    const { code, stderr } = await kopeckProcess({ DATABASE_URL: missing.href }, 'partner', 'list');
+    const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: expect.stringMatching(/^The database .*not_there.* correct DATABASE_URL[^\n]*\n$/),
@@ -203,7 +203,7 @@ test.runIf(process.getuid!() === 0)(
     try {
       const env = { DATA_DIR: join(disk, 'data') };
       const { partner_id } = JSON.parse(
-        (await kopeckProcess(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
+        (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
       );
       const { bavail, bsize } = fs.statfsSync(disk);
       fs.writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
@@ -219,15 +219,15 @@ test.runIf(process.getuid!() === 0)(
         'x',
         '--json',
       ];
-      const refused = await kopeckProcess(env, ...credit);
+      const refused = await kopeck(env, ...credit);
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(/^[^\n]*full[^\n]*\n$/);
       fs.rmSync(join(disk, 'filler'));
-      expect(JSON.parse((await kopeckProcess(env, ...credit)).stdout)).toMatchObject({
+      expect(JSON.parse((await kopeck(env, ...credit)).stdout)).toMatchObject({
         already_credited: false,
         balance_usdt: '5.000000',
       });
-      expect((await kopeckProcess(env, 'ledger', 'verify')).code).toBe(0);
+      expect((await kopeck(env, 'ledger', 'verify')).code).toBe(0);
     } finally {
       spawnSync('umount', [disk]);
     }

@@ -91,10 +91,16 @@ describe('reconciliation', () => {
     expect((await admin.get(`/reconciliations/${run.run_id}`)).json.differences).toMatchObject([
       { kind: 'amounts_differ', amount_rub: '1.00', order_rub: null },
     ]);
-    const answers = await Promise.all(
-      [1, 2].map(() => admin.post('/reconciliations', { day: '2026-11-19' })),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const blocker = await pool.connect();
+    await blocker.query('BEGIN; LOCK TABLE reconciliations IN EXCLUSIVE MODE');
+    const first = admin.post('/reconciliations', { day: '2026-11-19' });
+    await expect
+      .poll(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount)
+      .toBeGreaterThan(0);
+    expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-19' }))).toBe('409 already_running');
+    await blocker.query('COMMIT');
+    blocker.release();
+    expect((await first).status).toBe(200);
   });
 
   test('of a bank side that is not there says so', async () => {

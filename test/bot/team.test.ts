@@ -47,7 +47,7 @@ test.each([
     expect((await (await keys()).answer()).text).toBe('Only for the role developer or above.');
 
     await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
-    await owner.reads(/Vera/);
+    await owner.reads(({ buttons }) => buttons.flat().includes(`🎭 Vera: ${before}`));
     await owner.press(`🎭 Vera: ${before}`);
     await owner.reads(({ buttons }) => buttons.flat().includes(wanted));
     await owner.press(wanted);

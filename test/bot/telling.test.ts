@@ -79,6 +79,9 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
         `${values.chat_id}` === `${owner.account.id}`,
     ).length;
   await expect.poll(attempts).toBe(1);
+  const isPutOff = async () =>
+    (await pool.query('SELECT FROM chat_jobs WHERE chat_id = $1 AND tries = 1', [owner.account.id])).rowCount;
+  await expect.poll(isPutOff).toBe(1);
   clock.advance(6_000);
   await new Promise(resolve => setTimeout(resolve, 1_200));
   expect(attempts()).toBe(1);

@@ -19,16 +19,16 @@ export interface TestDatabase {
   url: string;
 }
 
-/** A database of this file's own, copied from the migrated template and dropped when the file is done. */
+/**
+ * A database of this file's own, copied from the migrated template. It goes with its server at the end of the run: to
+ * drop it would make the server write everything to disk, and all who test at the same time would wait for that.
+ */
 export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(`CREATE DATABASE ${name} TEMPLATE ${migrated ? inject('template') : 'template1'}`);
   const { host, port, user } = inject('connection');
   const pool = openPool({ host, port, user, database: name });
-  afterAll(async () => {
-    await pool.end();
-    await administer(`DROP DATABASE ${name} WITH (FORCE)`);
-  });
+  afterAll(() => pool.end());
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
 }
 

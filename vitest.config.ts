@@ -1,4 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Those that wait for processes to start, to die and to be missed; whoever starts last must not be one of them. */
+const long = ['faults', 'crashes', 'simulation', 'cli/start', 'browser/appearance', 'db/embedded'];
+const isLong = ({ moduleId }: TestSpecification) => long.some(name => moduleId.includes(`/test/${name}`));
+
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter(file => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -15,5 +27,6 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // Two cores, a database beside the tests, and tests that start processes of their own and wait for them.
     maxWorkers: 3,
+    sequence: { sequencer: LongOnesFirst },
   },
 });

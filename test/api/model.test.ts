@@ -13,7 +13,7 @@ import { makeQr, startSimulator } from '../helpers/simulator.ts';
  * The API against a model of it: random calls of two partners in both modes, and of the operator, one after the
  * other. The model is what the contract says, in plain arithmetic; it predicts every status, code and balance.
  */
-const runs = 25;
+const runs = 15;
 const { pool } = await createDatabase();
 const desk = deskOf(pool);
 const clock = manualClock();

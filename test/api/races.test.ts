@@ -143,7 +143,13 @@ describe('two processes:', () => {
           atBoth(customers[index % 2]!.liveKey)[((index + round) >> 1) & 1]!.pay({ qr_url: qr.link }),
         ),
       );
-      expect(countCodes(answers)).toEqual({ '200 succeeded': 1, '409 duplicate_qr_in_flight': 3 });
+      // Whoever comes so late that the payment has ended already hears that instead.
+      const {
+        '409 duplicate_qr_in_flight': early = 0,
+        '200 qr_already_paid': late = 0,
+        ...won
+      } = countCodes(answers);
+      expect([won, early + late]).toEqual([{ '200 succeeded': 1 }, 3]);
       const orders = (await allOrders()).filter(({ qrc_id }) => qrc_id === qr.qrc_id);
       expect(orders).toMatchObject([{ state: 'succeeded' }]);
     }

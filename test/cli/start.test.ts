@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { isRunning, serverPid } from '../helpers/server.ts';
 
 const { url } = await createDatabase();
@@ -43,7 +43,7 @@ describe('kopeck start', () => {
   });
 
   test.each(['SIGINT', 'SIGHUP'] as const)('stops on %s and takes the database along', async signal => {
-    const env = { DATA_DIR: newFolder() };
+    const env = { DATA_DIR: usedFolder() };
     const service = await start(env);
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop(signal)).toBe(0);
@@ -76,7 +76,7 @@ describe('kopeck start', () => {
   });
 
   test('after kill -9 starts again on the same folder', async () => {
-    const env = { DATA_DIR: newFolder() };
+    const env = { DATA_DIR: usedFolder() };
     const killed = await startService(env);
     expect(await killed.stop('SIGKILL')).toBeNull();
     const service = await start(env);
@@ -84,7 +84,7 @@ describe('kopeck start', () => {
   });
 
   test('twice on the same folder works side by side, and each stops for itself', async () => {
-    const env = { DATA_DIR: newFolder() };
+    const env = { DATA_DIR: usedFolder() };
     const [first, second] = await Promise.all([start(env), start(env)]);
     const bankOf = ({ output }: Service) => /bank side +(http:\S+)/.exec(output())?.[1];
     await expect.poll(() => bankOf(second!)).toBeDefined();

@@ -7,7 +7,7 @@ import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { binariesIn, findBinaries } from '../../src/db/embedded-binaries.ts';
 import { openCluster } from '../../src/db/embedded-cluster.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { isRunning, serverPid } from '../helpers/server.ts';
 
 const root = process.getuid!() === 0;
@@ -57,7 +57,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('is shared by whoever opens the same folder, and goes only with the last of them', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     const [first, second, third] = await Promise.all([openIn(dataDir), openIn(dataDir), openIn(dataDir)]);
     const pid = serverPid(dataDir);
     await Promise.all([close(first!), close(second!)]);
@@ -68,7 +68,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('opened and closed by many at once is never pulled away from under anybody', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     await Promise.all(
       Array.from({ length: 6 }, async () => {
         for (let turn = 0; turn < 3; turn++) {
@@ -81,7 +81,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('that was killed with kill -9 comes back with what was committed, while its users go on', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     const database = await openIn(dataDir);
     await database.pool.query(
       "INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())",
@@ -93,7 +93,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('whose users were all killed with kill -9 is joined by the next one', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     const program = `
       import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../src/db/database.ts'))};
       import { readSettings } from ${JSON.stringify(join(import.meta.dirname, '../../src/base/settings.ts'))};
@@ -114,7 +114,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('starts over a stale lock file whose process number now belongs to somebody else', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     await close(await openIn(dataDir));
     const cluster = join(dataDir, 'postgres');
     const { uid, gid } = fs.statSync(cluster);
@@ -165,7 +165,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('whose settings give up durability is refused', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     const database = await openIn(dataDir);
     for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
       await database.pool.query(`ALTER SYSTEM SET ${name} = off`);
@@ -185,7 +185,7 @@ describe('an embedded PostgreSQL', () => {
   });
 
   test('whose files are of another version is one clear line', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     await close(await openIn(dataDir));
     fs.writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
     const attempt = openIn(dataDir);
@@ -213,7 +213,7 @@ describe.runIf(root)('as root', () => {
   });
 
   test('nobody else may connect, be it as the user that the server runs as', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     await openIn(dataDir);
     const admitted = fs.readFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), 'utf8');
     expect(admitted).toBe('owner "root" kopeck\n');

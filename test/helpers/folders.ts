@@ -1,11 +1,20 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { afterFile } from './after-file.ts';
 
 /** An empty folder that is removed when the test file is done. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A DATA_DIR in which there is a database already, empty and at rest: to make one takes seconds. */
+export function usedFolder(): string {
+  const folder = newFolder();
+  execFileSync('cp', ['-a', `${inject('usedFolder')}/.`, folder]);
   return folder;
 }

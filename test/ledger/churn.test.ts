@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { deskOf } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { usedFolder } from '../helpers/folders.ts';
 import { serverPid } from '../helpers/server.ts';
 
 /**
@@ -21,7 +21,7 @@ const seed = Number(process.env.CHURN_SEED ?? randomInt(2 ** 31));
 const rounds = 3;
 const processes = 3;
 
-const dataDir = newFolder();
+const dataDir = usedFolder();
 const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {});
 afterAll(() => database.close());
 

@@ -11,7 +11,7 @@ await makeQuick(setUpPool);
 const pool = openPool({ connectionString: url }, 1);
 afterAll(() => pool.end());
 
-const seeds = 60;
+const seeds = 30;
 
 test('whatever goes wrong, no rule about money or events is broken', async () => {
   for (let seed = 1; seed <= seeds; seed++) {

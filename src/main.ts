@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
+import { refuseAnotherBank } from './another-bank.ts';
 import { systemClock as clock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import { readSettings, type Settings } from './base/settings.ts';
@@ -52,7 +53,10 @@ async function runWithItsSurroundings(settings: Settings, closings: Closing[], s
   closings.push(database.close);
   const secretKey = await openSecretKey(settings, database.pool);
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
-  if (bank) closings.push(bank.close);
+  if (bank) {
+    closings.push(bank.close);
+    await refuseAnotherBank(bank, database.pool);
+  }
 
   await pagesBuilt;
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +38,7 @@ export async function startSimulator(dataDir: string, say: (line: string) => voi
       child = spawn(process.execPath, [program], {
         env: {
           PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: getCompileCacheDir(),
           SIMULATOR_DIR: dir,
           SIMULATOR_PORT: `${port}`,
           SIMULATOR_FOLLOW_STDIN: '1',

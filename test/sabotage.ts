@@ -268,6 +268,13 @@ const sabotages: Sabotage[] = [
     instead: 'SELECT FROM operators WHERE id = $1',
     noticedBy: 'many small ones',
   },
+  {
+    guard: 'the look whether the simulator is the bank',
+    file: 'src/main.ts',
+    piece: /await refuseAnotherBank\(bank, database\.pool\);/,
+    test: 'test/cli/demo.test.ts',
+    noticedBy: 'is refused where the last payments are at another bank',
+  },
   ...accessSabotages,
 ];
 

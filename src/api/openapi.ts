@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger';
-import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 import { scenarios } from '../payments/index.ts';
 import { guideRoutes } from './guides.ts';
+import { referenceRoutes } from './reference.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.
@@ -108,29 +108,5 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
 
   guideRoutes(server);
 
-  // Its page carries its own scripts and styles; the policy makes sure that it stays that way.
-  await server.register(async scope => {
-    scope.addHook('onSend', async (_request, reply) => {
-      reply.header(
-        'Content-Security-Policy',
-        "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
-          "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'",
-      );
-    });
-    await scope.register(scalar, {
-      routePrefix: '/docs',
-      configuration: {
-        url: '/openapi.json',
-        title: 'Kopeck partner API',
-        withDefaultFonts: false,
-        telemetry: false,
-        authentication: { preferredSecurityScheme: 'apiKey' },
-        // What leads to somebody else's service.
-        agent: { disabled: true },
-        mcp: { disabled: true },
-        showDeveloperTools: 'never',
-        hideClientButton: true,
-      },
-    } as never);
-  });
+  referenceRoutes(server);
 }

@@ -1,7 +1,7 @@
 export { type Caller, type CreateDeps, createPayment } from './create.ts';
 export { createHandOver } from './hand-over.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './list.ts';
-export { findNewestOrder } from './newest-order.ts';
+export { findNewestOrder, hasUnfinishedPayments } from './newest-order.ts';
 export {
   askAgain,
   findAnywhere,

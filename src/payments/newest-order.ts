@@ -13,3 +13,9 @@ export async function findNewestOrder(
   const [row] = rows;
   return row && { paymentId: idFromUuid('pay', row.id), amountKopecks: row.amountKopecks };
 }
+
+/** Whether a bank side will be asked about live payments as soon as the service runs. */
+export async function hasUnfinishedPayments(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query({ text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });
+  return rowCount === 1;
+}

@@ -37,8 +37,8 @@ export interface FoundPage {
  * asks gets an answer in time, and goes on from there. The first look is at no more than a page, and each is longer than
  * the one before: told that it needs few, the server goes along the index and sorts nothing.
  */
-const longestLook = 4_000;
-/** So some 12 000 payments at the most. */
+const longestLook = 2_000;
+/** So some 7 000 payments at the most. */
 const mostLooks = 6;
 /** Recipients whose names begin alike are each looked at by themselves, if they are no more than these. */
 const mostRecipients = 40;

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { fillDay } from './lively.ts';
-import { describeInBrowser, findBarriers, type Looks, openWorld, takePicture } from './world.ts';
+import { describeInBrowser, findBarriers, type Looks, openWorld, settled, takePicture } from './world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 /** Those that stand in README, made anew when somebody asks for it. */
@@ -78,13 +78,6 @@ describeInBrowser('appearance', async browser => {
     await takePicture(page, `sign-in-${scheme}`);
   });
 });
-
-/** Everything has come, and nothing moves. */
-async function settled(page: Page): Promise<void> {
-  await page.evaluate('new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))');
-  await page.locator('main h1').waitFor();
-  await expect.poll(() => page.locator('.waiting, [aria-busy=true]').count()).toBe(0);
-}
 
 /** Small enough to stand in the repository. */
 async function pictureFor(page: Page, name: string): Promise<void> {

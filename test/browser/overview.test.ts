@@ -43,6 +43,17 @@ describeInBrowser('the overview', async browser => {
     expect((await figure(page, 'Available, USDT'))[1]).toMatch(/^98[67]\.\d\d$/);
     expect(await chart(page).textContent()).toMatch(/Succeeded: latest [01], lowest 0, highest 1\./);
     expect(await page.getByRole('link', { name: 'Review 1' }).count()).toBe(1);
+
+    for (const [span, minutes] of [
+      ['6 hours', 360],
+      ['24 hours', 1440],
+    ] as const) {
+      await page.getByRole('button', { name: span }).click();
+      await expect
+        .poll(() => figure(page, 'Payments'))
+        .toEqual(['Payments', '3', '0 per minute · under way: 1']);
+      expect(new URL(page.url()).searchParams.get('minutes')).toBe(`${minutes}`);
+    }
   });
 
   test('an alarm appears, is cleared by somebody who may, and stands on record', async () => {

@@ -67,6 +67,24 @@ describeInBrowser('the list of payments', async browser => {
     await page.getByText('order 17/4').first().waitFor();
   });
 
+  test('finds them by the time at which they were made', async () => {
+    const page = await world.as('viewer');
+    const fill = async (label: string, inMinutes: number) => {
+      const minute = new Date(Date.now() + inMinutes * 60_000).toISOString().slice(0, 16);
+      await page.getByLabel(label).fill(minute);
+      await page.getByRole('button', { name: 'Find' }).click();
+    };
+    await page.goto('/console/payments');
+    await fill('From, UTC', -60);
+    await rows(page).nth(50).waitFor();
+    await fill('Until, UTC', -30);
+    await page.getByText('No payment fits').waitFor();
+    await page.reload();
+    await page.getByText('No payment fits').waitFor();
+    await fill('Until, UTC', 60);
+    await rows(page).nth(50).waitFor();
+  });
+
   test('shows more, page after page, each payment once', async () => {
     const page = await world.as('viewer');
     await page.goto('/console/payments?mode=live');

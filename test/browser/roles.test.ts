@@ -3,7 +3,7 @@ import { mayOperator, operatorRoles, type Permission } from '../../src/operators
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { fillDay } from './lively.ts';
-import { describeInBrowser, openWorld } from './world.ts';
+import { describeInBrowser, openWorld, settled } from './world.ts';
 
 type Offer = [button: string, needs: Permission, refusedBy: string];
 
@@ -25,6 +25,8 @@ describeInBrowser('roles', async browser => {
       ['Resolve as succeeded', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
       ['Resolve as failed', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
     ],
+    '/review': [],
+    '/requests': [],
     '/partners': [['New partner', 'partners.create', '/partners']],
     [`/partners/${day.newcomerId}`]: [
       ['Approve live mode', 'partners.approve', `/partners/${day.newcomerId}/approve`],
@@ -42,12 +44,14 @@ describeInBrowser('roles', async browser => {
       ['Send again', 'events.resend', '/events/evt_1/resend'],
     ],
     '/ledger': [['Verify now', 'ledger.verify', '/ledger/verify']],
+    [`/ledger/${day.partnerId}/live`]: [],
     '/rates': [['Change', 'rates.change', '/rates/rules']],
     '/recipients': [
       ['Block a recipient', 'recipients.block', '/recipients/block'],
       ['Unblock', 'recipients.block', '/recipients/unblock'],
     ],
     '/reconciliation': [['Compare a day', 'reconciliation.run', '/reconciliations']],
+    [`/reconciliation/${day.runId}`]: [],
     '/audit': [],
     '/settings': [
       ['Plan', 'settings.maintenance', '/settings/maintenance/plan'],
@@ -55,6 +59,7 @@ describeInBrowser('roles', async browser => {
       ['Call off', 'settings.maintenance', '/settings/maintenance/cancel'],
       ['Change', 'settings.thresholds', '/settings/thresholds'],
     ],
+    '/settings/sessions': [],
     '/settings/operators': [
       ['New operator', 'operators.manage', '/operators'],
       ['Reset access', 'operators.manage', '/operators/none/reset'],
@@ -71,6 +76,7 @@ describeInBrowser('roles', async browser => {
       const refused: string[] = [];
       for (const [path, offers] of Object.entries(pages())) {
         await page.evaluate(`history.pushState(null, '', '/console${path}')`);
+        await settled(page);
         for (const [name, needs, call] of offers) {
           // One that anybody could press: of one's own name nobody may be disabled.
           const button = page.locator('main').getByRole('button', { name, exact: true }).last();

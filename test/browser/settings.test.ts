@@ -89,6 +89,21 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('Your session has ended').first().waitFor();
   });
 
+  test('one that was disabled is let in again, and gets a new link when the old access is lost', async () => {
+    await press(rowOf(page, 'vera'), 'Enable');
+    await answer(page, 'Enable');
+    await rowOf(page, 'vera').getByText('Active').waitFor();
+    await press(rowOf(page, 'vera'), 'Reset access');
+    await answerAndLook('Reset access');
+    const dialog = page.getByRole('dialog');
+    const link = await dialog.getByText('/console/setup#').textContent();
+    await press(dialog, 'I have copied it');
+    await rowOf(page, 'vera').getByText('Invited').waitFor();
+    const vera = await world.visit();
+    await vera.goto(link!);
+    await vera.getByText('You will sign in as vera (Support).').waitFor();
+  });
+
   test('the role of an operator is changed, and their page follows', async () => {
     const boris = await world.as('viewer', { name: 'boris' });
     await page.reload();
@@ -109,7 +124,7 @@ describeInBrowser('settings', async browser => {
     await galina.getByText('Your session has ended').first().waitFor();
   });
 
-  async function answerAndLook(verb: string, fields: Record<string, string>) {
+  async function answerAndLook(verb: string, fields: Record<string, string> = {}) {
     const dialog = page.getByRole('dialog');
     for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
     await press(dialog, verb);

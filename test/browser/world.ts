@@ -102,6 +102,13 @@ export async function findBarriers(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
+/** Everything has come, and nothing moves. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate('new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))');
+  await page.locator('main h1').waitFor();
+  await expect.poll(() => page.locator('.waiting, [aria-busy=true]').count()).toBe(0);
+}
+
 export async function takePicture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });

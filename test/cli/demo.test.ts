@@ -97,4 +97,12 @@ test('is refused where the last payments are at another bank: it would give thei
   const demo = await kopeck(env, 'demo', '--payments', '5', '--json');
   expect((await run('payment', 'show', paymentId)).status).toBe('processing');
   expect(`${demo.code} ${JSON.parse(demo.stderr).error.code}`).toBe('1 real_payments');
+
+  // Nor does the service itself begin with the simulator, because somebody forgot to name the bank.
+  const start = startService(env).then(
+    async service => `it runs, and ended with ${await service.stop()}`,
+    error => error.message,
+  );
+  expect(await start).toMatch(/ended with 1: There are unfinished [^\n]*GATEWAY_URL[^\n]*\n$/);
+  expect((await run('payment', 'show', paymentId)).status).toBe('processing');
 }, 120_000);

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const root = join(import.meta.dirname, '..', '..');
+const program = join(root, 'src', 'cli.ts');
+/** Of a short process, most of its time would go into reading code. */
+export const ofProcesses = {
+  PATH: process.env.PATH!,
+  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+};
 
 export interface Run {
   code: number | null;
@@ -23,7 +29,7 @@ export async function kopeck(env: Record<string, string>, ...args: string[]): Pr
 /** Runs `kopeck` as a process of its own, as a person would. */
 export function kopeckProcess(env: Record<string, string>, ...args: string[]): Promise<Run> {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, ...env } });
+    const child = spawn(process.execPath, [program, ...args], { env: { ...ofProcesses, ...env } });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', chunk => (stdout += chunk));
     child.stderr.on('data', chunk => (stderr += chunk));
@@ -40,7 +46,7 @@ export interface Running {
 
 /** The same for a command that goes on until it is told to stop. */
 export function startKopeck(env: Record<string, string>, ...args: string[]): Running {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH!, ...env } });
+  const child = spawn(process.execPath, [program, ...args], { env: { ...ofProcesses, ...env } });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', chunk => (stdout += chunk));
   child.stderr.on('data', chunk => (stderr += chunk));
@@ -66,7 +72,7 @@ export interface Service {
 /** `kopeck start` on a free port, once it has said that it is ready. */
 export function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [program, 'start'], {
-    env: { PATH: process.env.PATH!, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
+    env: { ...ofProcesses, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterFile } from './after-file.ts';
+import { ofProcesses } from './cli.ts';
 import { newFolder } from './folders.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
@@ -27,7 +28,7 @@ export function startSimulator(
   dir = join(newFolder(), 'simulator'),
 ): Promise<Simulator> {
   const child = spawn(process.execPath, [program], {
-    env: { PATH: process.env.PATH!, SIMULATOR_DIR: dir, ...env },
+    env: { ...ofProcesses, SIMULATOR_DIR: dir, ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

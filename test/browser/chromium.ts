@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
+import { afterFile } from '../helpers/after-file.ts';
 
 const installed = [
   '/usr/bin/chromium',
@@ -23,8 +24,22 @@ async function findExecutable(): Promise<string | undefined> {
   return packed.executablePath();
 }
 
-/** A real browser, or undefined and a loud notice: tests that need it are skipped then. */
+let opened: Promise<Browser | undefined> | undefined;
+
+/**
+ * A real browser, or undefined and a loud notice: tests that need it are skipped then. Files that run in one process share
+ * it, and find no window of each other's; it goes with the process.
+ */
 export async function openBrowser(): Promise<Browser | undefined> {
+  opened ??= launch();
+  const browser = await opened;
+  afterFile(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+  });
+  return browser;
+}
+
+async function launch(): Promise<Browser | undefined> {
   const executablePath = await findExecutable();
   if (!executablePath) return skip('there is no Chromium on this machine');
   try {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, onTestFinished, TestRunner, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, TestRunner, test } from 'vitest';
 import type { OperatorRole } from '../../src/operators/index.ts';
 import { type ConsoleOptions, startConsole } from '../helpers/console.ts';
 import { openBrowser } from './chromium.ts';
@@ -30,7 +30,6 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     expect(heard.filter(one => !awaited.some(pattern => pattern.test(one)))).toEqual([]);
     expect(awaited.filter(pattern => !heard.some(one => pattern.test(one)))).toEqual([]);
   });
-  afterAll(() => browser.close());
 
   /** A window of a browser that has never been here. */
   async function visit(looks: Looks = {}): Promise<Page> {

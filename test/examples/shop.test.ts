@@ -64,8 +64,6 @@ afterAll(async () => {
 const orders = () => JSON.parse(readFileSync(join(env.DATA_DIR, 'shop', 'orders.json'), 'utf8'));
 
 describeInBrowser('the example shop', async browser => {
-  afterAll(() => browser.close());
-
   async function visit(at = shop.url): Promise<Page> {
     const context = await browser.newContext({ baseURL: at, viewport: { width: 1000, height: 700 } });
     onTestFinished(() => context.close());

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openBrowser } from '../browser/chromium.ts';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -37,7 +37,6 @@ test('the reference leads to them; what is not there is not found as everywhere'
 });
 
 const browser = await openBrowser();
-afterAll(() => browser?.close());
 
 describe.skipIf(!browser)('in a browser', () => {
   test.each(['light', 'dark'] as const)('they are quiet and readable, %s', async colorScheme => {

@@ -8,7 +8,6 @@ import { openBrowser } from '../browser/chromium.ts';
 import { install, pack } from './packed.ts';
 
 const browser = await openBrowser();
-afterAll(() => browser?.close());
 
 const worker = `
 import { verifyWebhook } from '/dist/index.js';

@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Overview } from '../../src/console/shapes.ts';
@@ -6,6 +5,7 @@ import { connected, query } from './api.ts';
 import { Keys } from './keys.tsx';
 import { Icon } from './parts/icon.tsx';
 import { useLive } from './parts/live.ts';
+import { SearchField } from './parts/search-field.tsx';
 import { places } from './places.ts';
 import { useShared } from './texts/index.ts';
 import { Preferences, Who } from './who.tsx';
@@ -113,15 +113,12 @@ function Search() {
           go(`/payments${query({ q: text.trim() })}`);
         }}
       >
-        <TextInput
-          type="search"
+        <SearchField
           size="sm"
           aria-label={t.searchPayments}
           placeholder={t.searchHint}
-          leftSection={<Icon name="search" />}
           value={text}
           onChange={event => setText(event.currentTarget.value)}
-          data-search
         />
       </form>
     </search>

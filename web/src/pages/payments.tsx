@@ -4,9 +4,9 @@ import { useSearchParams } from 'wouter';
 import type { PaymentRow } from '../../../src/console/shapes.ts';
 import { query } from '../api.ts';
 import { State, TestMark } from '../parts/badge.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { Rub, Usdt } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { Cut, ShortId, shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
@@ -110,15 +110,12 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Part
   };
   return (
     <form onSubmit={submit} className="filters">
-      <TextInput
+      <SearchField
         className="filter-wide"
-        type="search"
         label={t.search}
         placeholder={t.searchHint}
-        leftSection={<Icon name="search" />}
         value={draft.q}
         onChange={event => set({ q: event.currentTarget.value })}
-        data-search
       />
       <NativeSelect
         label={t.status}

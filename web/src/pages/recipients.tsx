@@ -4,10 +4,10 @@ import type { RecipientRow } from '../../../src/console/shapes.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { useLive } from '../parts/live.ts';
 import { Count } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { SearchField } from '../parts/search-field.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Rows, Waiting } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -81,15 +81,12 @@ export default function Recipients() {
       {found && (
         <>
           <search className="filters">
-            <TextInput
-              type="search"
+            <SearchField
               className="filter-wide"
               aria-label={t.search}
               placeholder={t.search}
-              leftSection={<Icon name="search" />}
               value={search}
               onChange={event => setSearch(event.currentTarget.value)}
-              data-search
             />
           </search>
           <Rows

@@ -7,9 +7,9 @@ import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { Usdt } from '../../parts/money.tsx';
 import { PageFrame } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -35,15 +35,12 @@ export function PartnerList() {
       }
     >
       <search className="filters">
-        <TextInput
-          type="search"
+        <SearchField
           className="filter-wide"
           aria-label={t.search}
           placeholder={t.searchHint}
-          leftSection={<Icon name="search" />}
           defaultValue={asked}
           onChange={event => search(event.currentTarget.value)}
-          data-search
         />
       </search>
       <KeysetTable<PartnerRow>

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { isRecipientBlocked } from '../controls/index.ts';
+import type { Limits } from '../partners/index.ts';
 import {
   createPayment,
   findPayment,
@@ -12,7 +13,7 @@ import {
 } from '../payments/index.ts';
 import { losslessBody, readAmount, readMetadata, refuseUnstorableText } from './body.ts';
 import type { ApiDeps } from './deps.ts';
-import { sendError } from './errors.ts';
+import { type ErrorCode, sendError } from './errors.ts';
 import { rememberFinished } from './finished.ts';
 import { responses } from './responses.ts';
 import * as schemas from './schemas.ts';
@@ -113,7 +114,9 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
       if (keys.length === 0) return sendError(request, reply, 'missing_idempotency_key');
       const [idempotencyKey] = keys as [string];
       if (keys.length > 1 || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
-        return sendError(request, reply, 'invalid_request');
+        return sendError(request, reply, 'invalid_request', {
+          message: 'Send one Idempotency-Key of 1 to 255 printable ASCII characters.',
+        });
       }
       if (deps.admission.isFull()) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
       const leave = deps.admission.enter();
@@ -138,17 +141,15 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
       }
       const { requiredMicroUsdt, balanceMicroUsdt, retryAfterSec } = creation;
       if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
-      return sendError(
-        request,
-        reply,
-        creation.code,
-        requiredMicroUsdt === undefined
+      return sendError(request, reply, creation.code, {
+        ...limitMissed(creation.code, request.caller.limits),
+        ...(requiredMicroUsdt === undefined
           ? {}
           : {
               required_usdt: formatMicroUsdt(requiredMicroUsdt),
               balance_usdt: formatMicroUsdt(balanceMicroUsdt!),
-            },
-      );
+            }),
+      });
     },
   );
 
@@ -212,4 +213,16 @@ export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
       return send(reply, finished.describe(payment));
     },
   );
+}
+
+/** Which of the partner's own limits an amount has missed. */
+function limitMissed(code: ErrorCode, { minKopecks, maxKopecks }: Limits): { message?: string } {
+  switch (code) {
+    case 'invalid_request':
+      return { message: `The amount is below your smallest payment, ${formatKopecks(minKopecks)} RUB.` };
+    case 'amount_limit_exceeded':
+      return { message: `The amount is above your largest payment, ${formatKopecks(maxKopecks)} RUB.` };
+    default:
+      return {};
+  }
 }

@@ -77,7 +77,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
     const code = codeOf(error);
     if (allErrors[code].status >= 500)
       deps.log.error({ err: error, request_id: request.id }, 'a request failed');
-    return sendError(request, reply, code);
+    return sendError(request, reply, code, reasonOf(error));
   });
 
   server.removeAllContentTypeParsers();
@@ -125,6 +125,13 @@ function codeOf(error: unknown): ErrorCode {
   if (isDatabaseFailing(error)) return 'gateway_unavailable';
   return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
 }
+
+/** Of what the server itself refuses, as far as its caller can mend it. */
+const reasons: Record<number, { message: string }> = {
+  413: { message: `The body is larger than ${bodyLimitBytes / 1024} KiB.` },
+  415: { message: 'The Content-Type cannot be read: send application/json.' },
+};
+const reasonOf = (error: unknown) => reasons[(error as { statusCode?: number }).statusCode ?? 0] ?? {};
 
 /** What is not even HTTP, or comes too slowly, gets an answer of the contract too. */
 const clientErrorHandler = (_error: Error, socket: Duplex) => refuseOnSocket(socket);

@@ -40,7 +40,8 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const day = readDay(request.query.day, 'day');
       const { partnerId, mode } = request.caller;
       const statement = await openStatement(deps.db, deps.clock, { partnerId, mode }, day);
-      if (!statement) return sendError(request, reply, 'invalid_request');
+      if (!statement)
+        return sendError(request, reply, 'invalid_request', { message: 'That day has not begun yet.' });
       const tag = `"${await digestOf(deps.db, statement)}"`;
       reply.header('ETag', tag).type(types[format]);
       if (request.headers['if-none-match'] === tag) return reply.status(304).send();

@@ -148,6 +148,7 @@ describe('a body', () => {
   test.each(posts)('of one byte more is an invalid request to %s', async path => {
     const { status, json } = await partner.post(path, { raw: quoteOf(64 * 1024 + 1) });
     expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
+    expect(json.error.message).toBe('The body is larger than 64 KiB.');
   });
 
   test('of one byte more in chunks is an invalid request', async () => {
@@ -265,9 +266,10 @@ describe('a body', () => {
         raw: '{"amount_rub":"100"}',
         headers: { 'content-type': type },
       });
-      expect({ status: answer.status, code: answer.json.error.code }).toEqual({
+      expect({ status: answer.status, ...answer.json.error }).toMatchObject({
         status: 400,
         code: 'invalid_request',
+        message: expect.stringContaining('Content-Type'),
       });
     },
   );

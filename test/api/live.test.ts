@@ -509,11 +509,11 @@ describe('QR codes', () => {
   });
 
   test.each([
-    ['a substituted code', { amount_rub: '150.01' }, {}, 400, 'amount_mismatch'],
-    ['less than the least', {}, { minKopecks: 15_001n }, 400, 'invalid_request'],
-    ['more than the most', {}, { maxKopecks: 14_999n }, 400, 'amount_limit_exceeded'],
-    ['more than a day allows', {}, { dailyKopecks: 14_999n }, 403, 'daily_limit_exceeded'],
-  ])('%s is refused', async (_case, body, limits, status, code) => {
+    ['a substituted code', { amount_rub: '150.01' }, {}, 400, 'amount_mismatch', 'differs'],
+    ['less than the least', {}, { minKopecks: 15_001n }, 400, 'invalid_request', '150.01 RUB'],
+    ['more than the most', {}, { maxKopecks: 14_999n }, 400, 'amount_limit_exceeded', '149.99 RUB'],
+    ['more than a day allows', {}, { dailyKopecks: 14_999n }, 403, 'daily_limit_exceeded', 'daily limit'],
+  ])('%s is refused', async (_case, body, limits, status, code, message) => {
     const customer = await createCustomer(pool);
     await setLimits(deskOf(pool), customer.partnerId, limits);
     const { address } = await startApi(common);
@@ -521,6 +521,7 @@ describe('QR codes', () => {
     const qr = await qrWith();
     const refused = await partner.pay({ qr_url: qr.link, ...body });
     expect([refused.status, refused.json.error.code]).toEqual([status, code]);
+    expect(refused.json.error.message).toContain(message);
   });
 
   test('an amount that the gateway gets wrong when it resolves is not paid', async () => {

@@ -89,12 +89,17 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   };
 }
 
-/** Serious and critical findings of axe, in a line each. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** Serious and critical findings of axe, in a line each; of all its rules, or of those that colours may break. */
+export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   // Not by a script element, which the policy of the page would refuse; and once per window, since it is large.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
+  const options: axe.RunOptions = {
+    resultTypes: ['violations'],
+    ...(rules === 'colours' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
+  };
+  const { violations } = await page.evaluate(
+    given => (globalThis as unknown as { axe: typeof axe }).axe.run(given),
+    options,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,31 +1,32 @@
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import type { Entrance } from '../../src/console/shapes.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { Broken } from './broken.tsx';
 import { Layout } from './layout.tsx';
+import { later, loadTheRest } from './parts/later.tsx';
 import { PageFrame } from './parts/page.tsx';
 import { Waiting } from './parts/table.tsx';
 import { useShared } from './texts/index.ts';
 import { noVariables, theme } from './theme.ts';
 
-const Audit = lazy(() => import('./pages/audit.tsx'));
-const Ledger = lazy(() => import('./pages/ledger.tsx'));
-const Overview = lazy(() => import('./pages/overview.tsx'));
-const Partners = lazy(() => import('./pages/partners.tsx'));
-const Payment = lazy(() => import('./pages/payment.tsx'));
-const Payments = lazy(() => import('./pages/payments.tsx'));
-const Rates = lazy(() => import('./pages/rates.tsx'));
-const Recipients = lazy(() => import('./pages/recipients.tsx'));
-const Reconciliation = lazy(() => import('./pages/reconciliation.tsx'));
-const Requests = lazy(() => import('./pages/requests.tsx'));
-const Review = lazy(() => import('./pages/review.tsx'));
-const Settings = lazy(() => import('./pages/settings.tsx'));
-const Setup = lazy(() => import('./pages/setup.tsx'));
-const SignIn = lazy(() => import('./pages/sign-in.tsx'));
+const Audit = later(() => import('./pages/audit.tsx'));
+const Ledger = later(() => import('./pages/ledger.tsx'));
+const Overview = later(() => import('./pages/overview.tsx'));
+const Partners = later(() => import('./pages/partners.tsx'));
+const Payment = later(() => import('./pages/payment.tsx'));
+const Payments = later(() => import('./pages/payments.tsx'));
+const Rates = later(() => import('./pages/rates.tsx'));
+const Recipients = later(() => import('./pages/recipients.tsx'));
+const Reconciliation = later(() => import('./pages/reconciliation.tsx'));
+const Requests = later(() => import('./pages/requests.tsx'));
+const Review = later(() => import('./pages/review.tsx'));
+const Settings = later(() => import('./pages/settings.tsx'));
+const Setup = later(() => import('./pages/setup.tsx'));
+const SignIn = later(() => import('./pages/sign-in.tsx'));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -90,6 +91,13 @@ function Doors() {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what one operator has read is not for the next
   useEffect(() => () => queries.clear(), [operatorId]);
+
+  useEffect(() => {
+    if (!operatorId) return;
+    // When the first page has what it needs.
+    const timer = setTimeout(() => void loadTheRest(), 1000);
+    return () => clearTimeout(timer);
+  }, [operatorId]);
 
   if (isSettingUp) return <Setup />;
   if (now === undefined) return isConnected ? null : <Lost />;

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Id } from '../../src/base/ids.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import {
   acceptInvitation,
   approveLive,
@@ -37,6 +37,16 @@ async function partnerWith(role: MemberRole, name: string) {
   await acceptInvitation(desk, token, { userId, name: member.account.first_name });
   await member.send('/menu');
   await member.reads(/Your role/);
+  // That somebody joined is told to the team: a misfortune that a test asks for must not meet that message.
+  const left = async () =>
+    (
+      await pool.query(
+        `SELECT (SELECT count(*) FROM partner_notices WHERE partner_id = $1 AND told_at IS NULL)::int
+              + (SELECT count(*) FROM chat_jobs WHERE chat_id = $2 AND task->>'do' = 'tell')::int AS count`,
+        [uuidFromId(partnerId), userId],
+      )
+    ).rows[0].count;
+  await expect.poll(left).toBe(0);
   return { owner, member, partnerId, remove: () => removeMember(desk, partnerId, userId) };
 }
 

@@ -83,7 +83,9 @@ describe('kopeck listen', () => {
       else withStatus(receiver.received.length === 2 ? 500 : 204)(response);
     });
     const listener = await listen('--forward-to', receiver.url, '--json');
-    const made = /whsec_\S+(?=,)/.exec(listener.stderr())![0];
+    const signed = /whsec_\S+(?=,)/;
+    await expect.poll(listener.stderr).toMatch(signed);
+    const made = signed.exec(listener.stderr())![0];
     expect(listener.stderr().split(made)).toHaveLength(2);
     const { id } = await client.payments.create({ qr_url: newLink(10_001) });
     const next = await client.payments.create({ qr_url: newLink(10_000) });

@@ -2,14 +2,9 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
+import { ofProcesses } from './processes.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-const program = join(root, 'src', 'cli.ts');
-/** Of a short process, most of its time would go into reading code. */
-export const ofProcesses = {
-  PATH: process.env.PATH!,
-  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
-};
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
 
 export interface Run {
   code: number | null;

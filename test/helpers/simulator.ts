@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterFile } from './after-file.ts';
-import { ofProcesses } from './cli.ts';
 import { newFolder } from './folders.ts';
+import { ofProcesses } from './processes.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
 

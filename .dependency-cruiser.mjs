@@ -1,40 +1,46 @@
-// The floors of the house, from the ground up. A file may import from its own room and from lower
-// floors; of a neighbour on the same floor it may import only the door, `index.ts` (for `cli/`, `cli.ts`).
-const floors = [
+// The layers, from the bottom up: the number of a layer is its place in this list. A file imports from its own module
+// and from lower layers; of another module on its own layer it imports only the entry point, `index.ts`.
+export const layers = [
   ['base'],
   ['db'],
-  ['alarms', 'ledger', 'operators', 'partners', 'controls', 'rates', 'gateway'],
+  ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates'],
   ['payments'],
-  ['webhooks', 'approvals'],
+  ['approvals', 'webhooks'],
   ['api', 'bot', 'console'],
-  ['cli'],
+  ['cli', 'runtime'],
 ];
 
-const inside = rooms => `^src/(${rooms.join('|')})/`;
+const inside = modules => `^src/(${modules.join('|')})/`;
 
-const neverUp = floors.slice(0, -1).map((rooms, level) => ({
-  name: `never-up-from-${rooms.join('-')}`,
+const neverUp = layers.slice(0, -1).map((modules, layer) => ({
+  name: `layer-${layer}-imports-nothing-above`,
   severity: 'error',
-  from: { path: inside(rooms) },
-  to: { path: [inside(floors.slice(level + 1).flat()), '^src/[^/]+\\.ts$'] },
+  from: { path: inside(modules) },
+  to: { path: inside(layers.slice(layer + 1).flat()) },
 }));
 
-const onlyThroughTheDoor = floors.flat().map(room => ({
-  name: `only-through-the-door-of-${room}`,
+const onlyEntryPoints = layers.flat().map(module => ({
+  name: `only-the-entry-point-of-${module}`,
   severity: 'error',
-  from: { path: '^src/', pathNot: [`^src/${room}/`, `^src/${room}\\.ts$`] },
-  // The two ground floors are toolboxes: everything in them is meant to be used from above.
-  to: { path: `^src/${room}/`, pathNot: ['^src/(base|db)/', `^src/${room}/index\\.ts$`] },
+  from: { path: '^src/', pathNot: `^src/${module}/` },
+  // The two lowest layers are toolboxes: everything in them is meant to be used from above.
+  to: { path: `^src/${module}/`, pathNot: ['^src/(base|db)/', `^src/${module}/index\\.ts$`] },
 }));
 
 export default {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     ...neverUp,
-    ...onlyThroughTheDoor,
+    ...onlyEntryPoints,
+    {
+      name: 'every-file-is-in-a-layer',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/', pathNot: inside(layers.flat()) },
+    },
     {
       name: 'base-is-pure',
-      comment: 'The lowest floor computes and does nothing else: no files, no network, no packages.',
+      comment: 'The lowest layer computes and does nothing else: no files, no network, no packages.',
       severity: 'error',
       from: { path: '^src/base/' },
       to: { dependencyTypes: ['npm', 'core'], pathNot: '^(node:)?crypto$' },
@@ -46,53 +52,53 @@ export default {
       to: { path: '^(test|bench)/' },
     },
     {
-      name: 'pages-know-only-the-shapes',
-      comment: 'What the pages share with the house is what they are told, and of that the types.',
+      name: 'pages-import-only-the-shapes',
+      comment: 'The pages share with the service the types of its answers, and nothing else.',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(src|simulator|test|bench)/', pathNot: '^src/console/shapes\\.ts$' },
+      to: { path: '^(src|simulator|test|bench)/', pathNot: '^src/console/shapes(/|\\.ts$)' },
     },
     {
-      name: 'pages-take-types-only',
+      name: 'pages-import-only-types',
       severity: 'error',
       from: { path: '^web/' },
       to: { path: '^src/', dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'house-does-not-import-pages',
+      name: 'service-does-not-import-pages',
       severity: 'error',
       from: { path: '^(src|simulator)/' },
       to: { path: '^web/' },
     },
     {
-      name: 'client-library-stands-alone',
-      comment: 'It runs wherever there are fetch and WebCrypto, and is installed without the house.',
+      name: 'client-library-imports-nothing',
+      comment: 'It runs wherever there are fetch and WebCrypto, and is installed without the service.',
       severity: 'error',
       from: { path: '^sdk/src/' },
       to: { pathNot: '^sdk/src/' },
     },
     {
-      name: 'examples-know-only-the-client-library',
-      comment: 'They are there to be copied by people who have the library and nothing else of us.',
+      name: 'examples-import-only-the-client-library',
+      comment: 'Partners copy them; partners have the library and nothing else of ours.',
       severity: 'error',
       from: { path: '^examples/' },
       to: { path: '^(src|simulator|test|bench|web)/' },
     },
     {
-      name: 'nobody-leans-on-an-example',
+      name: 'nothing-imports-examples',
       severity: 'error',
       from: { path: '^(src|simulator|bench|web|sdk)/' },
       to: { path: '^examples/' },
     },
     {
-      name: 'simulator-stands-alone',
-      comment: 'The bank side is another system: it shares nothing with the house but the wire.',
+      name: 'simulator-imports-nothing-of-the-service',
+      comment: 'The bank side is another system: it shares only the wire contract.',
       severity: 'error',
       from: { path: '^simulator/' },
       to: { path: '^(src|test|bench)/' },
     },
     {
-      name: 'house-knows-only-the-wire',
+      name: 'service-does-not-import-the-simulator',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^simulator/' },
@@ -100,7 +106,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // Of a release of TypeScript that this tool cannot read yet. It sees imports of types, too.
+    // dependency-cruiser cannot read TypeScript 7 yet; swc also sees imports of types.
     parser: 'swc',
     tsConfig: { fileName: 'tsconfig.json' },
   },

@@ -28,7 +28,7 @@ export async function benchApi(progress: (line: string) => void) {
       SIMULATOR_DIR: join(dataDir, 'simulator'),
     });
     running.push(simulator);
-    const service = await start(join(root, 'src/cli.ts'), ['start'], {
+    const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
       DATA_DIR: dataDir,
       PORT: '0',
       LOG_LEVEL: 'error',
@@ -48,19 +48,19 @@ export async function benchApi(progress: (line: string) => void) {
 async function issueKeys(dataDir: string): Promise<string[]> {
   const { pool, close } = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {});
   const secretKey = readFileSync(join(dataDir, 'secret.key'), 'utf8');
-  const desk = { pool, clock, actor: 'bench' };
+  const audit = { pool, clock, actor: 'bench' };
   const keys: string[] = [];
   for (let index = 0; index < partnerCount; index++) {
-    const { partnerId } = await createPartner(desk, 'Bench');
+    const { partnerId } = await createPartner(audit, 'Bench');
     const unlimited = 1_000_000;
-    await setLimits(desk, partnerId, {
+    await setLimits(audit, partnerId, {
       createRps: unlimited,
       createBurst: unlimited,
       otherRps: unlimited,
       concurrent: 1_000,
     });
-    await topUp(desk, { partnerId, mode: 'live', reference: 'bench', microUsdt: 10n ** 14n });
-    const creation = await createKey(desk, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+    await topUp(audit, { partnerId, mode: 'live', reference: 'bench', microUsdt: 10n ** 14n });
+    const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
     if (creation.outcome === 'created') keys.push(creation.key);
   }
   await close();

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../src/base/ids.ts';
-import { openEmbedded } from '../src/db/embedded.ts';
+import { openEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPool, type Pool, type Queryable } from '../src/db/pool.ts';
 import { batchLedger, credit, hold, openAccounts, settle, verifyLedger } from '../src/ledger/index.ts';

@@ -46,13 +46,13 @@ export async function benchWebhooks(progress: (line: string) => void) {
     const statsOf = async (how = '') =>
       (await (await fetch(`${receiver.address}/stats${how}`)).json()) as Stats;
     const secretKey = await openSecretKey(settings, pool);
-    const desk = { pool, clock, actor: 'bench' };
+    const audit = { pool, clock, actor: 'bench' };
     const vault = createVault(secretKey);
     const newPartner = async (path: string) => {
-      const { partnerId } = await createPartner(desk, 'Bench');
-      await setLimits(desk, partnerId, { createRps: 100_000, createBurst: 100_000, concurrent: 1_000 });
-      await setWebhook(desk, vault, partnerId, `${receiver.address}/${path}/${partnerId}`);
-      const creation = await createKey(desk, secretKey, { partnerId, mode: 'test', allowedAddresses: [] });
+      const { partnerId } = await createPartner(audit, 'Bench');
+      await setLimits(audit, partnerId, { createRps: 100_000, createBurst: 100_000, concurrent: 1_000 });
+      await setWebhook(audit, vault, partnerId, `${receiver.address}/${path}/${partnerId}`);
+      const creation = await createKey(audit, secretKey, { partnerId, mode: 'test', allowedAddresses: [] });
       return { partnerId, key: creation.outcome === 'created' ? creation.key : '' };
     };
     const makePartners = async (path: string) => {
@@ -67,7 +67,7 @@ export async function benchWebhooks(progress: (line: string) => void) {
       pool,
       healthy.map(({ partnerId }) => partnerId),
     );
-    const service = await start(join(root, 'src/cli.ts'), ['start'], {
+    const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
       DATA_DIR: dataDir,
       PORT: '0',
       LOG_LEVEL: 'error',

@@ -4,10 +4,10 @@
 CREATE SEQUENCE instances AS int CYCLE;
 
 -- Who is busy with the payment; when that process is gone, its time has come whatever `next_at` says.
-ALTER TABLE open_payments ADD COLUMN owner int;
+ALTER TABLE open_payments ADD COLUMN lease_holder int;
 -- Since when support has been asked to end it: two hours after its creation.
 ALTER TABLE open_payments ADD COLUMN support_since timestamptz;
-ALTER TYPE payment_opening ADD ATTRIBUTE owner int;
+ALTER TYPE payment_opening ADD ATTRIBUTE lease_holder int;
 
 -- One per finished payment, written with its end. Numbers are drawn under the lock of the partner's account, so within
 -- a partner and mode they are in the order of commit, and a reader who has seen one will never find a smaller one new.
@@ -137,7 +137,7 @@ BEGIN
   IF cardinality(opened) = 0 THEN RETURN; END IF;
 
   UPDATE open_payments p
-     SET partner_id = o.partner_id, mode = o.mode, payment_id = o.id, next_at = o.next_at, owner = o.owner,
+     SET partner_id = o.partner_id, mode = o.mode, payment_id = o.id, next_at = o.next_at, lease_holder = o.lease_holder,
          awaiting_gateway = true
     FROM unnest(opened) o
    WHERE p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;

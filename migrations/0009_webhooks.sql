@@ -15,8 +15,8 @@ CREATE TABLE webhooks (
   -- Events up to this one were kept while sending was suspended; they are sent one after the other.
   kept_until bigint,
   -- The process that sends to this partner, and until when nobody else does unless it dies.
-  owner int,
-  owned_until timestamptz,
+  lease_holder int,
+  leased_until timestamptz,
   created_at timestamptz NOT NULL,
   changed_at timestamptz NOT NULL,
   CONSTRAINT webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))

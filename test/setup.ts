@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readSettings } from '../src/base/settings.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { openEmbedded } from '../src/db/embedded.ts';
+import { openEmbedded } from '../src/db/embedded/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,17 +4,17 @@ import { stopAll } from '../process.ts';
 
 type Closing = () => Promise<void>;
 
-const closings = new Set<Closing>();
+const cleanups = new Set<Closing>();
 
 /** Makes sure that something is closed once, whoever comes first: its user, the end of the bench, or Ctrl-C. */
 export function closing(close: Closing): Closing {
   let closed: Promise<void> | undefined;
   // It stays on the list until it is done: what was opened before it must wait for that.
   const once = () => {
-    closed ??= close().finally(() => closings.delete(once));
+    closed ??= close().finally(() => cleanups.delete(once));
     return closed;
   };
-  closings.add(once);
+  cleanups.add(once);
   return once;
 }
 
@@ -34,7 +34,7 @@ export function newFolder(name: string): { dir: string; remove: Closing } {
 /** What was opened last is closed first. */
 async function closeAll(): Promise<void> {
   await stopAll();
-  for (const close of [...closings].reverse()) await close();
+  for (const close of [...cleanups].reverse()) await close();
 }
 
 /** Ctrl-C, or an error that nobody caught, such as the loss of whoever reads what is printed. */

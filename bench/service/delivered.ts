@@ -27,8 +27,8 @@ export async function deliveredSection(context: Context): Promise<Figure[]> {
   const receiver = await start(sink, [], {});
   try {
     context.progress(`${stage.partners.length} partners with a webhook …`);
-    const { desk, secretKey } = stage;
-    const partners = await createPartners(desk, secretKey, stage.partners.length, receiver.address);
+    const { audit, secretKey } = stage;
+    const partners = await createPartners(audit, secretKey, stage.partners.length, receiver.address);
     await greet(stage.service.address, partners);
     context.progress('Payments with webhooks, to warm up …');
     await payUntilDelivered(stage, partners, receiver.address, context.seconds / 2);

@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { Desk } from '../../src/db/audit.ts';
+import type { AuditContext } from '../../src/db/audit.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
@@ -18,7 +18,7 @@ const atOnce = 8;
 
 /** Partners that no limit stops, made as an operator would make them, with a webhook if `receiver` is given. */
 export async function createPartners(
-  desk: Desk,
+  audit: AuditContext,
   secretKey: string,
   count: number,
   receiver?: string,
@@ -28,8 +28,8 @@ export async function createPartners(
   let wanted = count;
   const makeSome = async () => {
     while (wanted-- > 0) {
-      const partner = await createOne(desk, secretKey);
-      if (receiver) await setWebhook(desk, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
+      const partner = await createOne(audit, secretKey);
+      if (receiver) await setWebhook(audit, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
       partners.push(partner);
     }
   };
@@ -37,16 +37,16 @@ export async function createPartners(
   return partners;
 }
 
-async function createOne(desk: Desk, secretKey: string): Promise<PayingPartner> {
-  const { partnerId } = await createPartner(desk, 'Bench');
-  await setLimits(desk, partnerId, {
+async function createOne(audit: AuditContext, secretKey: string): Promise<PayingPartner> {
+  const { partnerId } = await createPartner(audit, 'Bench');
+  await setLimits(audit, partnerId, {
     createRps: unlimited,
     createBurst: unlimited,
     otherRps: unlimited,
     concurrent: unlimited,
   });
-  await topUp(desk, { partnerId, mode, reference: 'bench', microUsdt: funds });
-  const creation = await createKey(desk, secretKey, { partnerId, mode, allowedAddresses: [] });
+  await topUp(audit, { partnerId, mode, reference: 'bench', microUsdt: funds });
+  const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
   if (creation.outcome !== 'created') throw new Error(`no key for a partner: ${creation.outcome}`);
   return { partnerId, key: creation.key };
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Running, start } from '../process.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 /** The service as `npm start` runs it, with nothing set but its folder and its port. */
 export async function startService(dataDir: string): Promise<Running> {

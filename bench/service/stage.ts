@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import type { Desk } from '../../src/db/audit.ts';
-import { openEmbedded } from '../../src/db/embedded.ts';
+import type { AuditContext } from '../../src/db/audit.ts';
+import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import type { Running } from '../process.ts';
@@ -19,7 +19,7 @@ export interface Stage {
   service: Running;
   connection: pg.ClientConfig;
   pool: Pool;
-  desk: Desk;
+  audit: AuditContext;
   secretKey: string;
   partners: PayingPartner[];
   /** Of the service before anybody has asked it anything. */
@@ -51,17 +51,17 @@ export async function openStage(name: string, progress: (line: string) => void):
     await folder.remove();
   };
   try {
-    const desk = { pool, clock, actor: 'bench' };
+    const audit = { pool, clock, actor: 'bench' };
     const secretKey = readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim();
     progress(`${partnerCount} partners …`);
-    const partners = await createPartners(desk, secretKey, partnerCount);
+    const partners = await createPartners(audit, secretKey, partnerCount);
     await greet(service.address, partners);
     const { connection } = server;
     return {
       service,
       connection,
       pool,
-      desk,
+      audit,
       secretKey,
       partners,
       memoryAtRest,

@@ -30,7 +30,7 @@ export const opening = (
   rateStaleAt: new Date(nowMs + 3_600_000),
   metadata: '{}',
   nextAt: new Date(nowMs + 3_600_000),
-  owner: null,
+  leaseHolder: null,
 });
 
 export const ending = (owner: Owner) => ({ ...owner, mode, outcome: 'succeeded' }) as const;

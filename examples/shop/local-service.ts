@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { AuthenticationError, Kopeck } from '../../sdk/src/index.ts';
 
 /** What you would get from the bot: made here with the command line of the service, in its own folder. */
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 async function kopeckCli<Answer>(...args: string[]): Promise<Answer> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args, '--json']);

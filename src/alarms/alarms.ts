@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 
 /** What people must look at, and what it is about; one of a kind and subject is open at a time. */
@@ -96,21 +96,25 @@ export async function listAlarms(db: Queryable, options: { cleared: boolean }): 
 }
 
 /** An operator has seen to it. */
-export function clearAlarm(desk: Desk, alarmId: bigint): Promise<'cleared' | 'no_alarm'> {
-  return transaction(desk.pool, async tx => {
+export function clearAlarm(audit: AuditContext, alarmId: bigint): Promise<'cleared' | 'no_alarm'> {
+  return transaction(audit.pool, async tx => {
     const { rows } = await tx.query<Alarm>({
       text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE id = $1 AND cleared_at IS NULL
              RETURNING kind, subject`,
-      values: [alarmId, instantOf(desk.clock), desk.actor],
+      values: [alarmId, instantOf(audit.clock), audit.actor],
     });
     if (!rows[0]) return 'no_alarm';
-    await recordChange(tx, desk, { action: 'alarm.clear', subject: `${alarmId}`, after: rows[0] });
+    await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: rows[0] });
     return 'cleared';
   });
 }
 
 /** Whoever changes what it was about ends all that is open about it, in the same transaction. */
-export async function endAlarms(tx: Queryable, { clock, actor }: Desk, subject: string): Promise<void> {
+export async function endAlarms(
+  tx: Queryable,
+  { clock, actor }: AuditContext,
+  subject: string,
+): Promise<void> {
   await tx.query({
     text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
     values: [subject, instantOf(clock), actor],

@@ -5,7 +5,7 @@ import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 import type { Admission } from './admission.ts';
-import type { UpdateDoor } from './update-door.ts';
+import type { UpdateDoor } from './telegram-webhook-route.ts';
 
 /** What the door needs of the house. */
 export interface ApiDeps extends CreateDeps {

@@ -1,9 +1,9 @@
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
-import { findAnywhere, type Payment, resolvePaymentIn } from '../payments/index.ts';
+import { decidePaymentIn, findPaymentAnywhere, type Payment } from '../payments/index.ts';
 import { decide, leaveRequest, lockWaiting, type Operator, type Waiting } from './requests.ts';
 import {
   type CurrentThresholds,
@@ -27,7 +27,7 @@ type Done = { outcome: 'done' };
 
 /** Ends a payment by an operator's word: at once up to the threshold, above it when a second person approves. */
 export function askResolve(
-  desk: Desk,
+  audit: AuditContext,
   operator: Operator,
   paymentId: Id<'pay'>,
   asked: {
@@ -38,51 +38,56 @@ export function askResolve(
   },
 ): Promise<Done | Waiting | Refused<'no_payment' | 'already_ended' | 'stale' | 'under_way'>> {
   const { outcome, reason, expectedStatusDetail } = asked;
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const about = { kind: 'resolve', subject: paymentId } as const;
     const waiting = await lockWaiting(tx, about);
-    const payment = await findAnywhere(tx, paymentId);
+    const payment = await findPaymentAnywhere(tx, paymentId);
     if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
     if (payment.status !== 'processing') return { outcome: 'already_ended' };
     if (payment.statusDetail !== expectedStatusDetail) return { outcome: 'stale' };
     if (needsSecondPerson(payment, await readThresholds(tx))) {
       const { amountKopecks, microUsdt } = payment;
       const change = { outcome, reason };
-      return leaveRequest(tx, desk, operator, { ...about, change, reason, amountKopecks, microUsdt });
+      return leaveRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
     }
-    const resolved = await resolvePaymentIn(tx, desk, paymentId, { outcome, reason });
+    const resolved = await decidePaymentIn(tx, audit, paymentId, { outcome, reason });
     if (resolved.outcome !== 'resolved') return { outcome: resolved.outcome };
-    if (waiting) await decide(tx, desk, operator, waiting, 'void', 'already_ended');
+    if (waiting) await decide(tx, audit, operator, waiting, 'void', 'already_ended');
     return { outcome: 'done' };
   });
 }
 
 /** Credits a balance: at once up to the threshold, above it when a second person approves. Once per reference. */
 export function askCredit(
-  desk: Desk,
+  audit: AuditContext,
   operator: Operator,
   item: { partnerId: Id<'prt'>; mode: Mode; microUsdt: bigint; reference: string },
 ): Promise<Done | Waiting | Refused<'no_partner' | 'reference_conflict' | 'already_credited'>> {
   const { partnerId, mode, microUsdt, reference } = item;
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const about = { kind: 'credit', subject: partnerId, reference } as const;
     const waiting = await lockWaiting(tx, about);
     const { creditMicroUsdt } = await readThresholds(tx);
-    const alone = mode === 'live' ? await creditedAlone(tx, desk, operator, partnerId) : 0n;
+    const alone = mode === 'live' ? await creditedAlone(tx, audit, operator, partnerId) : 0n;
     if (mode === 'live' && alone + microUsdt > creditMicroUsdt) {
       const credited = await findCredited(tx, item);
       if (credited === undefined) return { outcome: 'no_partner' };
       if (credited !== null)
         return { outcome: credited === microUsdt ? 'already_credited' : 'reference_conflict' };
       const change = { mode, usdt: formatMicroUsdt(microUsdt), reference };
-      const left = await leaveRequest(tx, desk, operator, { ...about, change, reason: reference, microUsdt });
+      const left = await leaveRequest(tx, audit, operator, {
+        ...about,
+        change,
+        reason: reference,
+        microUsdt,
+      });
       const isAnother = left.outcome === 'already_waiting' && left.request.microUsdt !== microUsdt;
       return isAnother ? { outcome: 'reference_conflict' } : left;
     }
-    const verdict = await topUpIn(tx, desk, item);
+    const verdict = await topUpIn(tx, audit, item);
     if (verdict.outcome === 'no_account') return { outcome: 'no_partner' };
     if (verdict.outcome === 'conflict') return { outcome: 'reference_conflict' };
-    if (waiting && mode === 'live') await decide(tx, desk, operator, waiting, 'void', 'reference_conflict');
+    if (waiting && mode === 'live') await decide(tx, audit, operator, waiting, 'void', 'reference_conflict');
     // Whoever typed it again is told that this time nothing was done.
     return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
   });
@@ -94,7 +99,7 @@ export function askCredit(
  */
 async function creditedAlone(
   tx: Queryable,
-  { clock, actor }: Desk,
+  { clock, actor }: AuditContext,
   { operatorId }: Operator,
   partnerId: Id<'prt'>,
 ): Promise<bigint> {
@@ -113,11 +118,11 @@ async function creditedAlone(
 
 /** Lowering a threshold is done at once; raising one always waits for a second person. */
 export function askThresholds(
-  desk: Desk,
+  audit: AuditContext,
   operator: Operator,
   { expectedVersion, ...wanted }: Thresholds & { expectedVersion: number },
 ): Promise<Done | Waiting | Refused<'stale'>> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const about = { kind: 'thresholds', subject: 'service' } as const;
     const waiting = await lockWaiting(tx, about);
     const now = await lockThresholds(tx);
@@ -126,11 +131,11 @@ export function askThresholds(
       const { resolveKopecks: amountKopecks, creditMicroUsdt: microUsdt } = wanted;
       const change = { ...thresholdsObject(wanted), expected_version: `${expectedVersion}` };
       const reason = 'a threshold is raised';
-      return leaveRequest(tx, desk, operator, { ...about, change, reason, amountKopecks, microUsdt });
+      return leaveRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
     }
     await writeThresholds(tx, wanted);
-    await recordChange(tx, desk, thresholdsChange(now, wanted));
-    if (waiting) await decide(tx, desk, operator, waiting, 'void', 'stale');
+    await recordChange(tx, audit, thresholdsChange(now, wanted));
+    if (waiting) await decide(tx, audit, operator, waiting, 'void', 'stale');
     return { outcome: 'done' };
   });
 }

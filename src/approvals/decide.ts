@@ -1,9 +1,9 @@
 import type { Id } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
-import { mayStill, wasLetInBy } from '../operators/index.ts';
-import { type OperatorsWord, resolvePaymentIn } from '../payments/index.ts';
+import { mayStill, wasEnrolledBy } from '../operators/index.ts';
+import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
 import { thresholdsChange } from './ask.ts';
 import {
   decide,
@@ -34,40 +34,52 @@ export type Decision =
   | { outcome: 'void'; why: VoidReason };
 
 /** A second person says yes: in one transaction the request is decided and what it asks for is carried out. */
-export const approveRequest = (desk: Desk, operator: Operator, requestId: Id<'apr'>): Promise<Decision> =>
-  onWaiting(desk, requestId, async (tx, request) => {
+export const approveRequest = (
+  audit: AuditContext,
+  operator: Operator,
+  requestId: Id<'apr'>,
+): Promise<Decision> =>
+  onWaiting(audit, requestId, async (tx, request) => {
     if (!(await mayStill(tx, operator.operatorId, neededFor[request.kind]))) return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
-    if (await wasLetInBy(tx, operator.name, request.askedName)) return { outcome: 'let_in_by_asker' };
-    const carried = await carryOut(tx, desk, request);
+    if (await wasEnrolledBy(tx, operator.name, request.askedName)) return { outcome: 'let_in_by_asker' };
+    const carried = await carryOut(tx, audit, request);
     if (carried === 'under_way') return { outcome: 'under_way' };
     if (carried !== 'done') {
-      await decide(tx, desk, operator, request, 'void', carried);
+      await decide(tx, audit, operator, request, 'void', carried);
       return { outcome: 'void', why: carried };
     }
-    await decide(tx, desk, operator, request, 'approved');
+    await decide(tx, audit, operator, request, 'approved');
     return { outcome: 'done' };
   });
 
 /** A second person says no. */
-export const refuseRequest = (desk: Desk, operator: Operator, requestId: Id<'apr'>): Promise<Decision> =>
-  onWaiting(desk, requestId, async (tx, request) => {
+export const refuseRequest = (
+  audit: AuditContext,
+  operator: Operator,
+  requestId: Id<'apr'>,
+): Promise<Decision> =>
+  onWaiting(audit, requestId, async (tx, request) => {
     if (!(await mayStill(tx, operator.operatorId, neededFor[request.kind]))) return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
-    await decide(tx, desk, operator, request, 'refused');
+    await decide(tx, audit, operator, request, 'refused');
     return { outcome: 'done' };
   });
 
 /** Whoever asked thinks better of it. */
-export const withdrawRequest = (desk: Desk, operator: Operator, requestId: Id<'apr'>): Promise<Decision> =>
-  onWaiting(desk, requestId, async (tx, request) => {
+export const withdrawRequest = (
+  audit: AuditContext,
+  operator: Operator,
+  requestId: Id<'apr'>,
+): Promise<Decision> =>
+  onWaiting(audit, requestId, async (tx, request) => {
     if (request.askedBy !== operator.operatorId) return { outcome: 'not_own_request' };
-    await decide(tx, desk, operator, request, 'withdrawn');
+    await decide(tx, audit, operator, request, 'withdrawn');
     return { outcome: 'done' };
   });
 
 function onWaiting(
-  { pool }: Desk,
+  { pool }: AuditContext,
   requestId: Id<'apr'>,
   work: (tx: Queryable, request: OperatorRequest) => Promise<Decision>,
 ): Promise<Decision> {
@@ -82,14 +94,18 @@ function onWaiting(
 /** Through the very functions that one person alone would use. */
 async function carryOut(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   request: OperatorRequest,
 ): Promise<'done' | 'under_way' | VoidReason> {
   const { askedName: askedBy, change } = request;
   switch (request.kind) {
     case 'resolve': {
-      const word = { outcome: change.outcome as OperatorsWord['outcome'], reason: request.reason, askedBy };
-      const { outcome } = await resolvePaymentIn(tx, desk, request.subject as Id<'pay'>, word);
+      const word = {
+        outcome: change.outcome as OperatorDecision['outcome'],
+        reason: request.reason,
+        askedBy,
+      };
+      const { outcome } = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, word);
       return outcome === 'resolved' ? 'done' : outcome;
     }
     case 'credit': {
@@ -101,7 +117,7 @@ async function carryOut(
         microUsdt,
         reference,
       };
-      const { outcome } = await topUpIn(tx, desk, item, askedBy);
+      const { outcome } = await topUpIn(tx, audit, item, askedBy);
       return (
         {
           credited: 'done',
@@ -116,7 +132,7 @@ async function carryOut(
       if (`${now.version}` !== change.expected_version) return 'stale';
       const wanted = { resolveKopecks: request.amountKopecks!, creditMicroUsdt: request.microUsdt! };
       await writeThresholds(tx, wanted);
-      await recordChange(tx, desk, thresholdsChange(now, wanted, askedBy));
+      await recordChange(tx, audit, thresholdsChange(now, wanted, askedBy));
       return 'done';
     }
   }

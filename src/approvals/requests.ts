@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 
@@ -89,14 +89,14 @@ export type Waiting = { outcome: 'waiting' | 'already_waiting'; request: Operato
 /** From here on it waits for a second person. One about the same thing waits at a time. */
 export async function leaveRequest(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   { operatorId, name }: Operator,
   asked: About &
     Pick<OperatorRequest, 'change' | 'reason'> &
     Partial<Pick<OperatorRequest, 'amountKopecks' | 'microUsdt'>>,
 ): Promise<Waiting> {
   const { kind, subject, reference = '', change, reason, amountKopecks = null, microUsdt = null } = asked;
-  const requestId = newId('apr', desk.clock);
+  const requestId = newId('apr', audit.clock);
   const { rowCount } = await tx.query({
     text: `INSERT INTO operator_requests (id, kind, subject, reference, change, amount_kopecks, micro_usdt, reason,
                                           asked_by, asked_name, asked_at)
@@ -113,7 +113,7 @@ export async function leaveRequest(
       reason,
       uuidFromId(operatorId),
       name,
-      instantOf(desk.clock),
+      instantOf(audit.clock),
     ],
   });
   if (rowCount === 0) {
@@ -121,9 +121,9 @@ export async function leaveRequest(
     // Whoever was in the way has been decided on in this very moment.
     return request
       ? { outcome: 'already_waiting', request }
-      : leaveRequest(tx, desk, { operatorId, name }, asked);
+      : leaveRequest(tx, audit, { operatorId, name }, asked);
   }
-  await recordChange(tx, desk, {
+  await recordChange(tx, audit, {
     action: 'request.ask',
     subject,
     after: { request_id: requestId, kind, ...change },
@@ -141,7 +141,7 @@ const actions = {
 /** Ends the waiting, for good; on record with both names. */
 export async function decide(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   { operatorId, name }: Operator,
   request: OperatorRequest,
   state: keyof typeof actions,
@@ -151,10 +151,10 @@ export async function decide(
   const { rowCount } = await tx.query({
     text: `UPDATE operator_requests SET state = $2, decided_by = $3, decided_name = $4, decided_at = $5
             WHERE id = $1 AND state = 'waiting'`,
-    values: [uuidFromId(requestId), state, uuidFromId(operatorId), name, instantOf(desk.clock)],
+    values: [uuidFromId(requestId), state, uuidFromId(operatorId), name, instantOf(audit.clock)],
   });
   if (rowCount !== 1) throw new Error(`request ${requestId} was decided on twice`);
-  await recordChange(tx, desk, {
+  await recordChange(tx, audit, {
     action: actions[state],
     subject,
     before: { request_id: requestId, kind, asked_by: askedName, ...change },

@@ -35,7 +35,7 @@ export interface Settings {
   rateMaxAgeSec: number;
   cryptoPayToken: string | undefined;
   /** Before each attempt to deliver an event; there are as many attempts as pauses. */
-  webhookPausesSec: number[];
+  webhookRetryScheduleSec: number[];
   /** Whether receivers may be on this machine or in a private network. */
   webhookAllowPrivate: boolean;
   /** Where partners reach the service, for what is shown to them; undefined means where it listens. */
@@ -78,7 +78,7 @@ export function readSettings(environment: Environment): Settings {
     rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
-    webhookPausesSec: pauses('WEBHOOK_PAUSES_SEC', read('WEBHOOK_PAUSES_SEC')),
+    webhookRetryScheduleSec: pauses('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
     publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
     telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),

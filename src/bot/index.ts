@@ -1,13 +1,13 @@
 import { Api } from 'grammy';
 import type { Update } from 'grammy/types';
+import { createTalk, type Talk } from './conversation/talk.ts';
 import type { BotDeps } from './deps.ts';
+import { leaving } from './drain.ts';
 import { lead } from './leader.ts';
-import { leaving } from './leaving.ts';
-import { distributeNotices } from './notices.ts';
+import { distributeNotices } from './notices/notices.ts';
+import { doDueJobs } from './notices/sender.ts';
+import { watch } from './notices/watch.ts';
 import { poll, wantedUpdates } from './poll.ts';
-import { createTalk, type Talk } from './talk.ts';
-import { doDueJobs } from './teller.ts';
-import { watch } from './watch.ts';
 
 /** How often the bot looks whether there is something to tell. */
 const tellEveryMs = 500;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
+import { openDedicatedConnection } from '../db/dedicated-connection.ts';
 import type { Pool } from '../db/pool.ts';
-import { keepConnection } from '../db/standing.ts';
 
 /** The advisory lock of the one process that speaks to Telegram; "chat" in ASCII. */
 const lockClass = 0x63686174;
@@ -15,7 +15,7 @@ export function lead(
   work: (signal: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
   const stopping = new AbortController();
-  const session = keepConnection(pool, 'bot', async () => {});
+  const session = openDedicatedConnection(pool, 'bot', async () => {});
 
   async function takeTheLead(): Promise<void> {
     const client = session.client();

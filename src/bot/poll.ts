@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Talk } from './talk.ts';
+import type { Talk } from './conversation/talk.ts';
 
 const waitSec = 25;
 const pauseMs = 1_000;

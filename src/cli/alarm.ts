@@ -1,19 +1,19 @@
 import { Command } from 'commander';
 import { clearAlarm, listAlarms } from '../alarms/index.ts';
 import { positiveCount } from './arguments.ts';
-import { type AtWork, command } from './command.ts';
+import { command, type WithDatabase } from './command.ts';
 import { formatInstant, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function alarmCommands(atWork: AtWork): Command {
+export function alarmCommands(withDatabase: WithDatabase): Command {
   return new Command('alarm')
     .description('what people must look at')
     .addCommand(
       command('list', 'list open alarms, newest first')
         .option('--all', 'also those that are over')
         .action(({ json, all = false }) =>
-          atWork(json, async ({ desk }) => {
-            const alarms = await listAlarms(desk.pool, { cleared: all });
+          withDatabase(json, async ({ audit }) => {
+            const alarms = await listAlarms(audit.pool, { cleared: all });
             return {
               json: {
                 alarms: alarms.map(alarm => ({
@@ -48,8 +48,8 @@ export function alarmCommands(atWork: AtWork): Command {
       command('clear', 'say that an alarm has been seen to')
         .argument('<alarm>', 'its number in the list', positiveCount)
         .action((alarm, { json }) =>
-          atWork(json, async ({ desk }) => {
-            if ((await clearAlarm(desk, BigInt(alarm))) === 'no_alarm') {
+          withDatabase(json, async ({ audit }) => {
+            if ((await clearAlarm(audit, BigInt(alarm))) === 'no_alarm') {
               throw new RefusedError('no_alarm', `No alarm ${alarm} is open: see kopeck alarm list.`);
             }
             return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is over.` };

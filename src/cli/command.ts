@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
-import type { Desk } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import type { Output, Screen } from './output.ts';
@@ -19,8 +19,8 @@ export interface Terminal {
 }
 
 /** What every command that touches the database works with. */
-export interface Workplace {
-  desk: Desk;
+export interface CommandContext {
+  audit: AuditContext;
   settings: Settings;
   secretKey: string;
   /** For what takes longer than two seconds: goes to people's screens, not into the output. */
@@ -28,10 +28,13 @@ export interface Workplace {
   screen: Screen;
 }
 
-export type AtWork = (asJson: boolean, work: (workplace: Workplace) => Promise<Output>) => Promise<void>;
+export type WithDatabase = (
+  asJson: boolean,
+  work: (context: CommandContext) => Promise<Output>,
+) => Promise<void>;
 
 /** Opens the database, does the work, prints what came of it, and closes the database again whatever happened. */
-export function workAt(terminal: Terminal): AtWork {
+export function createWithDatabase(terminal: Terminal): WithDatabase {
   const say = (line: string) => void terminal.stderr.write(`${line}\n`);
   return async (asJson, work) => {
     const settings = readSettings(terminal.env);
@@ -39,9 +42,9 @@ export function workAt(terminal: Terminal): AtWork {
     const stopListening = closeOnSignals(database);
     try {
       const secretKey = await openSecretKey(settings, database.pool);
-      const desk = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
-      const workplace = { desk, settings, secretKey, progress: say, screen: terminal.stderr };
-      const { json, text, isBad = false } = await work(workplace);
+      const audit = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
+      const context = { audit, settings, secretKey, progress: say, screen: terminal.stderr };
+      const { json, text, isBad = false } = await work(context);
       terminal.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
       if (isBad) terminal.exitCode = exitCode.refused;
     } catch (error) {

@@ -10,19 +10,19 @@ import {
   unblockRecipient,
 } from '../controls/index.ts';
 import { instant, label, positiveCount } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function recipientCommands(atWork: AtWork): Command {
+export function recipientCommands(withDatabase: WithDatabase): Command {
   return new Command('recipient')
     .description('block and unblock recipients')
     .addCommand(
       command('block', 'refuse payments to a recipient')
         .argument('<id-or-name>', 'as the bank side names it', label)
         .action((recipient, { json }) =>
-          atWork(json, async ({ desk }) => {
-            const outcome = await blockRecipient(desk, recipient);
+          withDatabase(json, async ({ audit }) => {
+            const outcome = await blockRecipient(audit, recipient);
             const before = outcome === 'already_blocked' ? 'already ' : '';
             return { json: { recipient, blocked: true }, text: `"${recipient}" is ${before}blocked.` };
           }),
@@ -32,8 +32,8 @@ export function recipientCommands(atWork: AtWork): Command {
       command('unblock', 'accept payments to a recipient again')
         .argument('<id-or-name>', 'as it was blocked', label)
         .action((recipient, { json }) =>
-          atWork(json, async ({ desk }) => {
-            const outcome = await unblockRecipient(desk, recipient);
+          withDatabase(json, async ({ audit }) => {
+            const outcome = await unblockRecipient(audit, recipient);
             if (outcome === 'not_blocked') {
               throw new RefusedError(outcome, `"${recipient}" is not blocked: see kopeck recipient list.`);
             }
@@ -43,8 +43,8 @@ export function recipientCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('list', 'list blocked recipients').action(({ json }) =>
-        atWork(json, async ({ desk }) => {
-          const blocked = await listBlockedRecipients(desk.pool);
+        withDatabase(json, async ({ audit }) => {
+          const blocked = await listBlockedRecipients(audit.pool);
           return {
             json: {
               recipients: blocked.map(({ recipient, blockedAt }) => ({
@@ -62,17 +62,17 @@ export function recipientCommands(atWork: AtWork): Command {
     );
 }
 
-export function maintenanceCommands(atWork: AtWork): Command {
+export function maintenanceCommands(withDatabase: WithDatabase): Command {
   return new Command('maintenance')
     .description('pause and resume the acceptance of payments')
     .addCommand(
       command('on', 'refuse new payments; those under way go on').action(({ json }) =>
-        atWork(json, workplace => switchMaintenance(workplace, true)),
+        withDatabase(json, context => switchMaintenance(context, true)),
       ),
     )
     .addCommand(
       command('off', 'accept payments again').action(({ json }) =>
-        atWork(json, workplace => switchMaintenance(workplace, false)),
+        withDatabase(json, context => switchMaintenance(context, false)),
       ),
     )
     .addCommand(
@@ -80,8 +80,8 @@ export function maintenanceCommands(atWork: AtWork): Command {
         .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
         .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
         .action(({ json, from, until }) =>
-          atWork(json, async ({ desk }) => {
-            const plan = await planMaintenance(desk, { from, until });
+          withDatabase(json, async ({ audit }) => {
+            const plan = await planMaintenance(audit, { from, until });
             switch (plan.outcome) {
               case 'planned': {
                 const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
@@ -106,8 +106,8 @@ export function maintenanceCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('list', 'what is planned, and what is open').action(({ json }) =>
-        atWork(json, async ({ desk }) => {
-          const windows = await listMaintenance(desk.pool, desk.clock);
+        withDatabase(json, async ({ audit }) => {
+          const windows = await listMaintenance(audit.pool, audit.clock);
           return {
             json: {
               windows: windows.map(({ windowId, from, until, plannedBy }) => ({
@@ -134,8 +134,8 @@ export function maintenanceCommands(atWork: AtWork): Command {
       command('cancel', 'call off what is planned, or end what is open; partners are told')
         .argument('<window>', 'its number in the list', positiveCount)
         .action((window, { json }) =>
-          atWork(json, async ({ desk }) => {
-            if ((await cancelMaintenance(desk, BigInt(window))) === 'no_window') {
+          withDatabase(json, async ({ audit }) => {
+            if ((await cancelMaintenance(audit, BigInt(window))) === 'no_window') {
               const message = `No window ${window} is planned or open: see kopeck maintenance list.`;
               throw new RefusedError('no_window', message);
             }
@@ -145,8 +145,8 @@ export function maintenanceCommands(atWork: AtWork): Command {
     );
 }
 
-async function switchMaintenance({ desk }: Workplace, on: boolean): Promise<Output> {
-  await setMaintenance(desk, on);
-  const maintenance = await isUnderMaintenance(desk.pool, desk.clock);
+async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
+  await setMaintenance(audit, on);
+  const maintenance = await isUnderMaintenance(audit.pool, audit.clock);
   return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
 }

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BankSide } from '../simulator.ts';
+import type { BankSide } from '../runtime/index.ts';
 import { blockedRecipient, type Shop } from './demo-shops.ts';
 
 /** What came of the payments, by state or by the code of a refusal. */

@@ -14,7 +14,7 @@ import {
   signUp,
 } from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
-import type { Workplace } from './command.ts';
+import type { CommandContext } from './command.ts';
 
 /** A partner of the demonstration that pays, with a key for this run. */
 export interface Shop {
@@ -36,25 +36,25 @@ const busy = { concurrent: 100, createRps: 1_000, createBurst: 1_000, otherRps: 
 /** Of nobody: Telegram gives no such numbers. */
 const nobody = { userId: 1n, name: 'Demonstration person' };
 
-export async function openShops(workplace: Workplace, receivers: Receivers, run: string): Promise<Shop[]> {
-  const { desk, secretKey } = workplace;
-  const known = new Map((await listPartners(desk.pool)).map(partner => [partner.name, partner]));
+export async function openShops(context: CommandContext, receivers: Receivers, run: string): Promise<Shop[]> {
+  const { audit, secretKey } = context;
+  const known = new Map((await listPartners(audit.pool)).map(partner => [partner.name, partner]));
   const find = async (name: string): Promise<Partner> =>
-    known.get(demonstration + name) ?? createPartner(desk, demonstration + name);
+    known.get(demonstration + name) ?? createPartner(audit, demonstration + name);
 
-  await setSuspended(desk, (await find(suspended)).partnerId, true);
-  if (!known.has(demonstration + newcomer)) await signUp(desk, nobody, demonstration + newcomer);
-  await blockRecipient(desk, blockedRecipient);
+  await setSuspended(audit, (await find(suspended)).partnerId, true);
+  if (!known.has(demonstration + newcomer)) await signUp(audit, nobody, demonstration + newcomer);
+  await blockRecipient(audit, blockedRecipient);
 
   const shops: Shop[] = [];
   for (const [index, name] of paying.entries()) {
     const { partnerId } = await find(name);
-    await setLimits(desk, partnerId, busy);
-    await topUp(desk, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
+    await setLimits(audit, partnerId, busy);
+    await topUp(audit, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
     // The last one's receiver refuses everything: there are deliveries that fail, too.
     const url = index === paying.length - 1 ? receivers.refusing : receivers.taking;
-    await setWebhook(desk, createVault(secretKey), partnerId, url);
-    const creation = await createKey(desk, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+    await setWebhook(audit, createVault(secretKey), partnerId, url);
+    const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
     if (creation.outcome !== 'created') throw new Error(`no key for ${name}: ${creation.outcome}`);
     shops.push({ partnerId, key: creation.key, keyId: creation.apiKey.keyId });
   }
@@ -62,8 +62,8 @@ export async function openShops(workplace: Workplace, receivers: Receivers, run:
 }
 
 /** Nobody keeps a key of the demonstration. */
-export async function closeShops({ desk }: Workplace, shops: Shop[]): Promise<void> {
-  for (const { keyId } of shops) await revokeKey(desk, keyId);
+export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {
+  for (const { keyId } of shops) await revokeKey(audit, keyId);
 }
 
 export interface Receivers {

@@ -2,17 +2,22 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { isStrangeTo } from '../another-bank.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { alone } from '../neighbours.ts';
 import { listPartners } from '../partners/index.ts';
 import { isStale, readCurrentRate } from '../rates/index.ts';
-import type { Closing } from '../service.ts';
-import { type BankSide, startSimulator, withBank } from '../simulator.ts';
+import {
+  type BankSide,
+  type Cleanup,
+  hasForeignOrders,
+  singleProcess,
+  startService,
+  startSimulator,
+  withBank,
+} from '../runtime/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
 import { closeShops, demonstration, openShops, startReceivers } from './demo-shops.ts';
 import { type Output, progressBar, table } from './output.ts';
@@ -23,45 +28,45 @@ import { RefusedError } from './refused.ts';
  * day: the bank side would have them at another time than we, so that reconciliation would be right to raise alarms, and
  * the books of an account never go back. Whoever wants charts with a shape spreads them over some minutes.
  */
-export function demoCommand(atWork: AtWork): Command {
+export function demoCommand(withDatabase: WithDatabase): Command {
   return command('demo', 'fill the pages of the console: invented shops that pay through the simulator')
     .option('--payments <count>', 'how many payments (up to 10000)', demoPayments, 500)
     .option('--minutes <count>', 'over how many minutes (default: as fast as it goes)', demoMinutes, 0)
     .action(({ json, payments, minutes }) =>
-      atWork(json, workplace => demonstrate(workplace, payments, minutes * 60_000)),
+      withDatabase(json, context => demonstrate(context, payments, minutes * 60_000)),
     );
 }
 
-async function demonstrate(workplace: Workplace, payments: number, overMs: number): Promise<Output> {
-  const { desk, settings, screen, progress } = workplace;
-  await refuseWhereItIsSerious(workplace);
+async function demonstrate(context: CommandContext, payments: number, overMs: number): Promise<Output> {
+  const { audit, settings, screen, progress } = context;
+  await refuseWhereItIsSerious(context);
   const receivers = await startReceivers();
-  const closings: Closing[] = [async () => receivers.close()];
+  const cleanups: Cleanup[] = [async () => receivers.close()];
   try {
     const bank = await startSimulator(settings.dataDir, progress);
-    closings.push(bank.close);
+    cleanups.push(bank.close);
     // Even if all of them are finished: invented payments in the books of a real bank would be for ever.
-    if (await isStrangeTo(bank, desk.pool))
+    if (await hasForeignOrders(bank, audit.pool))
       throw new RefusedError(
         'real_payments',
         'The simulator does not know the last payment of this database: it was made through another bank side. Nothing was done.',
       );
-    const address = await serve(workplace, bank, closings);
-    await untilThereIsARate(workplace);
-    const shops = await openShops(workplace, receivers, `demonstration ${desk.clock.nowMs()}`);
+    const address = await serve(context, bank, cleanups);
+    await untilThereIsARate(context);
+    const shops = await openShops(context, receivers, `demonstration ${audit.clock.nowMs()}`);
     const startedAt = performance.now();
     const show = progressBar(payments, screen);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
-    await untilMostIsDelivered(workplace);
-    await closeShops(workplace, shops);
+    await untilMostIsDelivered(context);
+    await closeShops(context, shops);
     return describe(payments, tally, performance.now() - startedAt);
   } finally {
-    for (const close of closings.reverse()) await close();
+    for (const close of cleanups.reverse()) await close();
   }
 }
 
 /** Only where no money can be meant: invented payments in real books would be for ever. */
-async function refuseWhereItIsSerious({ desk, settings }: Workplace): Promise<void> {
+async function refuseWhereItIsSerious({ audit, settings }: CommandContext): Promise<void> {
   if (settings.production)
     throw new RefusedError('production', 'There is no demonstration in production: nothing was done.');
   if (settings.gatewayUrl)
@@ -69,7 +74,7 @@ async function refuseWhereItIsSerious({ desk, settings }: Workplace): Promise<vo
       'real_gateway',
       'GATEWAY_URL is set: the demonstration only pays through the simulator. Nothing was done.',
     );
-  const partners = await listPartners(desk.pool);
+  const partners = await listPartners(audit.pool);
   const hasOthers = partners.some(({ name }) => !name.startsWith(demonstration));
   const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
   if (hasOthers && !isTrial)
@@ -80,8 +85,11 @@ async function refuseWhereItIsSerious({ desk, settings }: Workplace): Promise<vo
 }
 
 /** A service of its own on the same database: it works beside one that runs, and without one. */
-async function serve({ desk, settings }: Workplace, bank: BankSide, closings: Closing[]): Promise<string> {
-  const { startService } = await import('../service.ts');
+async function serve(
+  { audit, settings }: CommandContext,
+  bank: BankSide,
+  cleanups: Cleanup[],
+): Promise<string> {
   const own: Settings = {
     ...withBank(settings, bank),
     host: '127.0.0.1',
@@ -89,24 +97,24 @@ async function serve({ desk, settings }: Workplace, bank: BankSide, closings: Cl
     roles: ['api', 'worker'],
     logLevel: 'silent',
   };
-  const database = { pool: desk.pool, description: '', close: async () => {} };
-  return (await startService(own, database, alone, closings))!;
+  const database = { pool: audit.pool, description: '', close: async () => {} };
+  return (await startService(own, database, singleProcess, cleanups))!;
 }
 
 const patienceMs = 15_000;
 
-async function untilThereIsARate({ desk, settings }: Workplace): Promise<void> {
+async function untilThereIsARate({ audit, settings }: CommandContext): Promise<void> {
   for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
-    const rate = await readCurrentRate(desk.pool);
-    if (rate && !isStale(rate, desk.clock, settings.rateMaxAgeSec)) return;
+    const rate = await readCurrentRate(audit.pool);
+    if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
   }
   throw new OperatorError('There is no fresh rate: see what RATE_SOURCES says.');
 }
 
 /** The receivers end with this process. Those that refuse everything are not waited for. */
-async function untilMostIsDelivered({ desk }: Workplace): Promise<void> {
+async function untilMostIsDelivered({ audit }: CommandContext): Promise<void> {
   for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
-    const { waiting, failing } = await countDeliveries(desk.pool);
+    const { waiting, failing } = await countDeliveries(audit.pool);
     if (waiting === failing) return;
   }
 }

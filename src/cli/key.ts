@@ -8,12 +8,12 @@ import {
   setAllowedAddresses,
 } from '../partners/index.ts';
 import { addressRanges } from './arguments.ts';
-import { type AtWork, command } from './command.ts';
+import { command, type WithDatabase } from './command.ts';
 import { details, formatInstant, table } from './output.ts';
 import { find } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function keyCommands(atWork: AtWork): Command {
+export function keyCommands(withDatabase: WithDatabase): Command {
   return new Command('key')
     .description('issue, list and revoke API keys')
     .addCommand(
@@ -21,10 +21,10 @@ export function keyCommands(atWork: AtWork): Command {
         .addOption(modeOption())
         .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
         .action((partner, { json, mode, allowIp }) =>
-          atWork(json, async workplace => {
-            const { partnerId } = await find(workplace, partner);
+          withDatabase(json, async context => {
+            const { partnerId } = await find(context, partner);
             const wanted = { partnerId, mode, allowedAddresses: allowIp ?? [] };
-            const creation = await createKey(workplace.desk, workplace.secretKey, wanted);
+            const creation = await createKey(context.audit, context.secretKey, wanted);
             switch (creation.outcome) {
               case 'created':
                 return {
@@ -52,9 +52,9 @@ export function keyCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('list <partner>', 'list the keys of a partner').action((partner, { json }) =>
-        atWork(json, async workplace => {
-          const { partnerId } = await find(workplace, partner);
-          const keys = await listKeys(workplace.desk.pool, partnerId);
+        withDatabase(json, async context => {
+          const { partnerId } = await find(context, partner);
+          const keys = await listKeys(context.audit.pool, partnerId);
           return {
             json: { keys: keys.map(describe) },
             text: table(
@@ -74,29 +74,29 @@ export function keyCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('revoke <key-id>', 'refuse a key from now on, everywhere').action((typed, { json }) =>
-        atWork(json, async ({ desk }) => {
+        withDatabase(json, async ({ audit }) => {
           // A whole key names itself too, and is not repeated.
           const keyId = keyIdOf(typed) ?? typed;
-          const revocation = await revokeKey(desk, keyId);
+          const revocation = await revokeKey(audit, keyId);
           if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
           const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
           return { json: describe(revocation.apiKey), text: `Key ${keyId} is ${before}revoked.` };
         }),
       ),
     )
-    .addCommand(allowCommand(atWork));
+    .addCommand(allowCommand(withDatabase));
 }
 
-function allowCommand(atWork: AtWork): Command {
+function allowCommand(withDatabase: WithDatabase): Command {
   const allow = command('allow <key-id>', 'change from which addresses a key is accepted')
     .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
     .option('--any', 'accept it from everywhere');
   return allow.action((typed, { json, allowIp, any }) => {
     if ((allowIp === undefined) === (any === undefined))
       allow.error('error: either --allow-ip, once or more, or --any is needed', { exitCode: 2 });
-    return atWork(json, async ({ desk }) => {
+    return withDatabase(json, async ({ audit }) => {
       const keyId = keyIdOf(typed) ?? typed;
-      const change = await setAllowedAddresses(desk, keyId, allowIp ?? []);
+      const change = await setAllowedAddresses(audit, keyId, allowIp ?? []);
       if (change.outcome === 'no_key') throw noSuchKey(keyId);
       if (change.outcome === 'already_revoked')
         throw new RefusedError(change.outcome, `Key ${keyId} is revoked: no address may use it any more.`);

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Kopeck, PaymentEvent } from '../../sdk/src/index.ts';
-import { checkAddress, newSecret, parseEventId } from '../webhooks/index.ts';
+import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
 import { findEndOfFeed, keepingBytes } from './feed-bytes.ts';
 import { createForwarder, type Forwarded, type Tried } from './forward.ts';
 import { RefusedError } from './refused.ts';
@@ -21,7 +21,7 @@ export const listenCommand = (): Command =>
     .action((options: ListenOptions) => listen(options));
 
 function receiverUrl(text: string): string {
-  const verdict = checkAddress(text, { allowPrivate: true });
+  const verdict = checkWebhookUrl(text, { allowPrivate: true });
   if (verdict.outcome === 'ok') return verdict.url.href;
   throw new InvalidArgumentError(verdict.reason);
 }

@@ -2,22 +2,22 @@ import { Command } from 'commander';
 import { formatMicroUsdt } from '../base/money.ts';
 import { openStatement, topUp, verifyLedger, writeStatement } from '../ledger/index.ts';
 import { day, label, positiveUsdt } from './arguments.ts';
-import { type AtWork, command } from './command.ts';
+import { command, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
 import { table } from './output.ts';
 import { find } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
-export function balanceCommands(atWork: AtWork): Command {
+export function balanceCommands(withDatabase: WithDatabase): Command {
   return new Command('balance').description('credit balances').addCommand(
     command('credit <partner>', 'add USDT to a balance; the same reference twice credits once')
       .addOption(modeOption())
       .requiredOption('--usdt <amount>', 'how much', positiveUsdt)
       .requiredOption('--reference <reference>', 'what names this credit, such as a transaction id', label)
       .action((partner, { json, mode, usdt, reference }) =>
-        atWork(json, async workplace => {
-          const { partnerId } = await find(workplace, partner);
-          const verdict = await topUp(workplace.desk, { partnerId, mode, reference, microUsdt: usdt });
+        withDatabase(json, async context => {
+          const { partnerId } = await find(context, partner);
+          const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
           switch (verdict.outcome) {
             case 'credited':
             case 'already_credited': {
@@ -48,15 +48,15 @@ export function balanceCommands(atWork: AtWork): Command {
   );
 }
 
-export function ledgerCommands(atWork: AtWork): Command {
+export function ledgerCommands(withDatabase: WithDatabase): Command {
   return new Command('ledger')
     .description('check the books')
-    .addCommand(statementCommand(atWork))
+    .addCommand(statementCommand(withDatabase))
     .addCommand(
       command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
-        atWork(json, async ({ desk, progress }) => {
+        withDatabase(json, async ({ audit, progress }) => {
           const startedAt = Date.now();
-          const { findings, entries, invariants } = await verifyLedger(desk.pool, invariant => {
+          const { findings, entries, invariants } = await verifyLedger(audit.pool, invariant => {
             if (Date.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
           });
           const ok = findings.length === 0;
@@ -90,16 +90,16 @@ export function ledgerCommands(atWork: AtWork): Command {
     );
 }
 
-function statementCommand(atWork: AtWork): Command {
+function statementCommand(withDatabase: WithDatabase): Command {
   return command('statement <partner>', "a partner's day: opening, entries, closing, and a digest")
     .addOption(modeOption())
     .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
     .option('--csv', 'as CSV instead of JSON')
     .action((partner, { mode, day: start, csv = false }) =>
       // It is a file, the same as everywhere: nothing is added to it, nor put in another shape.
-      atWork(false, async workplace => {
-        const { partnerId } = await find(workplace, partner);
-        const { pool, clock } = workplace.desk;
+      withDatabase(false, async context => {
+        const { partnerId } = await find(context, partner);
+        const { pool, clock } = context.audit;
         const statement = await openStatement(pool, clock, { partnerId, mode }, start);
         if (!statement) throw new RefusedError('not_begun', 'That day has not begun yet.');
         let text = '';

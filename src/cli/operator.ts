@@ -14,11 +14,11 @@ import {
   setupUrl,
   signOutOperator,
 } from '../operators/index.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function operatorCommands(atWork: AtWork): Command {
+export function operatorCommands(withDatabase: WithDatabase): Command {
   return new Command('operator')
     .description('give people access to the console')
     .addCommand(
@@ -26,9 +26,9 @@ export function operatorCommands(atWork: AtWork): Command {
         .requiredOption('--name <name>', 'by which they sign in', operatorName)
         .addOption(roleOption())
         .action(({ json, name, role }) =>
-          atWork(json, async workplace => {
-            const creation = await createOperator(workplace.desk, workplace.secretKey, { name, role });
-            if (creation.outcome === 'created') return describeInvitation(workplace, creation);
+          withDatabase(json, async context => {
+            const creation = await createOperator(context.audit, context.secretKey, { name, role });
+            if (creation.outcome === 'created') return describeInvitation(context, creation);
             throw new RefusedError(
               creation.outcome,
               `There is an operator ${name} already: see kopeck operator list.`,
@@ -38,8 +38,8 @@ export function operatorCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('list', 'list operators').action(({ json }) =>
-        atWork(json, async ({ desk }) => {
-          const operators = await listOperators(desk.pool);
+        withDatabase(json, async ({ audit }) => {
+          const operators = await listOperators(audit.pool);
           return {
             json: { operators: operators.map(describe) },
             text: table(
@@ -59,27 +59,27 @@ export function operatorCommands(atWork: AtWork): Command {
     .addCommand(
       command('reset <name>', 'void password and codes, and show a link to set new ones').action(
         (name, { json }) =>
-          atWork(json, async workplace => {
-            const { operatorId } = await find(workplace, name);
-            const { desk, secretKey } = workplace;
-            const result = await resetOperator(desk, secretKey, operatorId, { evenLastAdmin: true });
+          withDatabase(json, async context => {
+            const { operatorId } = await find(context, name);
+            const { audit, secretKey } = context;
+            const result = await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: true });
             return result.outcome === 'reset'
-              ? describeInvitation(workplace, result)
+              ? describeInvitation(context, result)
               : refuse(name, result.outcome);
           }),
       ),
     )
     .addCommand(
       command('disable <name>', 'end their sessions and let them in no more').action((name, { json }) =>
-        atWork(json, workplace =>
-          change(workplace, name, 'is disabled', id => disableOperator(workplace.desk, id)),
+        withDatabase(json, context =>
+          change(context, name, 'is disabled', id => disableOperator(context.audit, id)),
         ),
       ),
     )
     .addCommand(
       command('enable <name>', 'let them in again').action((name, { json }) =>
-        atWork(json, workplace =>
-          change(workplace, name, 'is enabled', id => enableOperator(workplace.desk, id)),
+        withDatabase(json, context =>
+          change(context, name, 'is enabled', id => enableOperator(context.audit, id)),
         ),
       ),
     )
@@ -87,15 +87,15 @@ export function operatorCommands(atWork: AtWork): Command {
       command('role <name>', 'change what they may do')
         .addOption(roleOption())
         .action((name, { json, role }) =>
-          atWork(json, workplace =>
-            change(workplace, name, `is ${role}`, id => setOperatorRole(workplace.desk, id, role)),
+          withDatabase(json, context =>
+            change(context, name, `is ${role}`, id => setOperatorRole(context.audit, id, role)),
           ),
         ),
     )
     .addCommand(
       command('sign-out <name>', 'end all their sessions').action((name, { json }) =>
-        atWork(json, workplace =>
-          change(workplace, name, 'is signed out', id => signOutOperator(workplace.desk, id)),
+        withDatabase(json, context =>
+          change(context, name, 'is signed out', id => signOutOperator(context.audit, id)),
         ),
       ),
     );
@@ -112,18 +112,18 @@ function operatorName(text: string): string {
   );
 }
 
-async function find({ desk }: Workplace, name: string): Promise<Operator> {
-  const operator = await findOperator(desk.pool, readOperatorName(name) ?? '');
+async function find({ audit }: CommandContext, name: string): Promise<Operator> {
+  const operator = await findOperator(audit.pool, readOperatorName(name) ?? '');
   return operator ?? refuse(name, 'no_operator');
 }
 
 async function change(
-  workplace: Workplace,
+  context: CommandContext,
   name: string,
   what: string,
   act: (id: Operator['operatorId']) => Promise<Changed>,
 ): Promise<Output> {
-  const result = await act((await find(workplace, name)).operatorId);
+  const result = await act((await find(context, name)).operatorId);
   if (result.outcome !== 'done') return refuse(name, result.outcome);
   return { json: describe(result.operator), text: `${result.operator.name} ${what}.` };
 }
@@ -147,7 +147,7 @@ const describe = ({ operatorId, name, role, state, createdAt, lastSeenAt }: Oper
 });
 
 function describeInvitation(
-  { settings }: Workplace,
+  { settings }: CommandContext,
   { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },
 ): Output {
   const { publicUrl = `http://${settings.host}:${settings.port}` } = settings;

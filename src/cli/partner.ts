@@ -16,22 +16,22 @@ import {
 } from '../partners/index.ts';
 import { findWebhook } from '../webhooks/index.ts';
 import { label, positiveCount, positiveRubles, rublesOrNone } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
-export function partnerCommands(atWork: AtWork): Command {
+export function partnerCommands(withDatabase: WithDatabase): Command {
   return new Command('partner')
     .description('create, look at, suspend and limit partners')
     .addCommand(
       command('create', 'create a partner, with a test balance to try everything')
         .requiredOption('--name <name>', 'its name', label)
         .action(({ name, json }) =>
-          atWork(json, async workplace => {
-            const partner = await createPartner(workplace.desk, name);
+          withDatabase(json, async context => {
+            const partner = await createPartner(context.audit, name);
             return {
-              json: await describe(workplace, partner),
+              json: await describe(context, partner),
               text: `Created ${partner.partnerId} (${name}).\nNext: kopeck key create ${partner.partnerId} --mode test`,
             };
           }),
@@ -39,8 +39,8 @@ export function partnerCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('list', 'list all partners').action(({ json }) =>
-        atWork(json, async ({ desk }) => {
-          const partners = await listPartners(desk.pool);
+        withDatabase(json, async ({ audit }) => {
+          const partners = await listPartners(audit.pool);
           return {
             json: { partners: partners.map(summary) },
             text: table(
@@ -58,31 +58,31 @@ export function partnerCommands(atWork: AtWork): Command {
     )
     .addCommand(
       command('show <partner>', 'state, limits and balances of a partner').action((partner, { json }) =>
-        atWork(json, async workplace => show(workplace, await find(workplace, partner))),
+        withDatabase(json, async context => show(context, await find(context, partner))),
       ),
     )
     .addCommand(
       command('suspend <partner>', 'refuse all requests of a partner').action((partner, { json }) =>
-        atWork(json, workplace => changeSuspension(workplace, partner, true)),
+        withDatabase(json, context => changeSuspension(context, partner, true)),
       ),
     )
     .addCommand(
       command('resume <partner>', 'accept requests of a suspended partner again').action(
-        (partner, { json }) => atWork(json, workplace => changeSuspension(workplace, partner, false)),
+        (partner, { json }) => withDatabase(json, context => changeSuspension(context, partner, false)),
       ),
     )
     .addCommand(
       command('approve <partner>', 'allow live keys to a partner that signed up in the bot').action(
-        (partner, { json }) => atWork(json, workplace => approve(workplace, partner)),
+        (partner, { json }) => withDatabase(json, context => approve(context, partner)),
       ),
     )
     .addCommand(
       command('invite <partner>', 'let somebody into the team of a partner, in the bot')
         .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).default('owner'))
         .action((partner, { json, role }) =>
-          atWork(json, async workplace => {
-            const { partnerId } = await find(workplace, partner);
-            const start = `/start inv_${await invite(workplace.desk, partnerId, null, role)}`;
+          withDatabase(json, async context => {
+            const { partnerId } = await find(context, partner);
+            const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
             return {
               json: { partner_id: partnerId, role, start },
               text: `${start}\nWhoever sends this to the bot first, within 24 hours, is ${role} of ${partnerId}.`,
@@ -90,10 +90,10 @@ export function partnerCommands(atWork: AtWork): Command {
           }),
         ),
     )
-    .addCommand(limitsCommand(atWork));
+    .addCommand(limitsCommand(withDatabase));
 }
 
-function limitsCommand(atWork: AtWork): Command {
+function limitsCommand(withDatabase: WithDatabase): Command {
   return command('limits <partner>', 'show the limits of a partner, or change those that are given')
     .option('--min-rub <rub>', 'smallest payment', positiveRubles)
     .option('--max-rub <rub>', 'largest payment', positiveRubles)
@@ -103,23 +103,27 @@ function limitsCommand(atWork: AtWork): Command {
     .option('--create-burst <count>', 'payments created at once', positiveCount)
     .option('--other-rps <count>', 'other requests per second', positiveCount)
     .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
-      atWork(json, async workplace => {
+      withDatabase(json, async context => {
         const dailyKopecks = dailyRub === 'none' ? null : dailyRub;
         const given = { minKopecks: minRub, maxKopecks: maxRub, dailyKopecks, ...counts };
         const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
         return Object.keys(changes).length > 0
-          ? changeLimits(workplace, partner, changes)
-          : show(workplace, await find(workplace, partner));
+          ? changeLimits(context, partner, changes)
+          : show(context, await find(context, partner));
       }),
     );
 }
 
-async function changeLimits(workplace: Workplace, typed: string, changes: Partial<Limits>): Promise<Output> {
-  const { partnerId } = await find(workplace, typed);
-  const change = await setLimits(workplace.desk, partnerId, changes);
+async function changeLimits(
+  context: CommandContext,
+  typed: string,
+  changes: Partial<Limits>,
+): Promise<Output> {
+  const { partnerId } = await find(context, typed);
+  const change = await setLimits(context.audit, partnerId, changes);
   switch (change.outcome) {
     case 'done':
-      return show(workplace, change.partner);
+      return show(context, change.partner);
     case 'no_partner':
       throw noSuchPartner(typed);
     case 'stale':
@@ -133,29 +137,29 @@ async function changeLimits(workplace: Workplace, typed: string, changes: Partia
   }
 }
 
-async function changeSuspension(workplace: Workplace, typed: string, suspended: boolean): Promise<Output> {
-  const { partnerId } = await find(workplace, typed);
-  const change = await setSuspended(workplace.desk, partnerId, suspended);
+async function changeSuspension(context: CommandContext, typed: string, suspended: boolean): Promise<Output> {
+  const { partnerId } = await find(context, typed);
+  const change = await setSuspended(context.audit, partnerId, suspended);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
-    json: await describe(workplace, change.partner),
+    json: await describe(context, change.partner),
     text: `${change.partner.name} (${partnerId}) is ${stateOf(change.partner)}.`,
   };
 }
 
-async function approve(workplace: Workplace, typed: string): Promise<Output> {
-  const { partnerId } = await find(workplace, typed);
-  const decision = await approveLive(workplace.desk, partnerId);
+async function approve(context: CommandContext, typed: string): Promise<Output> {
+  const { partnerId } = await find(context, typed);
+  const decision = await approveLive(context.audit, partnerId);
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
-    json: await describe(workplace, decision.partner),
+    json: await describe(context, decision.partner),
     text: `${decision.partner.name} (${partnerId}) may have live keys.`,
   };
 }
 
-export async function find({ desk }: Workplace, typed: string): Promise<Partner> {
+export async function find({ audit }: CommandContext, typed: string): Promise<Partner> {
   const partnerId = parseId('prt', typed);
-  const partner = partnerId && (await findPartner(desk.pool, partnerId));
+  const partner = partnerId && (await findPartner(audit.pool, partnerId));
   if (!partner) throw noSuchPartner(typed);
   return partner;
 }
@@ -169,10 +173,10 @@ const summary = (partner: Partner) => ({
   created_at: partner.createdAt.toISOString(),
 });
 
-async function describe({ desk }: Workplace, partner: Partner) {
+async function describe({ audit }: CommandContext, partner: Partner) {
   const { limits } = partner;
-  const balances = await readBalances(desk.pool, partner.partnerId);
-  const webhook = await findWebhook(desk.pool, partner.partnerId);
+  const balances = await readBalances(audit.pool, partner.partnerId);
+  const webhook = await findWebhook(audit.pool, partner.partnerId);
   const inUsdt = (balance: Balances) => ({
     balance_usdt: formatMicroUsdt(balance.availableMicroUsdt),
     held_usdt: formatMicroUsdt(balance.heldMicroUsdt),
@@ -195,8 +199,8 @@ async function describe({ desk }: Workplace, partner: Partner) {
   };
 }
 
-async function show(workplace: Workplace, partner: Partner): Promise<Output> {
-  const json = await describe(workplace, partner);
+async function show(context: CommandContext, partner: Partner): Promise<Output> {
+  const json = await describe(context, partner);
   const { limits, balances, webhook } = json;
   const identity = details([
     ['partner', json.partner_id],

@@ -1,27 +1,27 @@
 import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
-import { askAgain, findAnywhere, paymentObject, resolvePayment } from '../payments/index.ts';
+import { decidePayment, findPaymentAnywhere, paymentObject, pollNow } from '../payments/index.ts';
 import { label } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function paymentCommands(atWork: AtWork): Command {
+export function paymentCommands(withDatabase: WithDatabase): Command {
   return new Command('payment')
     .description('see payments, and end those that the bank side gives no answer about')
     .addCommand(
       command('show <payment>', 'show a payment, whoever made it').action((payment, { json }) =>
-        atWork(json, workplace => show(workplace, payment)),
+        withDatabase(json, context => show(context, payment)),
       ),
     )
     .addCommand(
       command('ask <payment>', 'ask the bank side about an unfinished payment now').action(
         (payment, { json }) =>
-          atWork(json, async workplace => {
+          withDatabase(json, async context => {
             const paymentId = parseId('pay', payment);
             if (!paymentId) throw noSuchPayment(payment);
-            const { outcome } = await askAgain(workplace.desk, paymentId);
+            const { outcome } = await pollNow(context.audit, paymentId);
             switch (outcome) {
               case 'asked':
                 return {
@@ -49,13 +49,13 @@ export function paymentCommands(atWork: AtWork): Command {
         )
         .requiredOption('--reason <reason>', 'how you know; goes on record', label)
         .action((payment, { json, outcome, reason }) =>
-          atWork(json, async workplace => {
+          withDatabase(json, async context => {
             const paymentId = parseId('pay', payment);
             if (!paymentId) throw noSuchPayment(payment);
-            const resolution = await resolvePayment(workplace.desk, paymentId, { outcome, reason });
+            const resolution = await decidePayment(context.audit, paymentId, { outcome, reason });
             switch (resolution.outcome) {
               case 'resolved':
-                return show(workplace, payment);
+                return show(context, payment);
               case 'no_payment':
                 throw noSuchPayment(payment);
               case 'under_way':
@@ -80,9 +80,9 @@ const underWay = (payment: string) =>
     `The bank side is being asked about ${payment} at this moment: try again in a minute.`,
   );
 
-async function show({ desk }: Workplace, id: string): Promise<Output> {
+async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const paymentId = parseId('pay', id);
-  const payment = paymentId && (await findAnywhere(desk.pool, paymentId));
+  const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
   const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextLookAt, supportSince } = payment;
   const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');

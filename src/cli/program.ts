@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { alarmCommands } from './alarm.ts';
-import { exitCode, type Terminal, workAt } from './command.ts';
+import { createWithDatabase, exitCode, type Terminal } from './command.ts';
 import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
@@ -18,32 +18,32 @@ import { triggerCommand } from './trigger.ts';
 import { webhookCommands } from './webhook.ts';
 
 function createProgram(terminal: Terminal): Command {
-  const atWork = workAt(terminal);
+  const withDatabase = createWithDatabase(terminal);
   return new Command('kopeck')
     .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
     .helpCommand(false)
     .addCommand(
       new Command('start').description('run the service until it is told to stop').action(async () => {
         // Only who starts the service waits for its web server to be loaded.
-        const { runService } = await import('../main.ts');
+        const { runService } = await import('../runtime/index.ts');
         await runService(line => process.stdout.write(`${line}\n`));
       }),
     )
-    .addCommand(partnerCommands(atWork))
-    .addCommand(keyCommands(atWork))
-    .addCommand(balanceCommands(atWork))
-    .addCommand(paymentCommands(atWork))
-    .addCommand(webhookCommands(atWork))
-    .addCommand(recipientCommands(atWork))
-    .addCommand(maintenanceCommands(atWork))
-    .addCommand(rateCommands(atWork))
-    .addCommand(ledgerCommands(atWork))
-    .addCommand(reconcileCommand(atWork))
-    .addCommand(alarmCommands(atWork))
+    .addCommand(partnerCommands(withDatabase))
+    .addCommand(keyCommands(withDatabase))
+    .addCommand(balanceCommands(withDatabase))
+    .addCommand(paymentCommands(withDatabase))
+    .addCommand(webhookCommands(withDatabase))
+    .addCommand(recipientCommands(withDatabase))
+    .addCommand(maintenanceCommands(withDatabase))
+    .addCommand(rateCommands(withDatabase))
+    .addCommand(ledgerCommands(withDatabase))
+    .addCommand(reconcileCommand(withDatabase))
+    .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
     .addCommand(triggerCommand())
-    .addCommand(demoCommand(atWork))
-    .addCommand(operatorCommands(atWork));
+    .addCommand(demoCommand(withDatabase))
+    .addCommand(operatorCommands(withDatabase));
 }
 
 /** Does what the arguments say, and leaves the exit code with the terminal. */

@@ -11,16 +11,16 @@ import {
   type StandingRules,
 } from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
-export function rateCommands(atWork: AtWork): Command {
+export function rateCommands(withDatabase: WithDatabase): Command {
   return new Command('rate')
     .description('what a USDT is worth')
     .addCommand(
       command('show', 'the current rate, its age, and what each source said').action(({ json }) =>
-        atWork(json, showRate),
+        withDatabase(json, showRate),
       ),
     )
     .addCommand(
@@ -34,7 +34,7 @@ export function rateCommands(atWork: AtWork): Command {
           const isChange = Object.keys(changes).length > 0;
           if (isChange !== (reason !== undefined))
             self.error('error: a change needs a --reason, and a reason a change');
-          return atWork(json, workplace => (isChange ? changeRules(workplace, given) : showRules(workplace)));
+          return withDatabase(json, context => (isChange ? changeRules(context, given) : showRules(context)));
         }),
     );
 }
@@ -47,11 +47,11 @@ interface GivenRules {
   reason: string;
 }
 
-async function changeRules({ desk, settings }: Workplace, given: GivenRules): Promise<Output> {
+async function changeRules({ audit, settings }: CommandContext, given: GivenRules): Promise<Output> {
   const { rateSpreadBps } = settings;
-  const before = await readRateRules(desk.pool, rateSpreadBps);
+  const before = await readRateRules(audit.pool, rateSpreadBps);
   const { spreadBps = before.spreadBps, bandPercent = before.bandBps, jumpPercent = before.jumpBps } = given;
-  const verdict = await changeRateRules(desk, rateSpreadBps, {
+  const verdict = await changeRateRules(audit, rateSpreadBps, {
     rules: { spreadBps, bandBps: bandPercent, jumpBps: jumpPercent },
     reason: given.reason,
     expectedVersion: before.version,
@@ -64,8 +64,8 @@ async function changeRules({ desk, settings }: Workplace, given: GivenRules): Pr
   return describeRules(verdict.rules);
 }
 
-const showRules = async ({ desk, settings }: Workplace) =>
-  describeRules(await readRateRules(desk.pool, settings.rateSpreadBps));
+const showRules = async ({ audit, settings }: CommandContext) =>
+  describeRules(await readRateRules(audit.pool, settings.rateSpreadBps));
 
 function describeRules(rules: StandingRules): Output {
   const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
@@ -85,9 +85,9 @@ function describeRules(rules: StandingRules): Output {
   };
 }
 
-async function showRate({ desk, settings }: Workplace): Promise<Output> {
-  const current = await readCurrentRate(desk.pool);
-  const rate = current && (await explainRate(desk.pool, current.rateId));
+async function showRate({ audit, settings }: CommandContext): Promise<Output> {
+  const current = await readCurrentRate(audit.pool);
+  const rate = current && (await explainRate(audit.pool, current.rateId));
   if (!rate) {
     throw new RefusedError(
       'rate_unavailable',
@@ -95,8 +95,8 @@ async function showRate({ desk, settings }: Workplace): Promise<Output> {
     );
   }
   const maxAgeSec = settings.rateMaxAgeSec;
-  const stale = isStale(rate, desk.clock, maxAgeSec);
-  const ageSec = Math.max(0, Math.trunc((desk.clock.nowMs() - rate.asOf.getTime()) / 1_000));
+  const stale = isStale(rate, audit.clock, maxAgeSec);
+  const ageSec = Math.max(0, Math.trunc((audit.clock.nowMs() - rate.asOf.getTime()) / 1_000));
   const json = {
     rate_id: Number(rate.rateId),
     pair: 'USDT/RUB',

@@ -2,25 +2,25 @@ import type { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
-import { startSimulator } from '../simulator.ts';
+import { startSimulator } from '../runtime/index.ts';
 import { day } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { type Output, table } from './output.ts';
 
 const dayMs = 86_400_000;
 
-export function reconcileCommand(atWork: AtWork): Command {
+export function reconcileCommand(withDatabase: WithDatabase): Command {
   return command(
     'reconcile',
     'compare live payments with the orders of the bank side; exits with 1 if they differ',
   )
     .option('--day <day>', 'of creation, UTC (default: today)', day)
-    .action(({ json, day: from = startOfToday() }) => atWork(json, workplace => run(workplace, from)));
+    .action(({ json, day: from = startOfToday() }) => withDatabase(json, context => run(context, from)));
 }
 
 const startOfToday = () => new Date(Math.floor(Date.now() / dayMs) * dayMs);
 
-async function run({ desk, settings, progress }: Workplace, from: Date): Promise<Output> {
+async function run({ audit, settings, progress }: CommandContext, from: Date): Promise<Output> {
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, progress);
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,
@@ -31,7 +31,7 @@ async function run({ desk, settings, progress }: Workplace, from: Date): Promise
     if (Date.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   try {
-    const { orders, payments, differences } = await reconcileDay(desk, gateway, from, { onProgress });
+    const { orders, payments, differences } = await reconcileDay(audit, gateway, from, { onProgress });
     const ok = differences.length === 0;
     const date = from.toISOString().slice(0, 10);
     return {

@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import {
   type Certificate,
   certificateObject,
-  checkAddress,
   checkPartner,
+  checkWebhookUrl,
   createNameLookup,
   createSender,
   createVault,
   findWebhook,
   formatEventId,
-  leadsInside,
+  hasPrivateAddress,
   listAttempts,
   parseEventId,
   readSecrets,
@@ -20,47 +20,47 @@ import {
   type Webhook,
 } from '../webhooks/index.ts';
 import { instant, positiveCount } from './arguments.ts';
-import { type AtWork, command, type Workplace } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { bar, details, formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
-export function webhookCommands(atWork: AtWork): Command {
+export function webhookCommands(withDatabase: WithDatabase): Command {
   return new Command('webhook')
     .description('where partners hear of their payments')
     .addCommand(
       command('set <partner>', 'set the address of a receiver; the first time a secret is made too')
         .requiredOption('--url <url>', 'https, public, port 443 or above 1023')
-        .action((partner, { json, url }) => atWork(json, workplace => set(workplace, partner, url))),
+        .action((partner, { json, url }) => withDatabase(json, context => set(context, partner, url))),
     )
     .addCommand(
       command('show <partner>', 'address, state and secret').action((partner, { json }) =>
-        atWork(json, async workplace => show(workplace, (await find(workplace, partner)).partnerId)),
+        withDatabase(json, async context => show(context, (await find(context, partner)).partnerId)),
       ),
     )
     .addCommand(
       command(
         'check <partner>',
         'ask the receiver five things; if it takes a valid event, sending goes on',
-      ).action((partner, { json }) => atWork(json, workplace => check(workplace, partner))),
+      ).action((partner, { json }) => withDatabase(json, context => check(context, partner))),
     )
     .addCommand(
       command('rotate <partner>', 'make a new secret; the old one signs too for 24 hours')
         .option('--force', 'also while the one before the last still signs, which then ends at once')
         .action((partner, { json, force = false }) =>
-          atWork(json, workplace => rotate(workplace, partner, force)),
+          withDatabase(json, context => rotate(context, partner, force)),
         ),
     )
-    .addCommand(resendCommand(atWork))
+    .addCommand(resendCommand(withDatabase))
     .addCommand(
       command('log <partner>', 'the last attempts, newest first')
         .option('--limit <count>', 'how many', positiveCount, 50)
-        .action((partner, { json, limit }) => atWork(json, workplace => log(workplace, partner, limit))),
+        .action((partner, { json, limit }) => withDatabase(json, context => log(context, partner, limit))),
     );
 }
 
-function resendCommand(atWork: AtWork): Command {
+function resendCommand(withDatabase: WithDatabase): Command {
   return command('resend', 'send an event again, or all that were given up')
     .argument('[event]', 'such as evt_17')
     .option('--failed', 'all that were given up, of all partners')
@@ -68,8 +68,8 @@ function resendCommand(atWork: AtWork): Command {
     .action((event, { json, failed = false, since }, self: Command) => {
       if ((event === undefined) !== failed || (since && !failed))
         self.error('error: name an event, or use --failed, with --since if you like');
-      return atWork(json, workplace =>
-        failed ? resendAll(workplace, since ?? new Date(0)) : resendOne(workplace, event),
+      return withDatabase(json, context =>
+        failed ? resendAll(context, since ?? new Date(0)) : resendOne(context, event),
       );
     });
 }
@@ -79,38 +79,38 @@ const noWebhook = (partner: string) =>
 
 type PartnerId = Webhook['partnerId'];
 
-async function set(workplace: Workplace, partner: string, text: string): Promise<Output> {
-  const { desk, settings, secretKey } = workplace;
-  const { partnerId } = await find(workplace, partner);
+async function set(context: CommandContext, partner: string, text: string): Promise<Output> {
+  const { audit, settings, secretKey } = context;
+  const { partnerId } = await find(context, partner);
   const allowPrivate = settings.webhookAllowPrivate;
-  const verdict = checkAddress(text, { allowPrivate });
+  const verdict = checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
-  if (!allowPrivate && (await leadsInside(verdict.url.hostname, createNameLookup())))
+  if (!allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup())))
     throw new RefusedError(
       'bad_address',
       'The name leads to an address that is not public: use a public one.',
     );
-  await setWebhook(desk, createVault(secretKey), partnerId, verdict.url.href);
-  return show(workplace, partnerId);
+  await setWebhook(audit, createVault(secretKey), partnerId, verdict.url.href);
+  return show(context, partnerId);
 }
 
-async function rotate(workplace: Workplace, partner: string, force: boolean): Promise<Output> {
-  const { desk, secretKey } = workplace;
-  const { partnerId } = await find(workplace, partner);
-  const outcome = await rotateSecret(desk, createVault(secretKey), partnerId, { force });
+async function rotate(context: CommandContext, partner: string, force: boolean): Promise<Output> {
+  const { audit, secretKey } = context;
+  const { partnerId } = await find(context, partner);
+  const outcome = await rotateSecret(audit, createVault(secretKey), partnerId, { force });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it does no longer, or use --force, which ends it now';
     throw new RefusedError('overlap', `The secret before this one still signs: ${advice}.`);
   }
-  return show(workplace, partnerId);
+  return show(context, partnerId);
 }
 
-async function show({ desk, secretKey }: Workplace, partnerId: PartnerId): Promise<Output> {
-  const webhook = await findWebhook(desk.pool, partnerId);
+async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId): Promise<Output> {
+  const webhook = await findWebhook(audit.pool, partnerId);
   if (!webhook) throw noWebhook(partnerId);
-  const nowMs = desk.clock.nowMs();
-  const [secret = '', oldSecret] = await readSecrets(desk.pool, createVault(secretKey), partnerId, nowMs);
+  const nowMs = audit.clock.nowMs();
+  const [secret = '', oldSecret] = await readSecrets(audit.pool, createVault(secretKey), partnerId, nowMs);
   const old: [string, string][] = oldSecret
     ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
     : [];
@@ -128,13 +128,13 @@ async function show({ desk, secretKey }: Workplace, partnerId: PartnerId): Promi
   };
 }
 
-async function check(workplace: Workplace, partner: string): Promise<Output> {
-  const { desk, settings, secretKey, progress } = workplace;
-  const { partnerId } = await find(workplace, partner);
+async function check(context: CommandContext, partner: string): Promise<Output> {
+  const { audit, settings, secretKey, progress } = context;
+  const { partnerId } = await find(context, partner);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const slow = setInterval(() => progress('Waiting for the receiver …'), 2_000);
   const vault = createVault(secretKey);
-  const result = await checkPartner({ desk, sender, vault }, partnerId).finally(async () => {
+  const result = await checkPartner({ audit, sender, vault }, partnerId).finally(async () => {
     clearInterval(slow);
     await sender.close();
   });
@@ -173,9 +173,9 @@ function describeCertificate(partnerId: PartnerId, certificate: Certificate, reE
   };
 }
 
-async function resendOne({ desk }: Workplace, text: string): Promise<Output> {
+async function resendOne({ audit }: CommandContext, text: string): Promise<Output> {
   const eventId = parseEventId(text);
-  const result = eventId === undefined ? { outcome: 'no_event' as const } : await resendEvent(desk, eventId);
+  const result = eventId === undefined ? { outcome: 'no_event' as const } : await resendEvent(audit, eventId);
   switch (result.outcome) {
     case 'queued':
       return {
@@ -191,18 +191,18 @@ async function resendOne({ desk }: Workplace, text: string): Promise<Output> {
   }
 }
 
-async function resendAll({ desk, progress }: Workplace, since: Date): Promise<Output> {
+async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
   const startedAt = Date.now();
-  const queued = await resendFailed(desk, since, (done, of) => {
+  const queued = await resendFailed(audit, since, (done, of) => {
     if (Date.now() - startedAt > 2_000) progress(bar(done, of));
   });
   const text = `Events to be sent again: ${queued}. Where sending is suspended, a check comes first.`;
   return { json: { queued }, text };
 }
 
-async function log(workplace: Workplace, partner: string, limit: number): Promise<Output> {
-  const { partnerId } = await find(workplace, partner);
-  const attempts = await listAttempts(workplace.desk.pool, partnerId, limit);
+async function log(context: CommandContext, partner: string, limit: number): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const attempts = await listAttempts(context.audit.pool, partnerId, limit);
   return {
     json: {
       attempts: attempts.map(attempt => ({

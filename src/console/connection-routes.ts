@@ -5,7 +5,7 @@ import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../
 import { checkPartner, formatEventId, listAttempts, parseEventId, resendEvent } from '../webhooks/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, pageOf, readNumber } from './fields.ts';
-import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
 import type { AttemptRow, CheckResult } from './shapes.ts';
 
 const mostAddresses = 100;
@@ -19,7 +19,7 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
     '/keys/:key_id/revoke',
     { config: { needs: 'keys.revoke' }, schema: { params: KeyId } },
     async (request, reply) => {
-      const { outcome } = await revokeKey(deskOf(deps, request), request.params.key_id);
+      const { outcome } = await revokeKey(auditContextOf(deps, request), request.params.key_id);
       if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
       return outcome === 'revoked'
         ? done
@@ -45,7 +45,11 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
         const message = `"${wrong}" is neither an address nor a range, such as 192.0.2.7 or 2001:db8::/32.`;
         return refuse(request, reply, 400, 'invalid_request', message);
       }
-      const { outcome } = await setAllowedAddresses(deskOf(deps, request), request.params.key_id, addresses);
+      const { outcome } = await setAllowedAddresses(
+        auditContextOf(deps, request),
+        request.params.key_id,
+        addresses,
+      );
       if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
       return outcome === 'already_revoked'
         ? refuse(request, reply, 409, outcome, 'The key is revoked: no address may use it any more.')
@@ -70,7 +74,8 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
     { config: { needs: 'events.resend' }, schema: { params: ById } },
     async (request, reply) => {
       const eventId = parseEventId(request.params.id);
-      const result = eventId === undefined ? undefined : await resendEvent(deskOf(deps, request), eventId);
+      const result =
+        eventId === undefined ? undefined : await resendEvent(auditContextOf(deps, request), eventId);
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'There is no such event.');
       if (result.outcome === 'no_webhook')
@@ -87,7 +92,7 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       if (!partnerId || !(await findPartner(deps.db, partnerId)))
         return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
       const { sender, vault } = deps;
-      const check = await checkPartner({ desk: deskOf(deps, request), sender, vault }, partnerId);
+      const check = await checkPartner({ audit: auditContextOf(deps, request), sender, vault }, partnerId);
       if (check.outcome !== 'checked')
         return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
       const { certificate, reEnabled } = check;

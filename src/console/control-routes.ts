@@ -7,7 +7,7 @@ import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../cont
 import { findRun, listRuns, type Run, reconcileDay } from '../payments/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Day, pageOf, readDay, readNumber, Text } from './fields.ts';
-import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
 import type { ReconciliationDetail, ReconciliationRow } from './shapes.ts';
 
 const see = { needs: 'see' } as const;
@@ -38,13 +38,13 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         'invalid_request',
         'A recipient is one line of up to 128 characters.',
       );
-    const outcome = await blockRecipient(deskOf(deps, request), recipient);
+    const outcome = await blockRecipient(auditContextOf(deps, request), recipient);
     return outcome === 'blocked'
       ? done
       : refuse(request, reply, 409, outcome, 'This recipient is blocked already.');
   });
   routes.post('/recipients/unblock', recipients, async (request, reply) => {
-    const outcome = await unblockRecipient(deskOf(deps, request), request.body.recipient);
+    const outcome = await unblockRecipient(auditContextOf(deps, request), request.body.recipient);
     return outcome === 'unblocked'
       ? done
       : refuse(request, reply, 409, outcome, 'This recipient is not blocked any more.');
@@ -79,7 +79,7 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         return refuse(request, reply, 409, 'already_running', 'A run is under way: wait for its end.');
       isRunning = true;
       try {
-        const { runId } = await reconcileDay(deskOf(deps, request), deps.gateway, day);
+        const { runId } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
         return runRow((await findRun(db, runId))!);
       } catch (error) {
         const message =

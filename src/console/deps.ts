@@ -12,7 +12,7 @@ type Needed =
   | 'rateSources'
   | 'rateSpreadBps'
   | 'webhookAllowPrivate'
-  | 'webhookPausesSec';
+  | 'webhookRetryScheduleSec';
 
 /** What the console works with. */
 export interface ConsoleDeps

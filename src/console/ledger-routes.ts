@@ -14,7 +14,7 @@ import {
 import { findPartner } from '../partners/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Day, Mode, pageOf, readDay, readNumber } from './fields.ts';
-import { deskOf, fileOf, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, fileOf, paging, refuse, typed } from './replies.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes.ts';
 
 const see = { needs: 'see' } as const;
@@ -73,7 +73,9 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     '/ledger/verify',
     { config: { needs: 'ledger.verify' } },
     async (request): Promise<Verification> => {
-      const { findings, entries, invariants, durationMs } = await verifyTogether(deskOf(deps, request));
+      const { findings, entries, invariants, durationMs } = await verifyTogether(
+        auditContextOf(deps, request),
+      );
       return {
         ok: findings.length === 0,
         entries: Number(entries),

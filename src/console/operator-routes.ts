@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { type Id, parseId } from '../base/ids.ts';
-import type { Desk } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit.ts';
 import {
   type Changed,
   createOperator,
@@ -20,7 +20,7 @@ import {
   signOutOperator,
 } from '../operators/index.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { Body, deskOf, done, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
 import type { Invitation, OperatorRow, SessionRow } from './shapes.ts';
 
 const needs = 'operators.manage';
@@ -72,7 +72,7 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
           'It takes 2 to 40 Latin letters, digits, dots and hyphens.',
         );
       const { role } = request.body;
-      const creation = await createOperator(deskOf(deps, request), deps.secretKey, { name, role });
+      const creation = await createOperator(auditContextOf(deps, request), deps.secretKey, { name, role });
       return creation.outcome === 'created'
         ? invitationObject(request, creation)
         : refuse(request, reply, 409, creation.outcome, `There is an operator ${name} already.`);
@@ -84,14 +84,14 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     { config: { needs }, schema: { params: ById } },
     async (request, reply) => {
       const id = parseId('opr', request.params.id);
-      const desk = deskOf(deps, request);
-      const result = id && (await resetOperator(desk, deps.secretKey, id, { evenLastAdmin: false }));
+      const audit = auditContextOf(deps, request);
+      const result = id && (await resetOperator(audit, deps.secretKey, id, { evenLastAdmin: false }));
       if (result?.outcome === 'reset') return invitationObject(request, result);
       return send(request, reply, result?.outcome ?? 'no_operator');
     },
   );
 
-  const changes: Record<string, (desk: Desk, id: Id<'opr'>) => Promise<Changed>> = {
+  const changes: Record<string, (audit: AuditContext, id: Id<'opr'>) => Promise<Changed>> = {
     disable: disableOperator,
     enable: enableOperator,
     'sign-out': signOutOperator,
@@ -102,7 +102,7 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       { config: { needs }, schema: { params: ById } },
       async (request, reply) => {
         const id = parseId('opr', (request.params as { id: string }).id);
-        const outcome = id ? (await act(deskOf(deps, request), id)).outcome : 'no_operator';
+        const outcome = id ? (await act(auditContextOf(deps, request), id)).outcome : 'no_operator';
         return outcome === 'done' ? done : send(request, reply, outcome);
       },
     );
@@ -112,8 +112,8 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     { config: { needs }, schema: { params: ById, body: Body({ role: Role }) } },
     async (request, reply) => {
       const id = parseId('opr', request.params.id);
-      const desk = deskOf(deps, request);
-      const outcome = id ? (await setOperatorRole(desk, id, request.body.role)).outcome : 'no_operator';
+      const audit = auditContextOf(deps, request);
+      const outcome = id ? (await setOperatorRole(audit, id, request.body.role)).outcome : 'no_operator';
       return outcome === 'done' ? done : send(request, reply, outcome);
     },
   );
@@ -148,7 +148,7 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       const id = parseId('ses', request.params.id);
       const ofOperator = sessionsOf(request);
       const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
-      const outcome = id ? await endSession(deskOf(deps, request), id, how) : 'no_session';
+      const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
       if (outcome === 'ended') return done;
       return refuse(request, reply, 404, 'no_session', 'There is no such session, or it has ended.');
     },

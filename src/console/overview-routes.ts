@@ -6,12 +6,12 @@ import { formatMicroUsdt } from '../base/money.ts';
 import { isUnderMaintenance } from '../controls/index.ts';
 import { readTrialBalance } from '../ledger/index.ts';
 import { countToApprove } from '../partners/index.ts';
-import { countInReview, createPaceReader } from '../payments/index.ts';
+import { countInReview, createThroughputReader } from '../payments/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, readNumber } from './fields.ts';
 import { readRateNow } from './rate-rows.ts';
-import { deskOf, done, refuse, typed } from './replies.ts';
+import { auditContextOf, done, refuse, typed } from './replies.ts';
 import type { AlarmRow, Overview } from './shapes.ts';
 
 /** Everybody who looks within this time sees the same. */
@@ -52,7 +52,8 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     { config: { needs: 'alarms.clear' }, schema: { params: ById } },
     async (request, reply) => {
       const alarmId = readNumber(request.params.id);
-      const outcome = alarmId === undefined ? 'no_alarm' : await clearAlarm(deskOf(deps, request), alarmId);
+      const outcome =
+        alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
       return outcome === 'cleared'
         ? done
         : refuse(request, reply, 409, 'no_alarm', 'This alarm is not open: it has ended meanwhile.');
@@ -79,7 +80,7 @@ function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => 
 
 function createOverview(deps: ConsoleDeps) {
   const { db, clock } = deps;
-  const pace = createPaceReader(db, clock);
+  const pace = createThroughputReader(db, clock);
   return async (wanted: number): Promise<Overview> => {
     const [{ minutes, settleP50Ms, settleP99Ms }, rate, { live }, review, deliveries] = await Promise.all([
       pace.read(wanted),

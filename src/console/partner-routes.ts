@@ -4,7 +4,7 @@ import { askCredit, listRequests } from '../approvals/index.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { isLabel } from '../base/label.ts';
 import { parseMicroUsdt } from '../base/money.ts';
-import type { Desk } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit.ts';
 import { readBalances } from '../ledger/index.ts';
 import {
   approveLive,
@@ -22,7 +22,7 @@ import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from './fields.ts';
 import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './partner-rows.ts';
-import { Body, deskOf, done, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
 import type { PartnerDetail } from './shapes.ts';
 
 const see = { needs: 'see' } as const;
@@ -75,7 +75,7 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const name = request.body.name.trim();
       if (!isLabel(name))
         return refuse(request, reply, 400, 'invalid_request', 'A name is one line of up to 128 characters.');
-      const { partnerId } = await createPartner(deskOf(deps, request), name);
+      const { partnerId } = await createPartner(auditContextOf(deps, request), name);
       return partnerRow(db, partnerId);
     },
   );
@@ -109,11 +109,11 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const change = (
     word: string,
     needs: 'partners.approve' | 'partners.suspend',
-    act: (desk: Desk, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
+    act: (audit: AuditContext, partnerId: Id<'prt'>) => Promise<{ outcome: string }>,
   ) =>
     routes.post(`/partners/:id/${word}`, { config: { needs } }, async (request, reply) => {
       const partnerId = parseId('prt', (request.params as { id: string }).id);
-      const result = partnerId && (await act(deskOf(deps, request), partnerId));
+      const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
       if (!result || result.outcome === 'no_partner') return noPartner(request, reply);
       if (result.outcome === 'already_approved')
         return refuse(request, reply, 409, result.outcome, 'Live mode has been approved already.');
@@ -121,8 +121,8 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     });
   change('approve', 'partners.approve', approveLive);
   change('refuse', 'partners.approve', refuseLive);
-  change('suspend', 'partners.suspend', (desk, partnerId) => setSuspended(desk, partnerId, true));
-  change('resume', 'partners.suspend', (desk, partnerId) => setSuspended(desk, partnerId, false));
+  change('suspend', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, true));
+  change('resume', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, false));
 
   routes.post(
     '/partners/:id/limits',
@@ -137,7 +137,12 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       if (wanted.minKopecks === 0n)
         return refuse(request, reply, 400, 'invalid_request', 'The smallest payment must be above zero.');
       if (!partnerId) return noPartner(request, reply);
-      const { outcome } = await setLimits(deskOf(deps, request), partnerId, wanted, readLimits(expected));
+      const { outcome } = await setLimits(
+        auditContextOf(deps, request),
+        partnerId,
+        wanted,
+        readLimits(expected),
+      );
       switch (outcome) {
         case 'done':
           return done;
@@ -176,7 +181,7 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
           'A reference is one line of up to 128 characters.',
         );
       const credit = { partnerId, mode, microUsdt, reference };
-      return answer(request, reply, await askCredit(deskOf(deps, request), request.operator, credit));
+      return answer(request, reply, await askCredit(auditContextOf(deps, request), request.operator, credit));
     },
   );
 }

@@ -7,19 +7,19 @@ import { parseKopecks } from '../base/money.ts';
 import { parseQrLink } from '../base/qr.ts';
 import { changesOf } from '../db/audit.ts';
 import {
-  askAgain,
-  findAnywhere,
+  findPaymentAnywhere,
   type PaymentFilter,
+  paymentTimeline,
+  pollNow,
   readSearchWords,
   searchPayments,
-  tellPayment,
 } from '../payments/index.ts';
-import { tellDelivery } from '../webhooks/index.ts';
+import { deliveryHistory } from '../webhooks/index.ts';
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { readInstant } from './fields.ts';
 import { paymentRow, timelineOf } from './payment-rows.ts';
-import { Body, deskOf, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, paging, refuse, typed } from './replies.ts';
 import type { Page, PaymentDetail, PaymentRow } from './shapes.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
@@ -78,13 +78,13 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     { config: { needs: 'see' }, schema: { params: ById } },
     async (request, reply): Promise<PaymentDetail | typeof reply> => {
       const paymentId = parseId('pay', request.params.id);
-      const payment = paymentId && (await findAnywhere(deps.db, paymentId));
+      const payment = paymentId && (await findPaymentAnywhere(deps.db, paymentId));
       if (!payment || payment.status === 'rejected')
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
       const [told, story, changes, requests, thresholds] = await Promise.all([
-        tellPayment(db, payment),
-        tellDelivery(db, payment),
+        paymentTimeline(db, payment),
+        deliveryHistory(db, payment),
         changesOf(db, payment.paymentId),
         listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
         readThresholds(db),
@@ -114,7 +114,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply) => {
       const paymentId = parseId('pay', request.params.id);
       if (!paymentId) return answer(request, reply, { outcome: 'no_payment' });
-      const { outcome } = await askAgain(deskOf(deps, request), paymentId);
+      const { outcome } = await pollNow(auditContextOf(deps, request), paymentId);
       return answer(request, reply, { outcome: outcome === 'asked' ? 'done' : outcome });
     },
   );
@@ -143,7 +143,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return answer(
         request,
         reply,
-        await askResolve(deskOf(deps, request), request.operator, paymentId, asked),
+        await askResolve(auditContextOf(deps, request), request.operator, paymentId, asked),
       );
     },
   );

@@ -1,7 +1,7 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import type { PastChange } from '../db/audit.ts';
-import type { FoundPayment, Happening } from '../payments/index.ts';
-import { type EventStory, formatEventId } from '../webhooks/index.ts';
+import type { FoundPayment, TimelineEvent } from '../payments/index.ts';
+import { type DeliveryHistory, formatEventId } from '../webhooks/index.ts';
 import type { PaymentRow, PaymentStatus, TimelineItem } from './shapes.ts';
 
 export const paymentRow = (payment: FoundPayment): PaymentRow => ({
@@ -24,9 +24,9 @@ export const paymentRow = (payment: FoundPayment): PaymentRow => ({
 
 /** What happened here and at the bank side, on the way to the partner, and by operators, as one story. */
 export function timelineOf(
-  happenings: Happening[],
+  happenings: TimelineEvent[],
   status: string,
-  story: EventStory | undefined,
+  story: DeliveryHistory | undefined,
   changes: PastChange[],
 ): TimelineItem[] {
   const items = [
@@ -61,7 +61,7 @@ const item = (
   ...more,
 });
 
-function tellStory({ eventId, at, attempts, delivery }: EventStory, status: string): TimelineItem[] {
+function tellStory({ eventId, at, attempts, delivery }: DeliveryHistory, status: string): TimelineItem[] {
   const told = [item(at, 'event', `payment.${status}`, { detail: formatEventId(eventId) })];
   for (const { attempt, at: triedAt, status: answered, error, durationMs } of attempts) {
     const delivered = answered !== null && answered >= 200 && answered < 300;

@@ -6,7 +6,7 @@ import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } 
 import type { ConsoleDeps } from './deps.ts';
 import { Rubles, Text } from './fields.ts';
 import { readRateNow, rulesRow, sourceRow } from './rate-rows.ts';
-import { Body, deskOf, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, refuse, typed } from './replies.ts';
 import type { RatesPage, WhatIf } from './shapes.ts';
 
 const changesShown = 50;
@@ -103,7 +103,7 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
           'invalid_request',
           'A reason is one line of up to 128 characters.',
         );
-      const verdict = await changeRateRules(deskOf(deps, request), rateSpreadBps, {
+      const verdict = await changeRateRules(auditContextOf(deps, request), rateSpreadBps, {
         rules: readRules(sent),
         reason,
         expectedVersion: expected_version,

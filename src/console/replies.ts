@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider } from 'fastify';
 import Type from 'typebox';
-import type { Desk } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit.ts';
 import type { ConsoleDeps } from './deps.ts';
 import type { Refusal } from './shapes.ts';
 
@@ -18,7 +18,7 @@ export function refuse(
 }
 
 /** For the audit: who did it is whoever has signed in. */
-export const deskOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyRequest): Desk => ({
+export const auditContextOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyRequest): AuditContext => ({
   pool,
   clock,
   actor: `operator:${operator.name}`,

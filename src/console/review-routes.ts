@@ -9,12 +9,12 @@ import {
   withdrawRequest,
 } from '../approvals/index.ts';
 import { type Id, parseId } from '../base/ids.ts';
-import type { Desk } from '../db/audit.ts';
+import type { AuditContext } from '../db/audit.ts';
 import { listReview } from '../payments/index.ts';
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { paymentRow } from './payment-rows.ts';
-import { deskOf, paging, refuse, typed } from './replies.ts';
+import { auditContextOf, paging, refuse, typed } from './replies.ts';
 import type { Page, RequestRow, ReviewRow } from './shapes.ts';
 
 const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
@@ -73,18 +73,19 @@ export function reviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   );
 
   // What each kind of request needs is looked up with the request itself; here it is enough to have signed in.
-  const decisions: [string, (desk: Desk, operator: Operator, id: Id<'apr'>) => Promise<Decision>][] = [
-    ['approve', approveRequest],
-    ['refuse', refuseRequest],
-    ['withdraw', withdrawRequest],
-  ];
+  const decisions: [string, (audit: AuditContext, operator: Operator, id: Id<'apr'>) => Promise<Decision>][] =
+    [
+      ['approve', approveRequest],
+      ['refuse', refuseRequest],
+      ['withdraw', withdrawRequest],
+    ];
   for (const [name, decide] of decisions) {
     routes.post(
       `/requests/:id/${name}`,
       { config: { needs: 'see' }, schema: { params: ById } },
       async (request, reply) => {
         const id = parseId('apr', request.params.id);
-        const decision = id ? await decide(deskOf(deps, request), request.operator, id) : noRequest;
+        const decision = id ? await decide(auditContextOf(deps, request), request.operator, id) : noRequest;
         return answer(request, reply, decision);
       },
     );

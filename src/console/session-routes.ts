@@ -3,7 +3,7 @@ import { endSession, idleEndOf, listPermissions, type SignedIn } from '../operat
 import { readSessionToken, takeSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { csrfTokenOf, findVisitor } from './guard.ts';
-import { deskOf, done } from './replies.ts';
+import { auditContextOf, done } from './replies.ts';
 import type { Entrance, Session } from './shapes.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
@@ -31,7 +31,9 @@ export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   });
 
   scope.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
-    await endSession(deskOf(deps, request), request.operator.sessionId, { action: 'session.sign_out' });
+    await endSession(auditContextOf(deps, request), request.operator.sessionId, {
+      action: 'session.sign_out',
+    });
     takeSessionToken(reply);
     return done;
   });

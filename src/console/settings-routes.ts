@@ -12,7 +12,7 @@ import {
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { Instant, Rubles, readInstant, readNumber, Usdt } from './fields.ts';
-import { Body, deskOf, done, refuse, typed } from './replies.ts';
+import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
 import type { SettingsPage } from './shapes.ts';
 
 const maintenance = { needs: 'settings.maintenance' } as const;
@@ -58,7 +58,7 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     '/settings/maintenance',
     { config: maintenance, schema: { body: Body({ on: Type.Boolean() }) } },
     async request => {
-      await setMaintenance(deskOf(deps, request), request.body.on);
+      await setMaintenance(auditContextOf(deps, request), request.body.on);
       return done;
     },
   );
@@ -69,7 +69,7 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     async (request, reply) => {
       const [from, until] = [readInstant(request.body.from), readInstant(request.body.until)];
       if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'There is no such time.');
-      const { outcome } = await planMaintenance(deskOf(deps, request), { from, until });
+      const { outcome } = await planMaintenance(auditContextOf(deps, request), { from, until });
       return outcome === 'planned' ? done : refuse(request, reply, 400, outcome, refusals[outcome]);
     },
   );
@@ -79,8 +79,8 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     { config: maintenance, schema: { body: Body({ window_id: Type.String() }) } },
     async (request, reply) => {
       const windowId = readNumber(request.body.window_id);
-      const desk = deskOf(deps, request);
-      const outcome = windowId === undefined ? 'no_window' : await cancelMaintenance(desk, windowId);
+      const audit = auditContextOf(deps, request);
+      const outcome = windowId === undefined ? 'no_window' : await cancelMaintenance(audit, windowId);
       return outcome === 'cancelled'
         ? done
         : refuse(request, reply, 409, outcome, 'It is not planned any more: it is over, or was called off.');
@@ -101,7 +101,7 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     },
     async (request, reply) => {
       const { resolve_rub, credit_usdt, expected_version } = request.body;
-      const result = await askThresholds(deskOf(deps, request), request.operator, {
+      const result = await askThresholds(auditContextOf(deps, request), request.operator, {
         resolveKopecks: parseKopecks(resolve_rub)!,
         creditMicroUsdt: parseMicroUsdt(credit_usdt)!,
         expectedVersion: expected_version,

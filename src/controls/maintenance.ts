@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
-import { leaveNotice } from '../db/notices.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
@@ -36,24 +36,24 @@ export const isUnderMaintenance = (db: Queryable, clock: Clock) => readMaintenan
  * While it is on, no new payment is accepted; those under way go on. Switching it off also ends a window that is open,
  * since whoever does so wants payments now.
  */
-export function setMaintenance(desk: Desk, maintenance: boolean): Promise<void> {
-  return transaction(desk.pool, async tx => {
+export function setMaintenance(audit: AuditContext, maintenance: boolean): Promise<void> {
+  return transaction(audit.pool, async tx => {
     const { rows } = await tx.query<{ maintenance: boolean }>({
       text: 'SELECT maintenance FROM service FOR UPDATE',
     });
     const before = rows[0]!.maintenance;
-    const ended = maintenance ? 0 : await cancel(tx, desk, 'from_at <= $1', []);
+    const ended = maintenance ? 0 : await cancel(tx, audit, 'from_at <= $1', []);
     if (before === maintenance && ended === 0) return;
     if (before !== maintenance) {
       await tx.query({ text: 'UPDATE service SET maintenance = $1', values: [maintenance] });
-      await recordChange(tx, desk, {
+      await recordChange(tx, audit, {
         action: maintenance ? 'maintenance.on' : 'maintenance.off',
         subject: 'service',
         before: { maintenance: before },
         after: { maintenance },
       });
     }
-    await leaveNotice(tx, desk.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
+    await writeNotice(tx, audit.clock, null, maintenance ? 'maintenance_on' : 'maintenance_off');
   });
 }
 
@@ -65,51 +65,54 @@ export type Plan =
 /** A year typed wrong would close the house for it. */
 const longestWindowMs = 7 * 86_400_000;
 
-export function planMaintenance(desk: Desk, { from, until }: { from: Date; until: Date }): Promise<Plan> {
-  return transaction(desk.pool, async tx => {
+export function planMaintenance(
+  audit: AuditContext,
+  { from, until }: { from: Date; until: Date },
+): Promise<Plan> {
+  return transaction(audit.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
-    if (until <= instantOf(desk.clock)) return { outcome: 'over_already' };
+    if (until <= instantOf(audit.clock)) return { outcome: 'over_already' };
     if (until.getTime() - from.getTime() > longestWindowMs) return { outcome: 'too_long' };
     const { rows } = await tx.query<{ id: bigint }>({
       text: `INSERT INTO maintenance_windows (from_at, until_at, planned_by, planned_at) VALUES ($1, $2, $3, $4)
              RETURNING id`,
-      values: [from, until, desk.actor, instantOf(desk.clock)],
+      values: [from, until, audit.actor, instantOf(audit.clock)],
     });
     const windowId = rows[0]!.id;
     const times = timesOf({ from, until });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'maintenance.plan',
       subject: 'service',
       after: { ...times, window_id: windowId },
     });
-    await leaveNotice(tx, desk.clock, null, 'maintenance_planned', times);
+    await writeNotice(tx, audit.clock, null, 'maintenance_planned', times);
     return { outcome: 'planned', windowId };
   });
 }
 
 /** Partners hear that it does not take place; or, when it was open, that it is over. */
-export function cancelMaintenance(desk: Desk, windowId: bigint): Promise<'cancelled' | 'no_window'> {
-  return transaction(desk.pool, async tx =>
-    (await cancel(tx, desk, 'id = $4', [windowId], { tell: true })) > 0 ? 'cancelled' : 'no_window',
+export function cancelMaintenance(audit: AuditContext, windowId: bigint): Promise<'cancelled' | 'no_window'> {
+  return transaction(audit.pool, async tx =>
+    (await cancel(tx, audit, 'id = $4', [windowId], { tell: true })) > 0 ? 'cancelled' : 'no_window',
   );
 }
 
 async function cancel(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   which: string,
   values: unknown[],
   { tell = false } = {},
 ): Promise<number> {
-  const now = instantOf(desk.clock);
+  const now = instantOf(audit.clock);
   const { rows } = await tx.query<{ id: bigint; from_at: Date; until_at: Date }>({
     text: `UPDATE maintenance_windows SET cancelled_at = $2, cancelled_by = $3
             WHERE until_at > $1 AND cancelled_at IS NULL AND ${which} RETURNING id, from_at, until_at`,
-    values: [now, now, desk.actor, ...values],
+    values: [now, now, audit.actor, ...values],
   });
   for (const { id, from_at: from, until_at: until } of rows) {
     const times = timesOf({ from, until });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'maintenance.cancel',
       subject: 'service',
       before: { ...times, window_id: id },
@@ -117,9 +120,9 @@ async function cancel(
     if (!tell) continue;
     if (from <= now) {
       // Another reason for it may go on.
-      if (!(await isUnderMaintenance(tx, desk.clock)))
-        await leaveNotice(tx, desk.clock, null, 'maintenance_off');
-    } else await leaveNotice(tx, desk.clock, null, 'maintenance_cancelled', times);
+      if (!(await isUnderMaintenance(tx, audit.clock)))
+        await writeNotice(tx, audit.clock, null, 'maintenance_off');
+    } else await writeNotice(tx, audit.clock, null, 'maintenance_cancelled', times);
   }
   return rows.length;
 }

@@ -1,5 +1,5 @@
 import { instantOf } from '../base/clock.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
@@ -11,15 +11,18 @@ export interface BlockedRecipient {
 /** Names are compared without regard to case and to spaces around or doubled within. */
 const fold = (recipient: string) => recipient.trim().replace(/\s+/g, ' ').toLowerCase();
 
-export function blockRecipient(desk: Desk, idOrName: string): Promise<'blocked' | 'already_blocked'> {
+export function blockRecipient(
+  audit: AuditContext,
+  idOrName: string,
+): Promise<'blocked' | 'already_blocked'> {
   const recipient = fold(idOrName);
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const { rowCount } = await tx.query({
       text: 'INSERT INTO blocked_recipients (recipient, blocked_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-      values: [recipient, instantOf(desk.clock)],
+      values: [recipient, instantOf(audit.clock)],
     });
     if (!rowCount) return 'already_blocked';
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'recipient.block',
       subject: recipient,
       before: { blocked: false },
@@ -29,15 +32,18 @@ export function blockRecipient(desk: Desk, idOrName: string): Promise<'blocked' 
   });
 }
 
-export function unblockRecipient(desk: Desk, idOrName: string): Promise<'unblocked' | 'not_blocked'> {
+export function unblockRecipient(
+  audit: AuditContext,
+  idOrName: string,
+): Promise<'unblocked' | 'not_blocked'> {
   const recipient = fold(idOrName);
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const { rowCount } = await tx.query({
       text: 'DELETE FROM blocked_recipients WHERE recipient = $1',
       values: [recipient],
     });
     if (!rowCount) return 'not_blocked';
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'recipient.unblock',
       subject: recipient,
       before: { blocked: true },

@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import type { Pool, Queryable } from './pool.ts';
 
 /** Where a person stands who changes something: with the database, a clock and a name for the record. */
-export interface Desk {
+export interface AuditContext {
   pool: Pool;
   clock: Clock;
   actor: string;
@@ -16,7 +16,11 @@ export interface Change {
 }
 
 /** Goes into the same transaction as the change itself: neither is ever there without the other. */
-export async function recordChange(tx: Queryable, { clock, actor }: Desk, change: Change): Promise<void> {
+export async function recordChange(
+  tx: Queryable,
+  { clock, actor }: AuditContext,
+  change: Change,
+): Promise<void> {
   await tx.query({
     text: 'INSERT INTO audit (at, actor, action, subject, before, after) VALUES ($1, $2, $3, $4, $5, $6)',
     values: [

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded } from './embedded/server.ts';
 import { migrate } from './migrate.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
 

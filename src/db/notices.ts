@@ -29,7 +29,7 @@ export const noticeKinds = [
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /** Goes into the same transaction as what it is about, so that nobody is told of what did not happen, or never. */
-export async function leaveNotice(
+export async function writeNotice(
   tx: Queryable,
   clock: Clock,
   /** Null: everybody. */

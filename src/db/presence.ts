@@ -1,12 +1,12 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { openDedicatedConnection } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
-import { keepConnection } from './standing.ts';
 
 /** This process among all that use the database, for as long as it is connected. */
 export interface Presence {
   instance: number;
   /** Which of these processes are there no longer. */
-  findGone(instances: number[]): Promise<number[]>;
+  findDead(instances: number[]): Promise<number[]>;
   /** False while the database keeps silent: asking it would only be one more who waits. */
   isDatabaseAnswering(): boolean;
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export async function announcePresence(pool: Pool): Promise<Presence> {
   const announcement = new Promise<void>(resolve => {
     announced = resolve;
   });
-  const session = keepConnection(pool, 'presence', async client => {
+  const session = openDedicatedConnection(pool, 'presence', async client => {
     await client.query(endForerunner, [lockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [lockClass, instance]);
     heard();
@@ -79,7 +79,7 @@ export async function announcePresence(pool: Pool): Promise<Presence> {
 
   return {
     instance,
-    findGone: async instances => {
+    findDead: async instances => {
       if (instances.length === 0) return [];
       const { rows } = await pool.query<{ instance: number }>({
         name: 'find gone instances',

@@ -4,17 +4,17 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Encrypts at rest: AES-256-GCM, bound to whom it belongs to, so that rows cannot be exchanged. */
-export function seal(key: Buffer, secret: Buffer, owner: string): Buffer {
+export function seal(key: Buffer, secret: Buffer, subject: string): Buffer {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(owner));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(subject));
   return Buffer.concat([nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws if it was sealed with another key or for another owner, or changed since. */
-export function unseal(key: Buffer, sealed: Buffer, owner: string): Buffer {
+/** Throws if it was sealed with another key or for another subject, or changed since. */
+export function unseal(key: Buffer, sealed: Buffer, subject: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
-    .setAAD(Buffer.from(owner))
+    .setAAD(Buffer.from(subject))
     .setAuthTag(sealed.subarray(-tagBytes));
   return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
 }

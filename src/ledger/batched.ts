@@ -9,13 +9,13 @@ import {
   type SettleVerdict,
   settleVerdict,
 } from './operations.ts';
-import { type Closing, type Hold, type Posting, type PostingResult, post } from './post.ts';
+import { type Hold, type HoldEnd, type Posting, type PostingResult, post } from './post.ts';
 
 /** The ledger for many callers at once: what they ask for at the same time shares one statement and one commit. */
 export interface BatchedLedger {
   hold(item: Hold): Promise<HoldVerdict>;
-  settle(item: Closing): Promise<SettleVerdict>;
-  release(item: Closing): Promise<ReleaseVerdict>;
+  settle(item: HoldEnd): Promise<SettleVerdict>;
+  release(item: HoldEnd): Promise<ReleaseVerdict>;
 }
 
 /** Two lanes keep the server's two sides busy (one commits while the other computes); more brought nothing. */

@@ -3,7 +3,7 @@ export { batchLedger } from './batched.ts';
 export { accountNames, listAccounts, listEntries, readTrialBalance } from './books.ts';
 export { findCredited, listCredits, type PastCredit } from './credits.ts';
 export { credit, hold, release, settle } from './operations.ts';
-export type { Mode } from './post.ts';
+export type { AccountKey, Mode } from './post.ts';
 export { digestOf, openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';
 export { verifyLedger, verifyTogether } from './verify.ts';

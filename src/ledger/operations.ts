@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type Closing, type Credit, type Hold, type PostingResult, post } from './post.ts';
+import { type Credit, type Hold, type HoldEnd, type PostingResult, post } from './post.ts';
 
 export type HoldVerdict =
   | { outcome: 'held' | 'already_held'; balanceMicroUsdt: bigint }
@@ -46,7 +46,7 @@ export async function hold(db: Queryable, clock: Clock, items: Hold[]): Promise<
 }
 
 /** The payments went through: held → settled, for good. */
-export async function settle(db: Queryable, clock: Clock, items: Closing[]): Promise<SettleVerdict[]> {
+export async function settle(db: Queryable, clock: Clock, items: HoldEnd[]): Promise<SettleVerdict[]> {
   const results = await post(
     db,
     clock,
@@ -56,7 +56,7 @@ export async function settle(db: Queryable, clock: Clock, items: Closing[]): Pro
 }
 
 /** The payments did not go through: held → available. */
-export async function release(db: Queryable, clock: Clock, items: Closing[]): Promise<ReleaseVerdict[]> {
+export async function release(db: Queryable, clock: Clock, items: HoldEnd[]): Promise<ReleaseVerdict[]> {
   const results = await post(
     db,
     clock,

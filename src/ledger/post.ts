@@ -4,25 +4,26 @@ import type { Queryable } from '../db/pool.ts';
 
 export type Mode = 'live' | 'test';
 
-interface Owned {
+/** One partner's money in one mode: the key of a row of `accounts`. */
+export interface AccountKey {
   partnerId: Id<'prt'>;
   mode: Mode;
 }
 /** A settle or a release: it moves the whole of what was held. */
-export interface Closing extends Owned {
+export interface HoldEnd extends AccountKey {
   paymentId: Id<'pay'>;
 }
-export interface Hold extends Closing {
+export interface Hold extends HoldEnd {
   microUsdt: bigint;
 }
-export interface Credit extends Owned {
+export interface Credit extends AccountKey {
   reference: string;
   microUsdt: bigint;
 }
 
 export type Posting =
   | ({ operation: 'hold' } & Hold)
-  | ({ operation: 'settle' | 'release' } & Closing)
+  | ({ operation: 'settle' | 'release' } & HoldEnd)
   | ({ operation: 'credit' | 'grant' } & Credit);
 
 /** What became of one posting, and the available balance after it. */

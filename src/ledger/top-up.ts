@@ -1,27 +1,27 @@
 import { formatMicroUsdt } from '../base/money.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
-import { leaveNotice } from '../db/notices.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type CreditVerdict, credit } from './operations.ts';
 import type { Credit } from './post.ts';
 
 /** A credit by a person: on record, and once per reference however often it is sent. */
-export const topUp = (desk: Desk, item: Credit): Promise<CreditVerdict> =>
-  transaction(desk.pool, tx => topUpIn(tx, desk, item));
+export const topUp = (audit: AuditContext, item: Credit): Promise<CreditVerdict> =>
+  transaction(audit.pool, tx => topUpIn(tx, audit, item));
 
 /** The same, as part of something larger. */
 export async function topUpIn(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   item: Credit,
   /** Who wanted it, when somebody else does it. */
   askedBy?: string,
 ): Promise<CreditVerdict> {
-  const [verdict] = await credit(tx, desk.clock, [item]);
+  const [verdict] = await credit(tx, audit.clock, [item]);
   if (verdict!.outcome !== 'credited') return verdict!;
   const { mode, reference, microUsdt } = item;
   const { balanceMicroUsdt } = verdict!;
-  await recordChange(tx, desk, {
+  await recordChange(tx, audit, {
     action: 'balance.credit',
     subject: item.partnerId,
     before: { mode, balance_usdt: formatMicroUsdt(balanceMicroUsdt - microUsdt) },
@@ -33,7 +33,7 @@ export async function topUpIn(
       ...(askedBy === undefined ? {} : { asked_by: askedBy }),
     },
   });
-  await leaveNotice(tx, desk.clock, item.partnerId, 'balance_credited', {
+  await writeNotice(tx, audit.clock, item.partnerId, 'balance_credited', {
     mode,
     usdt: formatMicroUsdt(microUsdt),
     balance_usdt: formatMicroUsdt(balanceMicroUsdt),

@@ -1,5 +1,5 @@
 import { idFromUuid } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 
 /** One broken invariant of one partner and mode. */
@@ -118,19 +118,19 @@ interface TimedVerification extends Verification {
 const underWay = new WeakMap<Pool, Promise<TimedVerification>>();
 
 /** For many people: one at a time in this process, whoever asks meanwhile gets its answer. On record by who began it. */
-export function verifyTogether(desk: Desk): Promise<TimedVerification> {
-  const running = underWay.get(desk.pool);
+export function verifyTogether(audit: AuditContext): Promise<TimedVerification> {
+  const running = underWay.get(audit.pool);
   if (running) return running;
-  const verification = verifyOnRecord(desk).finally(() => underWay.delete(desk.pool));
-  underWay.set(desk.pool, verification);
+  const verification = verifyOnRecord(audit).finally(() => underWay.delete(audit.pool));
+  underWay.set(audit.pool, verification);
   return verification;
 }
 
-async function verifyOnRecord(desk: Desk): Promise<TimedVerification> {
+async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
   const startedAt = performance.now();
-  const verification = await verifyLedger(desk.pool);
+  const verification = await verifyLedger(audit.pool);
   const { entries, findings } = verification;
-  await recordChange(desk.pool, desk, {
+  await recordChange(audit.pool, audit, {
     action: 'ledger.verify',
     subject: 'ledger',
     after: { entries, findings: findings.length },

@@ -70,8 +70,8 @@ export async function enrol(
   const passwordHash = await hashPassword(password);
   return transaction(door.pool, async tx => {
     if (!(await useUp(tx, door, token, passwordHash, step))) return { outcome: 'no_link' };
-    const desk = { ...door, actor: `operator:${found.name}` };
-    await recordChange(tx, desk, { action: 'operator.enrol', subject: found.name });
+    const audit = { ...door, actor: `operator:${found.name}` };
+    await recordChange(tx, audit, { action: 'operator.enrol', subject: found.name });
     return letIn(tx, door, found.operatorId, found.name, visitor);
   });
 }

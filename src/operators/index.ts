@@ -1,6 +1,6 @@
 export { mayStill } from './active.ts';
 export { enrol, findEnrolment } from './enrol.ts';
-export { wasLetInBy } from './let-in.ts';
+export { wasEnrolledBy } from './enrolment-chain.ts';
 export { setupUrl } from './link.ts';
 export {
   type Changed,

@@ -1,6 +1,6 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type NewLink, newLink } from './link.ts';
 import type { OperatorRole } from './permissions.ts';
@@ -67,8 +67,8 @@ export function readOperatorName(text: string): string | undefined {
  * Those who change operators come one after the other: what is counted stays true until it is written. Signing in
  * waits for the moment it takes.
  */
-const oneAtATime = <Result>(desk: Desk, work: (tx: Queryable) => Promise<Result>) =>
-  transaction(desk.pool, async tx => {
+const oneAtATime = <Result>(audit: AuditContext, work: (tx: Queryable) => Promise<Result>) =>
+  transaction(audit.pool, async tx => {
     await tx.query({ text: 'LOCK TABLE operators IN SHARE ROW EXCLUSIVE MODE' });
     return work(tx);
   });
@@ -80,26 +80,26 @@ export interface Invited extends Pick<NewLink, 'token' | 'expiresAt'> {
 export type Creation = ({ outcome: 'created' } & Invited) | { outcome: 'name_taken' };
 
 export const createOperator = (
-  desk: Desk,
+  audit: AuditContext,
   secretKey: string,
   wanted: { name: string; role: OperatorRole },
-): Promise<Creation> => oneAtATime(desk, tx => create(tx, desk, secretKey, wanted));
+): Promise<Creation> => oneAtATime(audit, tx => create(tx, audit, secretKey, wanted));
 
 async function create(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   secretKey: string,
   { name, role }: { name: string; role: OperatorRole },
 ): Promise<Creation> {
   if (await findOperator(tx, name)) return { outcome: 'name_taken' };
-  const operatorId = newId('opr', desk.clock);
-  const { token, expiresAt, hash, sealedTotp } = newLink(desk.clock, secretKey, operatorId);
+  const operatorId = newId('opr', audit.clock);
+  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, secretKey, operatorId);
   await tx.query({
     text: `INSERT INTO operators (id, name, role, created_at, totp_secret, setup_hash, setup_expires_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [uuidFromId(operatorId), name, role, instantOf(desk.clock), sealedTotp, hash, expiresAt],
+    values: [uuidFromId(operatorId), name, role, instantOf(audit.clock), sealedTotp, hash, expiresAt],
   });
-  await recordChange(tx, desk, { action: 'operator.create', subject: name, after: { role } });
+  await recordChange(tx, audit, { action: 'operator.create', subject: name, after: { role } });
   return { outcome: 'created', operator: (await findOperator(tx, operatorId))!, token, expiresAt };
 }
 
@@ -110,69 +110,74 @@ export type Refused = { outcome: 'no_operator' | 'last_admin' | 'disabled' };
  * command line also for the only admin, since that is the way back in.
  */
 export function resetOperator(
-  desk: Desk,
+  audit: AuditContext,
   secretKey: string,
   operatorId: Id<'opr'>,
   { evenLastAdmin }: { evenLastAdmin: boolean },
 ): Promise<({ outcome: 'reset' } & Invited) | Refused> {
-  return oneAtATime(desk, async tx => {
+  return oneAtATime(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
     if (operator.state === 'disabled') return { outcome: 'disabled' };
     if (!evenLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
-    return { outcome: 'reset', ...(await reset(tx, desk, secretKey, operator)) };
+    return { outcome: 'reset', ...(await reset(tx, audit, secretKey, operator)) };
   });
 }
 
-async function reset(tx: Queryable, desk: Desk, secretKey: string, operator: Operator): Promise<Invited> {
+async function reset(
+  tx: Queryable,
+  audit: AuditContext,
+  secretKey: string,
+  operator: Operator,
+): Promise<Invited> {
   const { operatorId, name } = operator;
-  const { token, expiresAt, hash, sealedTotp } = newLink(desk.clock, secretKey, operatorId);
+  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, secretKey, operatorId);
   await tx.query({
     text: `UPDATE operators SET password_hash = NULL, totp_secret = $2, setup_hash = $3, setup_expires_at = $4
             WHERE id = $1`,
     values: [uuidFromId(operatorId), sealedTotp, hash, expiresAt],
   });
-  await endAllSessions(tx, desk.clock, operatorId);
-  await recordChange(tx, desk, { action: 'operator.reset', subject: name });
+  await endAllSessions(tx, audit.clock, operatorId);
+  await recordChange(tx, audit, { action: 'operator.reset', subject: name });
   return { operator: { ...operator, state: 'invited' }, token, expiresAt };
 }
 
 export type Changed = { outcome: 'done'; operator: Operator } | Refused;
 
 /** They are out at once, and their link, if they had one, leads nowhere. */
-export const disableOperator = (desk: Desk, operatorId: Id<'opr'>) =>
-  change(desk, operatorId, async (tx, operator) => {
+export const disableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
+  change(audit, operatorId, async (tx, operator) => {
     if (operator.state === 'disabled') return undefined;
     if (await isLastAdmin(tx, operator)) return 'last_admin';
     await tx.query({
       text: `UPDATE operators SET disabled_at = $2, setup_hash = NULL, setup_expires_at = NULL WHERE id = $1`,
-      values: [uuidFromId(operatorId), instantOf(desk.clock)],
+      values: [uuidFromId(operatorId), instantOf(audit.clock)],
     });
-    await endAllSessions(tx, desk.clock, operatorId);
-    await recordChange(tx, desk, { action: 'operator.disable', subject: operator.name });
+    await endAllSessions(tx, audit.clock, operatorId);
+    await recordChange(tx, audit, { action: 'operator.disable', subject: operator.name });
     return undefined;
   });
 
-export const enableOperator = (desk: Desk, operatorId: Id<'opr'>) =>
-  change(desk, operatorId, async (tx, operator) => {
+export const enableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
+  change(audit, operatorId, async (tx, operator) => {
     if (operator.state !== 'disabled') return undefined;
     await tx.query({
       text: 'UPDATE operators SET disabled_at = NULL WHERE id = $1',
       values: [uuidFromId(operatorId)],
     });
-    await recordChange(tx, desk, { action: 'operator.enable', subject: operator.name });
+    await recordChange(tx, audit, { action: 'operator.enable', subject: operator.name });
     return undefined;
   });
 
-export const setOperatorRole = (desk: Desk, operatorId: Id<'opr'>, role: OperatorRole) =>
-  change(desk, operatorId, async (tx, operator) => {
+export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role: OperatorRole) =>
+  change(audit, operatorId, async (tx, operator) => {
     if (operator.role === role) return undefined;
     if (await isLastAdmin(tx, operator)) return 'last_admin';
     await tx.query({
       text: 'UPDATE operators SET role = $2 WHERE id = $1',
       values: [uuidFromId(operatorId), role],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'operator.role',
       subject: operator.name,
       before: { role: operator.role },
@@ -182,11 +187,11 @@ export const setOperatorRole = (desk: Desk, operatorId: Id<'opr'>, role: Operato
   });
 
 /** Of all their sessions; they may sign in again. */
-export const signOutOperator = (desk: Desk, operatorId: Id<'opr'>) =>
-  change(desk, operatorId, async (tx, operator) => {
-    const sessions = await endAllSessions(tx, desk.clock, operatorId);
+export const signOutOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
+  change(audit, operatorId, async (tx, operator) => {
+    const sessions = await endAllSessions(tx, audit.clock, operatorId);
     if (sessions > 0)
-      await recordChange(tx, desk, {
+      await recordChange(tx, audit, {
         action: 'session.revoke',
         subject: operator.name,
         after: { sessions },
@@ -195,11 +200,11 @@ export const signOutOperator = (desk: Desk, operatorId: Id<'opr'>) =>
   });
 
 const change = (
-  desk: Desk,
+  audit: AuditContext,
   operatorId: Id<'opr'>,
   work: (tx: Queryable, operator: Operator) => Promise<'last_admin' | undefined>,
 ): Promise<Changed> =>
-  oneAtATime(desk, async tx => {
+  oneAtATime(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
     const refused = await work(tx, operator);
@@ -225,16 +230,16 @@ const firstName = 'admin';
  * As long as nobody has ever been here, each start gives the one admin a fresh link, and the one before leads nowhere.
  * Undefined when people have begun to manage operators themselves.
  */
-export function inviteFirstAdmin(desk: Desk, secretKey: string): Promise<Invited | undefined> {
-  return oneAtATime(desk, async tx => {
+export function inviteFirstAdmin(audit: AuditContext, secretKey: string): Promise<Invited | undefined> {
+  return oneAtATime(audit, async tx => {
     const { rows } = await tx.query<{ name: string; untouched: boolean }>({
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });
     if (rows.length === 0) {
-      const creation = await create(tx, desk, secretKey, { name: firstName, role: 'admin' });
+      const creation = await create(tx, audit, secretKey, { name: firstName, role: 'admin' });
       return creation.outcome === 'created' ? creation : undefined;
     }
     if (rows.length > 1 || rows[0]!.name !== firstName || !rows[0]!.untouched) return undefined;
-    return reset(tx, desk, secretKey, (await findOperator(tx, firstName))!);
+    return reset(tx, audit, secretKey, (await findOperator(tx, firstName))!);
   });
 }

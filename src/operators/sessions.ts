@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import type { OperatorRole } from './permissions.ts';
 
@@ -149,19 +149,19 @@ export async function listSessions(
 
 /** Signing out, or somebody else ending it; of another operator's sessions only who may say so ends one. */
 export function endSession(
-  desk: Desk,
+  audit: AuditContext,
   sessionId: Id<'ses'>,
   { action, ofOperator }: { action: 'session.sign_out' | 'session.revoke'; ofOperator?: Id<'opr'> },
 ): Promise<'ended' | 'no_session'> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const { rows } = await tx.query<{ name: string }>({
       text: `UPDATE operator_sessions s SET ended_at = $2 FROM operators o
               WHERE s.id = $1 AND s.ended_at IS NULL AND o.id = s.operator_id AND ($3::uuid IS NULL OR o.id = $3)
               RETURNING o.name`,
-      values: [uuidFromId(sessionId), instantOf(desk.clock), ofOperator ? uuidFromId(ofOperator) : null],
+      values: [uuidFromId(sessionId), instantOf(audit.clock), ofOperator ? uuidFromId(ofOperator) : null],
     });
     if (!rows[0]) return 'no_session';
-    await recordChange(tx, desk, { action, subject: rows[0].name, after: { session_id: sessionId } });
+    await recordChange(tx, audit, { action, subject: rows[0].name, after: { session_id: sessionId } });
     return 'ended';
   });
 }

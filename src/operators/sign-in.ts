@@ -98,8 +98,8 @@ export async function letIn(
   visitor: Visitor,
 ): Promise<Extract<SignInOutcome, { outcome: 'signed_in' }>> {
   const { sessionId, token } = await openSession(tx, clock, operatorId, visitor);
-  const desk = { pool, clock, actor: `operator:${name}` };
-  await recordChange(tx, desk, {
+  const audit = { pool, clock, actor: `operator:${name}` };
+  await recordChange(tx, audit, {
     action: 'session.sign_in',
     subject: name,
     after: { session_id: sessionId, address: visitor.address },

@@ -1,34 +1,34 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
-import { leaveNotice } from '../db/notices.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { writeNotice } from '../db/notices.ts';
 import { transaction } from '../db/pool.ts';
 import { lockPartner, type Partner } from './partners.ts';
 
 export type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
 
 /** An operator lets a partner that signed up by itself have live keys; a second time changes nothing. */
-export const approveLive = (desk: Desk, partnerId: Id<'prt'>) => decide(desk, partnerId, true);
+export const approveLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, true);
 
 /** It stays in test mode, and is told so. An operator may still change their mind. */
-export const refuseLive = (desk: Desk, partnerId: Id<'prt'>) => decide(desk, partnerId, false);
+export const refuseLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, false);
 
-function decide(desk: Desk, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
-  return transaction(desk.pool, async tx => {
+function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {
+  return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.liveApproved) return { outcome: 'already_approved', partner };
     await tx.query({
       text: 'UPDATE partners SET live_approved = $2, live_refused_at = $3 WHERE id = $1',
-      values: [uuidFromId(partnerId), approved, approved ? null : instantOf(desk.clock)],
+      values: [uuidFromId(partnerId), approved, approved ? null : instantOf(audit.clock)],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: approved ? 'partner.approve' : 'partner.refuse',
       subject: partnerId,
       before: { live_approved: false },
       after: { live_approved: approved },
     });
-    await leaveNotice(tx, desk.clock, partnerId, approved ? 'live_approved' : 'live_refused');
+    await writeNotice(tx, audit.clock, partnerId, approved ? 'live_approved' : 'live_refused');
     return { outcome: 'done', partner: { ...partner, liveApproved: approved } };
   });
 }

@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
-import { leaveNotice } from '../db/notices.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { deriveKey } from '../db/secret-key.ts';
 import type { Mode } from '../ledger/index.ts';
@@ -38,18 +38,18 @@ export type KeyCreation =
 
 /** The key is in the answer and nowhere else: only its hash is kept. */
 export function createKey(
-  desk: Desk,
+  audit: AuditContext,
   secretKey: string,
   wanted: { partnerId: Id<'prt'>; mode: Mode; allowedAddresses: string[] },
 ): Promise<KeyCreation> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, wanted.partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.suspended) return { outcome: 'partner_suspended' };
     if (wanted.mode === 'live' && !partner.liveApproved) return { outcome: 'not_approved' };
     const keyId = randomBytes(idBytes).toString('hex');
     const key = `svc_${wanted.mode}_${keyId}_${randomBytes(secretBytes).toString('hex')}`;
-    const createdAt = instantOf(desk.clock);
+    const createdAt = instantOf(audit.clock);
     await tx.query({
       text: `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, created_at)
              VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -62,8 +62,8 @@ export function createKey(
         createdAt,
       ],
     });
-    await recordChange(tx, desk, { action: 'key.create', subject: keyId, after: wanted });
-    await tellTeam(tx, desk, 'key_created', { keyId, ...wanted });
+    await recordChange(tx, audit, { action: 'key.create', subject: keyId, after: wanted });
+    await tellTeam(tx, audit, 'key_created', { keyId, ...wanted });
     return {
       outcome: 'created',
       key,
@@ -103,10 +103,10 @@ export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<Api
 /** Whoever else is responsible for the balance hears of it. */
 const tellTeam = (
   tx: Queryable,
-  { clock, actor }: Desk,
+  { clock, actor }: AuditContext,
   kind: 'key_created' | 'key_revoked' | 'key_addresses_changed',
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
-) => leaveNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
+) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
 async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
   const { rows } = await tx.query<KeyRow>({
@@ -121,20 +121,20 @@ export type KeyRevocation =
   | { outcome: 'no_key' };
 
 /** Effective at once and everywhere: the database announces it to every process. */
-export function revokeKey(desk: Desk, keyId: string): Promise<KeyRevocation> {
-  return transaction(desk.pool, async tx => {
+export function revokeKey(audit: AuditContext, keyId: string): Promise<KeyRevocation> {
+  return transaction(audit.pool, async tx => {
     const apiKey = await lockKey(tx, keyId);
     if (!apiKey) return { outcome: 'no_key' };
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
-    const revokedAt = instantOf(desk.clock);
+    const revokedAt = instantOf(audit.clock);
     await tx.query({ text: 'UPDATE api_keys SET revoked_at = $2 WHERE id = $1', values: [keyId, revokedAt] });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'key.revoke',
       subject: keyId,
       before: { revokedAt: null },
       after: { revokedAt },
     });
-    await tellTeam(tx, desk, 'key_revoked', apiKey);
+    await tellTeam(tx, audit, 'key_revoked', apiKey);
     return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
   });
 }
@@ -145,11 +145,11 @@ export type AddressChange =
 
 /** An empty list allows every address. Effective at once and everywhere, as a revocation is. */
 export function setAllowedAddresses(
-  desk: Desk,
+  audit: AuditContext,
   keyId: string,
   allowedAddresses: string[],
 ): Promise<AddressChange> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const apiKey = await lockKey(tx, keyId);
     if (!apiKey) return { outcome: 'no_key' };
     if (apiKey.revokedAt) return { outcome: 'already_revoked', apiKey };
@@ -159,13 +159,13 @@ export function setAllowedAddresses(
       text: 'UPDATE api_keys SET allowed_addresses = $2 WHERE id = $1',
       values: [keyId, allowedAddresses],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'key.allow',
       subject: keyId,
       before: { allowedAddresses: apiKey.allowedAddresses },
       after: { allowedAddresses },
     });
-    await tellTeam(tx, desk, 'key_addresses_changed', apiKey);
+    await tellTeam(tx, audit, 'key_addresses_changed', apiKey);
     return { outcome: 'changed', apiKey: { ...apiKey, allowedAddresses } };
   });
 }

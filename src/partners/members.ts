@@ -1,7 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
-import { leaveNotice } from '../db/notices.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
@@ -34,11 +34,11 @@ export const mostMembers = 40;
 
 /** A partner of one's own: in test mode at once, in live mode once an operator has approved it. */
 export function signUp(
-  desk: Desk,
+  audit: AuditContext,
   person: Person,
   name: string,
 ): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     // One at a time per person, so that they are counted right.
     await tx.query({
       text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -46,14 +46,14 @@ export function signUp(
     });
     const own = (await listMemberships(tx, person.userId)).filter(({ role }) => role === 'owner');
     if (own.length >= mostPartnersOfOne) return { outcome: 'too_many' };
-    if ((await countSignUpsOfDay(tx, desk)) >= mostSignUpsADay) return { outcome: 'too_many_today' };
-    const partner = await addPartner(tx, desk, { name, liveApproved: false });
-    await addMember(tx, desk, partner.partnerId, person, 'owner');
+    if ((await countSignUpsOfDay(tx, audit)) >= mostSignUpsADay) return { outcome: 'too_many_today' };
+    const partner = await addPartner(tx, audit, { name, liveApproved: false });
+    await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
 }
 
-async function countSignUpsOfDay(tx: Queryable, { clock, actor }: Desk): Promise<number> {
+async function countSignUpsOfDay(tx: Queryable, { clock, actor }: AuditContext): Promise<number> {
   const { rows } = await tx.query<{ count: number }>({
     text: `SELECT count(*)::int FROM audit WHERE actor = $1 AND action = 'partner.create' AND at > $2`,
     values: [actor, new Date(clock.nowMs() - dayMs)],
@@ -63,16 +63,16 @@ async function countSignUpsOfDay(tx: Queryable, { clock, actor }: Desk): Promise
 
 export async function addMember(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   partnerId: Id<'prt'>,
   { userId, name }: Person,
   role: MemberRole,
 ): Promise<void> {
   await tx.query({
     text: 'INSERT INTO members (partner_id, user_id, role, name, joined_at) VALUES ($1, $2, $3, $4, $5)',
-    values: [uuidFromId(partnerId), userId, role, name, instantOf(desk.clock)],
+    values: [uuidFromId(partnerId), userId, role, name, instantOf(audit.clock)],
   });
-  await recordChange(tx, desk, {
+  await recordChange(tx, audit, {
     action: 'member.join',
     subject: partnerId,
     after: { user_id: userId, role },
@@ -120,8 +120,8 @@ export type Removal = 'removed' | 'no_member' | 'last_owner';
 const isLastOwner = (members: Member[], { role }: Member) =>
   role === 'owner' && members.filter(one => one.role === 'owner').length === 1;
 
-export function removeMember(desk: Desk, partnerId: Id<'prt'>, userId: bigint): Promise<Removal> {
-  return transaction(desk.pool, async tx => {
+export function removeMember(audit: AuditContext, partnerId: Id<'prt'>, userId: bigint): Promise<Removal> {
+  return transaction(audit.pool, async tx => {
     await lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
@@ -131,14 +131,14 @@ export function removeMember(desk: Desk, partnerId: Id<'prt'>, userId: bigint): 
       text: 'DELETE FROM members WHERE partner_id = $1 AND user_id = $2',
       values: [uuidFromId(partnerId), userId],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'member.remove',
       subject: partnerId,
       before: { user_id: userId, role: member.role },
     });
-    await leaveNotice(tx, desk.clock, partnerId, 'member_removed', {
+    await writeNotice(tx, audit.clock, partnerId, 'member_removed', {
       name: member.name,
-      actor: desk.actor,
+      actor: audit.actor,
     });
     return 'removed';
   });
@@ -148,12 +148,12 @@ export type RoleChange = 'changed' | 'same_role' | 'no_member' | 'last_owner';
 
 /** Effective at once, since roles are asked for on every action. */
 export function changeRole(
-  desk: Desk,
+  audit: AuditContext,
   partnerId: Id<'prt'>,
   userId: bigint,
   role: MemberRole,
 ): Promise<RoleChange> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     await lockPartner(tx, partnerId);
     const members = await listMembers(tx, partnerId);
     const member = members.find(one => one.userId === userId);
@@ -164,14 +164,14 @@ export function changeRole(
       text: 'UPDATE members SET role = $3 WHERE partner_id = $1 AND user_id = $2',
       values: [uuidFromId(partnerId), userId, role],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'member.role',
       subject: partnerId,
       before: { user_id: userId, role: member.role },
       after: { user_id: userId, role },
     });
-    const details = { name: member.name, role, actor: desk.actor };
-    await leaveNotice(tx, desk.clock, partnerId, 'member_role_changed', details);
+    const details = { name: member.name, role, actor: audit.actor };
+    await writeNotice(tx, audit.clock, partnerId, 'member_role_changed', details);
     return 'changed';
   });
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
@@ -31,23 +31,23 @@ export interface Partner {
 /** What a new partner can try everything with. */
 const testGrantMicroUsdt = 10_000_000_000n;
 
-export const createPartner = (desk: Desk, name: string): Promise<Partner> =>
-  transaction(desk.pool, tx => addPartner(tx, desk, { name, liveApproved: true }));
+export const createPartner = (audit: AuditContext, name: string): Promise<Partner> =>
+  transaction(audit.pool, tx => addPartner(tx, audit, { name, liveApproved: true }));
 
 export async function addPartner(
   tx: Queryable,
-  desk: Desk,
+  audit: AuditContext,
   { name, liveApproved }: Pick<Partner, 'name' | 'liveApproved'>,
 ): Promise<Partner> {
-  const partnerId = newId('prt', desk.clock);
+  const partnerId = newId('prt', audit.clock);
   await tx.query({
     text: 'INSERT INTO partners (id, name, live_approved, created_at) VALUES ($1, $2, $3, $4)',
-    values: [uuidFromId(partnerId), name, liveApproved, instantOf(desk.clock)],
+    values: [uuidFromId(partnerId), name, liveApproved, instantOf(audit.clock)],
   });
   await openAccounts(tx, partnerId);
-  await grantTestBalance(tx, desk, partnerId, 'kopeck: test balance');
+  await grantTestBalance(tx, audit, partnerId, 'kopeck: test balance');
   const partner = (await findPartner(tx, partnerId))!;
-  await recordChange(tx, desk, {
+  await recordChange(tx, audit, {
     action: 'partner.create',
     subject: partnerId,
     after: {
@@ -60,19 +60,27 @@ export async function addPartner(
   return partner;
 }
 
-async function grantTestBalance(tx: Queryable, { clock }: Desk, partnerId: Id<'prt'>, reference: string) {
+async function grantTestBalance(
+  tx: Queryable,
+  { clock }: AuditContext,
+  partnerId: Id<'prt'>,
+  reference: string,
+) {
   const grant = { partnerId, mode: 'test', reference, microUsdt: testGrantMicroUsdt } as const;
   const [verdict] = await credit(tx, clock, [grant], 'treasury');
   return verdict!;
 }
 
 /** The same again once a day: enough for any test, and nobody fills the books with it. */
-export function refillTestBalance(desk: Desk, partnerId: Id<'prt'>): Promise<'refilled' | 'not_again_today'> {
-  return transaction(desk.pool, async tx => {
-    const today = instantOf(desk.clock).toISOString().slice(0, 10);
-    const verdict = await grantTestBalance(tx, desk, partnerId, `kopeck: test balance of ${today}`);
+export function refillTestBalance(
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+): Promise<'refilled' | 'not_again_today'> {
+  return transaction(audit.pool, async tx => {
+    const today = instantOf(audit.clock).toISOString().slice(0, 10);
+    const verdict = await grantTestBalance(tx, audit, partnerId, `kopeck: test balance of ${today}`);
     if (verdict.outcome !== 'credited') return 'not_again_today';
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'balance.refill',
       subject: partnerId,
       after: { mode: 'test', usdt: formatMicroUsdt(testGrantMicroUsdt) },
@@ -138,8 +146,12 @@ export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 
 /** Suspending twice changes nothing the second time, and leaves no trace of it either. */
-export function setSuspended(desk: Desk, partnerId: Id<'prt'>, suspended: boolean): Promise<PartnerChange> {
-  return transaction(desk.pool, async tx => {
+export function setSuspended(
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+  suspended: boolean,
+): Promise<PartnerChange> {
+  return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (partner.suspended !== suspended) {
@@ -147,7 +159,7 @@ export function setSuspended(desk: Desk, partnerId: Id<'prt'>, suspended: boolea
         text: 'UPDATE partners SET suspended = $2 WHERE id = $1',
         values: [uuidFromId(partnerId), suspended],
       });
-      await recordChange(tx, desk, {
+      await recordChange(tx, audit, {
         action: suspended ? 'partner.suspend' : 'partner.resume',
         subject: partnerId,
         before: { suspended: partner.suspended },
@@ -159,13 +171,13 @@ export function setSuspended(desk: Desk, partnerId: Id<'prt'>, suspended: boolea
 }
 
 export function setLimits(
-  desk: Desk,
+  audit: AuditContext,
   partnerId: Id<'prt'>,
   changes: Partial<Limits>,
   /** What they were when it was decided; undefined means that whatever they are is fine. */
   expected?: Limits,
 ): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (expected && !isDeepStrictEqual(expected, partner.limits))
@@ -189,7 +201,7 @@ export function setLimits(
         limits.otherRps,
       ],
     });
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'partner.limits',
       subject: partnerId,
       before: partner.limits,

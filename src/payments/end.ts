@@ -1,10 +1,10 @@
 import type { Alarms } from '../alarms/index.ts';
+import type { OutcomeWaiters } from './create/outcome-waiters.ts';
 import type { Finish, FinishResult, PaymentWriter } from './store.ts';
-import type { Waiting } from './wait.ts';
 
 export interface EndDeps {
   writer: PaymentWriter;
-  waiting: Waiting;
+  waiting: OutcomeWaiters;
   alarms: Alarms;
 }
 

@@ -1,16 +1,8 @@
-export { type Caller, type CreateDeps, createPayment } from './create.ts';
-export { createHandOver } from './hand-over.ts';
-export { findByExternalId, listNewerPayments, listPayments } from './list.ts';
-export { findNewestOrder, hasUnfinishedPayments } from './newest-order.ts';
-export {
-  askAgain,
-  findAnywhere,
-  type OperatorsWord,
-  resolvePayment,
-  resolvePaymentIn,
-} from './operate.ts';
-export { countInReview, createPaceReader } from './pace.ts';
-export type { Creation } from './pay.ts';
+export { type Caller, type CreateDeps, createPayment } from './create/create.ts';
+export { createOutcomeWaiters } from './create/outcome-waiters.ts';
+export type { Creation } from './create/pay.ts';
+export { resolveQr } from './create/resolve-qr.ts';
+export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
 export {
   formatInstant,
   type Payment,
@@ -19,17 +11,30 @@ export {
   paymentObject,
   toPayment,
 } from './payment.ts';
-export { type Difference, type DifferenceKind, differenceObject, reconcile } from './reconcile.ts';
-export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciler.ts';
-export { type RecoverDeps, recoverDuePayments, startRecovery } from './recover.ts';
-export { resolveQr } from './resolve.ts';
-export { listReview } from './review.ts';
-export { findRun, listRuns, type Run, reconcileDay } from './runs.ts';
-export { pruneRefusals, scenarioOf, scenarios } from './scenarios.ts';
-export { type FoundPayment, type PaymentFilter, searchPayments } from './search.ts';
-export { readSearchWords } from './search-words.ts';
-export { createPaymentWriter, findPayment, type Owner } from './store.ts';
-export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './test-clock.ts';
-export { type Happening, tellPayment } from './timeline.ts';
-export { countUnfinished } from './unfinished.ts';
-export { createWaiting } from './wait.ts';
+export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
+export {
+  type Difference,
+  type DifferenceKind,
+  differenceObject,
+  reconcile,
+} from './reconciliation/reconcile.ts';
+export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciliation/reconciler.ts';
+export { findRun, listRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
+export { createLeaseRelease } from './recovery/lease-release.ts';
+export { countUnfinished } from './recovery/open-payments.ts';
+export {
+  decidePayment,
+  decidePaymentIn,
+  findPaymentAnywhere,
+  type OperatorDecision,
+  pollNow,
+} from './recovery/operator-actions.ts';
+export { type RecoverDeps, recoverDuePayments, startRecovery } from './recovery/recover.ts';
+export { listReview } from './recovery/review.ts';
+export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './recovery/test-clock.ts';
+export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
+export { type FoundPayment, type PaymentFilter, searchPayments } from './search/search.ts';
+export { readSearchWords } from './search/search-words.ts';
+export { countInReview, createThroughputReader } from './search/throughput.ts';
+export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
+export { createPaymentWriter, findPayment } from './store.ts';

@@ -4,13 +4,8 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher, oneTurn } from '../db/batch.ts';
 import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
-import type { Mode } from '../ledger/index.ts';
+import type { AccountKey } from '../ledger/index.ts';
 import { type FailureCode, type Payment, type PaymentRow, toPayment } from './payment.ts';
-
-export interface Owner {
-  partnerId: Id<'prt'>;
-  mode: Mode;
-}
 
 /** A payment as it shall be opened: what it will say of itself, and what is needed to decide. */
 export interface Opening
@@ -22,7 +17,7 @@ export interface Opening
   rateStaleAt: Date;
   nextAt: Date;
   /** The process that is busy with it; nobody, when only time can bring its outcome. */
-  owner: number | null;
+  leaseHolder: number | null;
 }
 
 export interface OpeningResult {
@@ -54,7 +49,7 @@ export type Ending =
   | { outcome: 'failed'; code: FailureCode; orderId?: string }
   | { outcome: 'rejected'; code: keyof typeof errors };
 
-export type Finish = Owner & { paymentId: Id<'pay'> } & Ending;
+export type Finish = AccountKey & { paymentId: Id<'pay'> } & Ending;
 
 /** The columns of the type `payment_opening` in the database, in its order, and where each comes from. */
 const openingColumns: [type: string, read: (opening: Opening) => unknown][] = [
@@ -75,7 +70,7 @@ const openingColumns: [type: string, read: (opening: Opening) => unknown][] = [
   ['timestamptz', opening => opening.rateStaleAt],
   ['text', opening => opening.metadata],
   ['timestamptz', opening => opening.nextAt],
-  ['int', opening => opening.owner],
+  ['int', opening => opening.leaseHolder],
 ];
 
 const openStatement = `
@@ -149,7 +144,7 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
   };
 }
 
-const findById = sharedRead(async (db, asked: (Owner & { paymentId: Id<'pay'> })[]) =>
+const findById = sharedRead(async (db, asked: (AccountKey & { paymentId: Id<'pay'> })[]) =>
   inOrder(
     asked.length,
     await db.query<PaymentRow & { item: number }>({
@@ -158,15 +153,15 @@ const findById = sharedRead(async (db, asked: (Owner & { paymentId: Id<'pay'> })
                     WITH ORDINALITY AS k (partner_id, mode, id, item),
                     LATERAL (SELECT * FROM payments p
                               WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = k.id LIMIT 1) AS p`,
-      values: [...ownersOf(asked), asked.map(({ paymentId }) => uuidFromId(paymentId))],
+      values: [...accountsOf(asked), asked.map(({ paymentId }) => uuidFromId(paymentId))],
     }),
   ),
 );
 
-export const findPayment = (db: Queryable, { partnerId, mode }: Owner, paymentId: Id<'pay'>) =>
+export const findPayment = (db: Queryable, { partnerId, mode }: AccountKey, paymentId: Id<'pay'>) =>
   findById(db, { partnerId, mode, paymentId });
 
-const findByKey = sharedRead(async (db, asked: (Owner & { key: string })[]) =>
+const findByKey = sharedRead(async (db, asked: (AccountKey & { key: string })[]) =>
   inOrder(
     asked.length,
     await db.query<PaymentRow & { item: number }>({
@@ -175,15 +170,15 @@ const findByKey = sharedRead(async (db, asked: (Owner & { key: string })[]) =>
                     WITH ORDINALITY AS k (partner_id, mode, key, item),
                     LATERAL (SELECT * FROM payments p WHERE p.idempotency_key = k.key AND NOT p.rejected
                                 AND (p.partner_id, p.mode) IS NOT DISTINCT FROM (k.partner_id, k.mode) LIMIT 1) AS p`,
-      values: [...ownersOf(asked), asked.map(({ key }) => key)],
+      values: [...accountsOf(asked), asked.map(({ key }) => key)],
     }),
   ),
 );
 
-export const findPaymentByKey = (db: Queryable, { partnerId, mode }: Owner, key: string) =>
+export const findPaymentByKey = (db: Queryable, { partnerId, mode }: AccountKey, key: string) =>
   findByKey(db, { partnerId, mode, key });
 
-const ownersOf = (asked: Owner[]) => [
+const accountsOf = (asked: AccountKey[]) => [
   asked.map(({ partnerId }) => uuidFromId(partnerId)),
   asked.map(({ mode }) => mode),
 ];

@@ -1,5 +1,5 @@
 import { instantOf } from '../base/clock.ts';
-import { type Desk, recordChange } from '../db/audit.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 
 /** How a rate is made of what the sources say, all in hundredths of a percent. */
@@ -56,11 +56,11 @@ export interface RulesChange {
 export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: StandingRules };
 
 export function changeRateRules(
-  desk: Desk,
+  audit: AuditContext,
   spreadBps: number,
   { rules, reason, expectedVersion }: RulesChange,
 ): Promise<RulesVerdict> {
-  return transaction(desk.pool, async tx => {
+  return transaction(audit.pool, async tx => {
     // Versions count up one by one, so two at once must not read the same.
     await tx.query({ text: 'LOCK TABLE rate_rules IN SHARE ROW EXCLUSIVE MODE' });
     const before = await readRateRules(tx, spreadBps);
@@ -70,13 +70,13 @@ export function changeRateRules(
     await tx.query({
       text: `INSERT INTO rate_rules (spread_bps, band_bps, jump_bps, set_by, set_at, reason)
              VALUES ($1, $2, $3, $4, $5, $6)`,
-      values: [rules.spreadBps, rules.bandBps, rules.jumpBps, desk.actor, instantOf(desk.clock), reason],
+      values: [rules.spreadBps, rules.bandBps, rules.jumpBps, audit.actor, instantOf(audit.clock), reason],
     });
     // Whatever was claimed, the next one to look refreshes.
     await tx.query({ text: `UPDATE rate_refresh SET claimed_at = '-infinity'` });
     await tx.query({ text: `NOTIFY ${rulesChanged}` });
     const after = await readRateRules(tx, spreadBps);
-    await recordChange(tx, desk, {
+    await recordChange(tx, audit, {
       action: 'rate.rules',
       subject: 'rate',
       before: rulesObject(before),

@@ -1,15 +1,22 @@
-export { checkAddress } from './address.ts';
-export { type Certificate, certify } from './check.ts';
-export { certificateObject, checkPartner } from './check-partner.ts';
-export { startDelivery } from './deliver.ts';
-export { type Announced, envelope, eventHeaders, formatEventId, parseEventId } from './envelope.ts';
-export { listEvents } from './feed.ts';
-export { listAttempts, pruneLog, resendEvent, resendFailed } from './log.ts';
-export { createNameLookup, leadsInside } from './resolve.ts';
-export { createVault, newSecret } from './secret.ts';
-export { createSender, type Verdict } from './send.ts';
-export { sign, verifySignature } from './sign.ts';
-export { countDeliveries, listWebhookStates } from './standing.ts';
-export { findWebhook, readSecrets, reEnable, rotateSecret, setWebhook, type Webhook } from './store.ts';
-export { type EventStory, tellDelivery } from './story.ts';
-export { moveTestClock } from './test-mode.ts';
+export { listAttempts, pruneLog, resendEvent, resendFailed } from './admin/attempt-log.ts';
+export { type Certificate, certify } from './admin/check.ts';
+export { certificateObject, checkPartner } from './admin/check-partner.ts';
+export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.ts';
+export { countDeliveries, listWebhookStates } from './admin/state.ts';
+export {
+  findWebhook,
+  readSecrets,
+  reEnable,
+  rotateSecret,
+  setWebhook,
+  type Webhook,
+} from './admin/webhook.ts';
+export { startDelivery } from './delivery/deliver.ts';
+export { type Announced, envelope, eventHeaders, formatEventId, parseEventId } from './delivery/envelope.ts';
+export { listEvents } from './delivery/feed.ts';
+export { createVault, newSecret } from './delivery/secret.ts';
+export { sign, verifySignature } from './delivery/sign.ts';
+export { moveTestClock } from './delivery/test-mode.ts';
+export { createNameLookup, hasPrivateAddress } from './http/dns.ts';
+export { createSender, type Verdict } from './http/send.ts';
+export { checkWebhookUrl } from './http/ssrf-guard.ts';

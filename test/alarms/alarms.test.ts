@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { clearAlarm, countOpenAlarms, createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -27,8 +27,8 @@ test('the same alarm again is counted and not repeated', async () => {
 test('over by itself or by an operator, and then new again', async () => {
   await alarms.clear('late', 'pay_1');
   const [second] = await listAlarms(pool, { cleared: false });
-  expect(await clearAlarm(deskOf(pool, clock), second!.alarmId)).toBe('cleared');
-  expect(await clearAlarm(deskOf(pool, clock), second!.alarmId)).toBe('no_alarm');
+  expect(await clearAlarm(auditContextOf(pool, clock), second!.alarmId)).toBe('cleared');
+  expect(await clearAlarm(auditContextOf(pool, clock), second!.alarmId)).toBe('no_alarm');
   expect(await openOnes()).toEqual([]);
   expect((await listAlarms(pool, { cleared: true })).map(({ clearedBy }) => clearedBy)).toEqual([
     'test',

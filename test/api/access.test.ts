@@ -3,14 +3,14 @@ import type { Id } from '../../src/base/ids.ts';
 import { createPartner, type Limits, revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
 import { createCustomer, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { expectError, sendRequest } from '../helpers/raw.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const { address, deps } = await startApi({ pool, clock });
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 const { partnerId, testKey, liveKey } = await createCustomer(pool);
 
 const endpoints = [
@@ -85,7 +85,7 @@ describe('a key', () => {
     const key = await issueKey(pool, partnerId, 'test');
     const partner = partnerAt(address, key);
     expect((await partner.get('/v1/ping')).status).toBe(200);
-    await revokeKey(desk, key.split('_')[2]!);
+    await revokeKey(audit, key.split('_')[2]!);
     await untilHeard(key, 'unauthorized');
     const refused = await partner.get('/v1/ping');
     expect({ status: refused.status, code: refused.json.error.code }).toEqual({
@@ -154,7 +154,7 @@ describe('allowed addresses', async () => {
 describe('a suspended partner', () => {
   test('is refused everywhere, with both modes, and let in again when resumed', async () => {
     const customer = await createCustomer(pool);
-    await setSuspended(desk, customer.partnerId, true);
+    await setSuspended(audit, customer.partnerId, true);
     await untilHeard(customer.testKey, 'partner_suspended');
     for (const key of [customer.testKey, customer.liveKey]) {
       for (const [method, path] of endpoints) {
@@ -162,7 +162,7 @@ describe('a suspended partner', () => {
         expectError(await sendRequest(address, { method, path, headers }), 403, 'partner_suspended');
       }
     }
-    await setSuspended(desk, customer.partnerId, false);
+    await setSuspended(audit, customer.partnerId, false);
     await untilHeard(customer.testKey, 'ok');
     expect((await partnerAt(address, customer.testKey).get('/v1/ping')).status).toBe(200);
   });
@@ -170,13 +170,13 @@ describe('a suspended partner', () => {
 
 /** A partner with the limits of the contract. */
 async function newcomer() {
-  const { partnerId } = await createPartner(desk, 'Newcomer');
+  const { partnerId } = await createPartner(audit, 'Newcomer');
   const key = await issueKey(pool, partnerId, 'test');
   return { partnerId, key, partner: partnerAt(address, key) };
 }
 
 async function changeLimits(id: Id<'prt'>, key: string, changes: Partial<Limits>) {
-  await setLimits(desk, id, changes);
+  await setLimits(audit, id, changes);
   const current = async () => {
     const known = await deps.authenticator.authenticate({ key, address: '127.0.0.1' });
     return known.outcome === 'ok' && known.limits;
@@ -360,11 +360,11 @@ describe('the order of checks', () => {
       });
       return json.error?.code ?? status;
     };
-    await setSuspended(desk, id, true);
+    await setSuspended(audit, id, true);
     await expect.poll(() => send(key, '192.0.2.1'), { interval: 1 }).toBe('partner_suspended');
     expect(await send(`${key}0`, '198.51.100.1')).toBe('unauthorized');
     expect(await send(key, '198.51.100.1')).toBe('ip_not_allowed');
-    await setSuspended(desk, id, false);
+    await setSuspended(audit, id, false);
     await expect.poll(() => send(key, '192.0.2.1'), { interval: 1 }).toBe('rate_limited');
     clock.advance(1_000);
     expect(await send(key, '192.0.2.1')).toBe(422);
@@ -372,8 +372,8 @@ describe('the order of checks', () => {
 
   test('puts a revoked key before everything', async () => {
     const { partnerId: id, key } = await newcomer();
-    await setSuspended(desk, id, true);
-    await revokeKey(desk, key.split('_')[2]!);
+    await setSuspended(audit, id, true);
+    await revokeKey(audit, key.split('_')[2]!);
     await untilHeard(key, 'unauthorized');
     expect((await partnerAt(address, key).get('/v1/ping')).json.error.code).toBe('unauthorized');
   });

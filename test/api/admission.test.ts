@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
@@ -78,7 +78,7 @@ test('repeats that wait for a debited payment take no place either', async () =>
 
 test('who asks too often is told so, however full it is', async () => {
   const customer = await createCustomer(pool);
-  await setLimits(deskOf(pool), customer.partnerId, { createRps: 1, createBurst: 1 });
+  await setLimits(auditContextOf(pool), customer.partnerId, { createRps: 1, createBurst: 1 });
   const partner = partnerAt(address, customer.testKey);
   const places = [deps.admission.enter(), deps.admission.enter()];
   const codes = [];

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { errors } from '../../src/base/errors.ts';
 import { setMaintenance } from '../../src/controls/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { sendRaw } from '../helpers/raw.ts';
 
 const { pool } = await createDatabase();
@@ -56,13 +56,13 @@ test('every error that is answered carries it, on whichever way it is made', asy
     retryable: false,
     same_key: true,
   });
-  await setMaintenance(deskOf(pool), true);
+  await setMaintenance(auditContextOf(pool), true);
   expect(adviceIn(await partner.pay({ qr_url: newLink(10_000) }))).toEqual({
     code: 'maintenance',
     retryable: true,
     same_key: true,
   });
-  await setMaintenance(deskOf(pool), false);
+  await setMaintenance(auditContextOf(pool), false);
   const notHttp = await sendRaw(address, 'this is not HTTP\r\n\r\n');
   expect(notHttp.json).toMatchObject({
     error: { code: 'invalid_request', retryable: false, same_key: true },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
-import { listStatement } from '../../src/payments/list.ts';
+import { listStatement } from '../../src/payments/search/list.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';

@@ -14,13 +14,13 @@ import {
   startApi,
 } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { expectError, sendRequest } from '../helpers/raw.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 const { address, deps } = await startApi({ pool, clock });
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 beforeEach(() => setRate(pool, clock));
 
 async function newPartner() {
@@ -140,18 +140,18 @@ describe('a repeat', () => {
     const partner = await newPartner();
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'closed');
-    await setLimits(desk, partner.partnerId, {
+    await setLimits(audit, partner.partnerId, {
       minKopecks: 1_000_000n,
       maxKopecks: 1_000_001n,
       dailyKopecks: 0n,
       concurrent: 1,
     });
-    await setMaintenance(desk, true);
-    await blockRecipient(desk, 'Test recipient');
+    await setMaintenance(audit, true);
+    await blockRecipient(audit, 'Test recipient');
     clock.advance(1_000_000);
     const again = await partner.pay(body, 'closed');
-    await unblockRecipient(desk, 'Test recipient');
-    await setMaintenance(desk, false);
+    await unblockRecipient(audit, 'Test recipient');
+    await setMaintenance(audit, false);
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
@@ -160,12 +160,12 @@ describe('a repeat', () => {
     const body = { qr_url: newLink(10_000) };
     await partner.pay(body, 'known');
     expect((await partner.pay({ ...body, amount_rub: 'x' }, 'known')).status).toBe(422);
-    await setSuspended(desk, partner.partnerId, true);
+    await setSuspended(audit, partner.partnerId, true);
     await expect
       .poll(async () => codeOf(await partner.pay(body, 'known')), { interval: 1 })
       .toBe('403 partner_suspended');
-    await setSuspended(desk, partner.partnerId, false);
-    await setLimits(desk, partner.partnerId, { createRps: 1, createBurst: 1 });
+    await setSuspended(audit, partner.partnerId, false);
+    await setLimits(audit, partner.partnerId, { createRps: 1, createBurst: 1 });
     // Those fetched ahead with the limits from before are worth nothing after a second.
     clock.advance(1_000);
     const codes = new Set<string>();
@@ -261,24 +261,24 @@ describe('a rejected request leaves the key free', () => {
     [
       'daily_limit_exceeded',
       { qr_url: newLink(10_000) },
-      ({ partnerId }) => setLimits(desk, partnerId, { dailyKopecks: 0n }),
+      ({ partnerId }) => setLimits(audit, partnerId, { dailyKopecks: 0n }),
     ],
     [
       'insufficient_balance',
       { qr_url: newLink(100_000_000) },
-      ({ partnerId }) => setLimits(desk, partnerId, { maxKopecks: 100_000_000n }),
+      ({ partnerId }) => setLimits(audit, partnerId, { maxKopecks: 100_000_000n }),
     ],
-    ['recipient_blocked', { qr_url: newLink(10_000) }, () => blockRecipient(desk, 'Test recipient')],
-    ['maintenance', { qr_url: newLink(10_000) }, () => setMaintenance(desk, true)],
+    ['recipient_blocked', { qr_url: newLink(10_000) }, () => blockRecipient(audit, 'Test recipient')],
+    ['maintenance', { qr_url: newLink(10_000) }, () => setMaintenance(audit, true)],
     ['rate_unavailable', { qr_url: newLink(10_000) }, async () => clock.advance(301_000)],
   ];
   test.each(cases)('%s', async (code, body, spoil) => {
     const partner = await newPartner();
     await spoil(partner);
     expect((await partner.pay(body, 'free')).json.error.code).toBe(code);
-    await setLimits(desk, partner.partnerId, { dailyKopecks: null });
-    await unblockRecipient(desk, 'Test recipient');
-    await setMaintenance(desk, false);
+    await setLimits(audit, partner.partnerId, { dailyKopecks: null });
+    await unblockRecipient(audit, 'Test recipient');
+    await setMaintenance(audit, false);
     await setRate(pool, clock);
     const paid = await partner.pay({ qr_url: newLink(10_000) }, 'free');
     expect([codeOf(paid), isReplay(paid)]).toEqual(['200 succeeded', false]);
@@ -287,10 +287,10 @@ describe('a rejected request leaves the key free', () => {
 
   test('for the same body too, once there is money', async () => {
     const partner = await newPartner();
-    await setLimits(desk, partner.partnerId, { maxKopecks: 100_000_000n });
+    await setLimits(audit, partner.partnerId, { maxKopecks: 100_000_000n });
     const body = { qr_url: newLink(92_600_000) };
     expect(codeOf(await partner.pay(body, 'retry'))).toBe('402 insufficient_balance');
-    await topUp(desk, {
+    await topUp(audit, {
       partnerId: partner.partnerId,
       mode: 'test',
       reference: 'more',

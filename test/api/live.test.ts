@@ -15,7 +15,7 @@ import {
 } from '../../src/payments/index.ts';
 import { type Answer, createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, createFundedPartner, deskOf, newPaymentId } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
@@ -515,7 +515,7 @@ describe('QR codes', () => {
     ['more than a day allows', {}, { dailyKopecks: 14_999n }, 403, 'daily_limit_exceeded', 'daily limit'],
   ])('%s is refused', async (_case, body, limits, status, code, message) => {
     const customer = await createCustomer(pool);
-    await setLimits(deskOf(pool), customer.partnerId, limits);
+    await setLimits(auditContextOf(pool), customer.partnerId, limits);
     const { address } = await startApi(common);
     const partner = partnerAt(address, customer.liveKey);
     const qr = await qrWith();
@@ -538,13 +538,13 @@ describe('QR codes', () => {
     const recipient = `Ларёк ${by}`;
     const qr = await makeQr(simulator, { recipient, recipient_id: `MB-${by}` });
     const blocked = by === 'name' ? `  ${recipient.toUpperCase()} ` : `MB-${by}`;
-    await blockRecipient(deskOf(pool), blocked);
+    await blockRecipient(auditContextOf(pool), blocked);
     const key = randomUUID();
     const refused = await partner.pay({ qr_url: qr.link }, key);
     expect([refused.status, refused.json.error.code]).toEqual([403, 'recipient_blocked']);
     expect((await partner.post('/v1/qr/resolve', { body: { qr_url: qr.link } })).json.payable).toBe(false);
     expect(await balance()).toBe(full);
-    await unblockRecipient(deskOf(pool), blocked);
+    await unblockRecipient(auditContextOf(pool), blocked);
     expect((await partner.pay({ qr_url: qr.link }, key)).json.status).toBe('succeeded');
   });
 });
@@ -576,7 +576,7 @@ describe('one at a time', () => {
 
   test('a payment under review keeps its code but not its slot', async () => {
     const { partnerId, inHaste } = await newCustomer();
-    await setLimits(deskOf(pool), partnerId, { concurrent: 1 });
+    await setLimits(auditContextOf(pool), partnerId, { concurrent: 1 });
     const lost = await qrWith({ on: 'pay', kind: 'drop_before', times: 1 });
     const later = await qrWith({ on: 'pay', kind: 'finish_later', ms: 60, outcome: 'succeeded' });
     expect((await inHaste.pay({ qr_url: lost.link })).json).toMatchObject(underReview);
@@ -606,7 +606,7 @@ describe('one at a time', () => {
         rateId: rows[0].id,
         rateStaleAt: new Date(clock.nowMs() + 1),
         nextAt: new Date(clock.nowMs() + 1),
-        owner: null,
+        leaseHolder: null,
       },
     });
     const qrcId = randomUUID();

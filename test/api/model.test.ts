@@ -6,7 +6,7 @@ import { setLimits, setSuspended } from '../../src/partners/index.ts';
 import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 /**
@@ -15,7 +15,7 @@ import { makeQr, startSimulator } from '../helpers/simulator.ts';
  */
 const runs = 15;
 const { pool } = await createDatabase();
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
@@ -387,7 +387,7 @@ const credit = call<Caller & { reference: string; microUsdt: number }>(
       reference,
       microUsdt: BigInt(microUsdt),
     };
-    const { outcome } = await topUp(desk, item);
+    const { outcome } = await topUp(audit, item);
     const account = world.model.partners[who]!.accounts[mode];
     const before = account.references.get(reference);
     expect(outcome).toBe(
@@ -405,7 +405,7 @@ const suspend = call<{ who: number; suspended: boolean }>(
   'suspend',
   { who, suspended: rarely },
   async ({ who, suspended }, { model, customers, settled }) => {
-    await setSuspended(desk, customers[who]!.partnerId, suspended);
+    await setSuspended(audit, customers[who]!.partnerId, suspended);
     model.partners[who]!.suspended = suspended;
     await settled(who);
   },
@@ -421,7 +421,7 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
   },
   async ({ who, ...limits }, { model, customers, settled }) => {
     const { maxKopecks, dailyKopecks, concurrent } = limits;
-    await setLimits(desk, customers[who]!.partnerId, {
+    await setLimits(audit, customers[who]!.partnerId, {
       concurrent,
       maxKopecks: BigInt(maxKopecks),
       dailyKopecks: dailyKopecks === null ? null : BigInt(dailyKopecks),
@@ -432,7 +432,7 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
 );
 
 const maintain = call<{ on: boolean }>('maintain', { on: rarely }, async ({ on }, { model }) => {
-  await setMaintenance(desk, on);
+  await setMaintenance(audit, on);
   model.maintenance = on;
 });
 
@@ -441,7 +441,7 @@ const block = call<{ mode: Mode; blocked: boolean }>(
   { mode, blocked: rarely },
   async ({ mode, blocked }, { model }) => {
     const recipient = recipientOf[mode];
-    await (blocked ? blockRecipient(desk, recipient) : unblockRecipient(desk, recipient));
+    await (blocked ? blockRecipient(audit, recipient) : unblockRecipient(audit, recipient));
     if (blocked) model.blocked.add(recipient);
     else model.blocked.delete(recipient);
   },
@@ -482,8 +482,8 @@ async function compare(steps: Step[]): Promise<void> {
     for (const who of [0, 1])
       for (const mode of ['live', 'test'] as const) await expectBalance(world, { who, mode });
   } finally {
-    await setMaintenance(desk, false);
-    for (const recipient of Object.values(recipientOf)) await unblockRecipient(desk, recipient);
+    await setMaintenance(audit, false);
+    for (const recipient of Object.values(recipientOf)) await unblockRecipient(audit, recipient);
     await simulator.call('DELETE', '/sim/faults');
     // What is still open is not the business of the next sequence.
     await pool.query(`UPDATE open_payments SET next_at = 'infinity'`);

@@ -5,7 +5,7 @@ import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { listKeys, revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
 import { type Answer, createCustomer, issueKey, newLink, partnerAt, secretKey } from '../helpers/api.ts';
 import { startService } from '../helpers/cli.ts';
-import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool, url } = await createDatabase();
@@ -68,7 +68,7 @@ describe('two processes:', () => {
     '200 payments at once with balance for one: one is paid (%s)',
     async mode => {
       const { partnerId, liveKey, testKey } = await createCustomer(pool, priceMicroUsdt);
-      await setLimits(deskOf(pool), partnerId, { concurrent: 1_000, maxKopecks: 100_000_000n });
+      await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000, maxKopecks: 100_000_000n });
       const key = mode === 'live' ? liveKey : testKey;
       const links = await Promise.all(
         Array.from({ length: 200 }, () => (mode === 'live' ? linkOf() : newLink(15_000))),
@@ -78,7 +78,7 @@ describe('two processes:', () => {
         const rest = { qr_url: newLink(92_485_000), amount_rub: '924850.00' };
         await expect.poll(async () => codeOf(await atBoth(key)[0]!.pay(rest))).toBe('200 succeeded');
         expect((await atBoth(key)[1]!.get('/v1/balance')).json.balance_usdt).toBe('1.621621');
-        await topUp(deskOf(pool), { partnerId, mode, reference: 'one', microUsdt: 1n });
+        await topUp(auditContextOf(pool), { partnerId, mode, reference: 'one', microUsdt: 1n });
       }
       const answers = await together(key, 200, (partner, index) => partner.pay({ qr_url: links[index] }));
       expect(countCodes(answers)).toEqual({ '200 succeeded': 1, '402 insufficient_balance': 199 });
@@ -173,7 +173,7 @@ describe('two processes:', () => {
 
   test('the limit of concurrent payments holds across them', async () => {
     const { partnerId, liveKey } = await createCustomer(pool);
-    await setLimits(deskOf(pool), partnerId, { concurrent: 2 });
+    await setLimits(auditContextOf(pool), partnerId, { concurrent: 2 });
     const qrs = await Promise.all(Array.from({ length: 10 }, () => makeQr(simulator)));
     for (const qr of qrs) await qr.fault({ on: 'pay', kind: 'delay', ms: 800 });
     const answers = await together(liveKey, 10, (partner, index) =>
@@ -184,7 +184,7 @@ describe('two processes:', () => {
 
   test('the turnover of a day holds across them', async () => {
     const { partnerId, liveKey } = await createCustomer(pool);
-    await setLimits(deskOf(pool), partnerId, { dailyKopecks: 45_000n });
+    await setLimits(auditContextOf(pool), partnerId, { dailyKopecks: 45_000n });
     const links = await Promise.all(Array.from({ length: 20 }, () => linkOf()));
     const answers = await together(liveKey, 20, (partner, index) => partner.pay({ qr_url: links[index] }));
     expect(countCodes(answers)).toEqual({ '200 succeeded': 3, '403 daily_limit_exceeded': 17 });
@@ -237,9 +237,9 @@ describe('what an operator does reaches both processes:', () => {
   test('suspension and its end', async () => {
     const { partnerId, testKey } = await createCustomer(pool);
     expect(await pings(testKey)).toEqual(['200 ok', '200 ok']);
-    await setSuspended(deskOf(pool), partnerId, true);
+    await setSuspended(auditContextOf(pool), partnerId, true);
     await expect.poll(() => pings(testKey), patience).toEqual(Array(2).fill('403 partner_suspended'));
-    await setSuspended(deskOf(pool), partnerId, false);
+    await setSuspended(auditContextOf(pool), partnerId, false);
     await expect.poll(() => pings(testKey), patience).toEqual(Array(2).fill('200 ok'));
   });
 
@@ -247,7 +247,7 @@ describe('what an operator does reaches both processes:', () => {
     const { partnerId, testKey, liveKey } = await createCustomer(pool);
     expect(await pings(testKey)).toEqual(['200 ok', '200 ok']);
     const keys = await listKeys(pool, partnerId);
-    await revokeKey(deskOf(pool), keys.find(({ mode }) => mode === 'test')!.keyId);
+    await revokeKey(auditContextOf(pool), keys.find(({ mode }) => mode === 'test')!.keyId);
     await expect.poll(() => pings(testKey), patience).toEqual(Array(2).fill('401 unauthorized'));
     expect(await pings(liveKey)).toEqual(['200 ok', '200 ok']);
   });
@@ -257,7 +257,7 @@ describe('what an operator does reaches both processes:', () => {
     const pay = async () =>
       (await together(testKey, 2, partner => partner.pay({ qr_url: newLink(15_000) }))).map(codeOf);
     expect(await pay()).toEqual(['200 succeeded', '200 succeeded']);
-    await setLimits(deskOf(pool), partnerId, { maxKopecks: 14_999n });
+    await setLimits(auditContextOf(pool), partnerId, { maxKopecks: 14_999n });
     await expect.poll(pay, patience).toEqual(Array(2).fill('400 amount_limit_exceeded'));
   });
 });

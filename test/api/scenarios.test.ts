@@ -18,7 +18,7 @@ import {
 } from '../../src/webhooks/index.ts';
 import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
@@ -28,7 +28,7 @@ const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address });
 const vault = createVault(secretKey);
 const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
-const sending = { ...deps, vault, sender, webhookPausesSec: [0, 10, 30, 120] };
+const sending = { ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] };
 let delivery = startDelivery(sending);
 afterAll(() => delivery.stop());
 afterAll(() => sender.close());
@@ -45,7 +45,7 @@ const asking = (kopeck_scenario: unknown, kopecks = 10_000) => ({
 async function newPartner() {
   const { partnerId, testKey, liveKey } = await createCustomer(pool);
   const receiver = await startReceiver();
-  await setWebhook(deskOf(pool, clock), vault, partnerId, receiver.url);
+  await setWebhook(auditContextOf(pool, clock), vault, partnerId, receiver.url);
   const heard = () => receiver.received.map(({ json }) => json.data.id);
   const untilHeard = (ids: string[]) =>
     vi.waitFor(() => expect(heard()).toEqual(ids), { timeout: 5_000, interval: 5 });

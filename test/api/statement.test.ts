@@ -4,7 +4,7 @@ import { credit } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 // Long over by the clock of the database too, without which no day is closed.
@@ -14,8 +14,8 @@ beforeEach(() => setRate(pool, clock));
 
 /** Its books begin by the clock of the test: entries never go back in time. */
 async function newCustomer() {
-  const desk = deskOf(pool, clock);
-  const { partnerId } = await createPartner(desk, 'Shop of the past');
+  const audit = auditContextOf(pool, clock);
+  const { partnerId } = await createPartner(audit, 'Shop of the past');
   const funding = { partnerId, mode: 'live', reference: 'funding', microUsdt: 1_000_000_000n } as const;
   await credit(pool, clock, [funding]);
   return {

@@ -12,7 +12,7 @@ import {
 } from '../../src/webhooks/index.ts';
 import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
@@ -22,7 +22,7 @@ const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const vault = createVault(secretKey);
 const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
-const delivery = startDelivery({ ...deps, vault, sender, webhookPausesSec: [0, 10, 30, 120] });
+const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
 const stopRecovery = startRecovery(deps);
 afterAll(async () => {
   await stopRecovery();
@@ -98,7 +98,7 @@ describe('the test clock', () => {
   test('shortens the pause before the next attempt, and lets go of what is held back', async () => {
     const partner = await newPartner();
     const receiver = await startReceiver();
-    await setWebhook(deskOf(pool, clock), vault, partner.partnerId, receiver.url);
+    await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);
     receiver.answer(withStatus(500));
     await partner.pay({ qr_url: newLink(10_000) });
     const attempts = (count: number) =>
@@ -128,7 +128,7 @@ describe('the test clock', () => {
     const partner = await newPartner();
     const live = partnerAt(address, partner.liveKey);
     const receiver = await startReceiver();
-    await setWebhook(deskOf(pool, clock), vault, partner.partnerId, receiver.url);
+    await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);
     receiver.answer(withStatus(500));
     const paid = await makeQr(simulator);
     await live.pay({ qr_url: paid.link });

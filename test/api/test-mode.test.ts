@@ -14,12 +14,12 @@ import {
   startApi,
 } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 const { address, deps } = await startApi({ pool, clock });
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 beforeEach(() => setRate(pool, clock));
 afterAll(async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 async function newPartner(limits: Partial<Limits> = {}) {
   const { partnerId, testKey, liveKey } = await createCustomer(pool);
-  await setLimits(desk, partnerId, limits);
+  await setLimits(audit, partnerId, limits);
   return { ...partnerAt(address, testKey), partnerId, testKey, liveKey };
 }
 type Partner = Awaited<ReturnType<typeof newPartner>>;
@@ -324,7 +324,7 @@ describe('concurrent payments', () => {
   });
 
   test('are two for a new partner, and test and live are counted apart', async () => {
-    const { partnerId } = await createPartner(desk, 'Newcomer');
+    const { partnerId } = await createPartner(audit, 'Newcomer');
     const partner = partnerAt(address, await issueKey(pool, partnerId, 'test'));
     const outcomes = [];
     for (let count = 0; count < 3; count++)
@@ -440,19 +440,19 @@ describe('the balance', () => {
 describe('the operator', () => {
   test.each(['Test recipient', ' TEST  RECIPIENT ', 'test'])('blocks the recipient %j', async name => {
     const partner = await newPartner();
-    await blockRecipient(desk, name);
+    await blockRecipient(audit, name);
     const link = newLink(10_000);
     expect(codeOf(await partner.pay({ qr_url: link }, 'blocked'))).toBe('403 recipient_blocked');
     expect((await partner.post('/v1/qr/resolve', { body: { qr_url: link } })).json.payable).toBe(false);
     await expectNothingHappened(partner);
-    await unblockRecipient(desk, name);
+    await unblockRecipient(audit, name);
     expect(codeOf(await partner.pay({ qr_url: link }, 'blocked'))).toBe('200 succeeded');
   });
 
   test('closes for maintenance: no new payments, everything else goes on', async () => {
     const partner = await newPartner();
     const running = await partner.pay({ qr_url: newLink(10_002) });
-    await setMaintenance(desk, true);
+    await setMaintenance(audit, true);
     expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'paused'))).toBe('503 maintenance');
     for (const path of [
       '/v1/ping',
@@ -467,7 +467,7 @@ describe('the operator', () => {
     clock.advance(30_000);
     await recoverDuePayments(deps);
     expect((await partner.get(`/v1/payments/${running.json.id}`)).json.status).toBe('succeeded');
-    await setMaintenance(desk, false);
+    await setMaintenance(audit, false);
     expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'paused'))).toBe('200 succeeded');
   });
 });
@@ -589,9 +589,9 @@ describe('several objections at once', () => {
     const key = await issueKey(pool, partner.partnerId, 'test', ['192.0.2.1']);
     const running = newLink(10_002);
     expect(codeOf(await partner.pay({ qr_url: running }, 'known'))).toBe('200 processing');
-    await setMaintenance(desk, true);
-    await blockRecipient(desk, 'Test recipient');
-    await setSuspended(desk, partner.partnerId, true);
+    await setMaintenance(audit, true);
+    await blockRecipient(audit, 'Test recipient');
+    await setSuspended(audit, partner.partnerId, true);
 
     let [token, from, idempotencyKey] = [`${key}0`, '198.51.100.1', 'known' as string | undefined];
     let body: object | undefined;
@@ -612,9 +612,9 @@ describe('several objections at once', () => {
     expect(await attempt()).toBe('ip_not_allowed');
     from = '192.0.2.1';
     await expect.poll(attempt, soon).toBe('partner_suspended');
-    await setSuspended(desk, partner.partnerId, false);
+    await setSuspended(audit, partner.partnerId, false);
     await expect.poll(attempt, soon).toBe('rate_limited');
-    await setLimits(desk, partner.partnerId, { createRps: 1_000, createBurst: 1_000 });
+    await setLimits(audit, partner.partnerId, { createRps: 1_000, createBurst: 1_000 });
     clock.advance(301_000);
     await expect.poll(attempt, soon).toBe('malformed');
     body = { qr_url: 'nonsense', amount_rub: '5.00' };
@@ -626,7 +626,7 @@ describe('several objections at once', () => {
     expect(await attempt()).toBe('idempotency_conflict');
     idempotencyKey = 'fresh';
     expect(await attempt()).toBe('maintenance');
-    await setMaintenance(desk, false);
+    await setMaintenance(audit, false);
     expect(await attempt()).toBe('rate_unavailable');
     await setRate(pool, clock);
     expect(await attempt()).toBe('invalid_qr');
@@ -640,17 +640,17 @@ describe('several objections at once', () => {
     expect(await attempt()).toBe('invalid_request');
     body = { qr_url: running.replace('10002', '999999903') };
     expect(await attempt()).toBe('amount_limit_exceeded');
-    await setLimits(desk, partner.partnerId, { maxKopecks: 1_000_000_000n });
+    await setLimits(audit, partner.partnerId, { maxKopecks: 1_000_000_000n });
     await expect.poll(attempt, soon).toBe('recipient_blocked');
-    await unblockRecipient(desk, 'Test recipient');
+    await unblockRecipient(audit, 'Test recipient');
     expect(await attempt()).toBe('qr_changed');
     body = { qr_url: running.replace('10002', '999999900') };
     expect(await attempt()).toBe('duplicate_qr_in_flight');
     body = { qr_url: newLink(999_999_900) };
     expect(await attempt()).toBe('gateway_busy');
-    await setLimits(desk, partner.partnerId, { concurrent: 2 });
+    await setLimits(audit, partner.partnerId, { concurrent: 2 });
     expect(await attempt()).toBe('daily_limit_exceeded');
-    await setLimits(desk, partner.partnerId, { dailyKopecks: null });
+    await setLimits(audit, partner.partnerId, { dailyKopecks: null });
     expect(await attempt()).toBe('insufficient_balance');
     expect((await balanceOf(partner)).heldMicroUsdt).toBe(1_081_298n);
     expect((await balanceOf(partner)).settledMicroUsdt).toBe(0n);

@@ -13,9 +13,9 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { createOperator, resetOperator } from '../../src/operators/index.ts';
-import { findAnywhere, resolvePayment } from '../../src/payments/index.ts';
+import { decidePayment, findPaymentAnywhere } from '../../src/payments/index.ts';
 import { secretKey, setRate } from '../helpers/customers.ts';
-import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { hireOperator, openInReview } from '../helpers/review.ts';
 
 const { pool } = await createDatabase();
@@ -49,7 +49,7 @@ async function ask(operator = asker, amountKopecks = large) {
   return { paymentId, requestId: asked.request.requestId };
 }
 
-const statusOf = async (paymentId: Id<'pay'>) => (await findAnywhere(pool, paymentId))!.status;
+const statusOf = async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status;
 const stateOf = async (requestId: Id<'apr'>) =>
   (await listRequests(pool)).find(request => request.requestId === requestId)!.state;
 const auditOf = async (subject: string) =>
@@ -225,7 +225,7 @@ describe('resolving a payment', () => {
 
   test('a payment that has ended meanwhile: the request is void, and nothing is done', async () => {
     const { paymentId, requestId } = await ask();
-    await resolvePayment(deskOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' });
+    await decidePayment(auditContextOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'void', why: 'already_ended' });
     expect(await statusOf(paymentId)).toBe('failed');
     expect(await stateOf(requestId)).toBe('void');
@@ -234,10 +234,14 @@ describe('resolving a payment', () => {
 
   test('a payment that is being asked about: refused, and the request goes on waiting', async () => {
     const { paymentId, requestId } = await ask();
-    await pool.query('UPDATE open_payments SET owner = 77 WHERE payment_id = $1', [uuidFromId(paymentId)]);
+    await pool.query('UPDATE open_payments SET lease_holder = 77 WHERE payment_id = $1', [
+      uuidFromId(paymentId),
+    ]);
     expect(await approve(second, requestId)).toEqual({ outcome: 'under_way' });
     expect(await stateOf(requestId)).toBe('waiting');
-    await pool.query('UPDATE open_payments SET owner = NULL WHERE payment_id = $1', [uuidFromId(paymentId)]);
+    await pool.query('UPDATE open_payments SET lease_holder = NULL WHERE payment_id = $1', [
+      uuidFromId(paymentId),
+    ]);
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
   });
 
@@ -275,7 +279,7 @@ describe('resolving a payment', () => {
       const { paymentId, requestId } = await ask();
       const [decision, ended] = await Promise.all([
         approve(second, requestId),
-        resolvePayment(deskOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' }),
+        decidePayment(auditContextOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' }),
       ]);
       const approved = decision.outcome === 'done';
       expect(ended.outcome).toBe(approved ? 'already_ended' : 'resolved');
@@ -331,12 +335,16 @@ describe('crediting a balance', () => {
   test('a reference that was used meanwhile: void, and nothing is done', async () => {
     const other = await waiting('used by another amount');
     const item = { partnerId, mode: 'live', microUsdt: 7n } as const;
-    await topUp(deskOf(pool), { ...item, reference: 'used by another amount' });
+    await topUp(auditContextOf(pool), { ...item, reference: 'used by another amount' });
     expect(await approve(second, other)).toEqual({ outcome: 'void', why: 'reference_conflict' });
     expect(await creditsOf('used by another amount')).toEqual([7n]);
 
     const same = await waiting('used by the same amount');
-    await topUp(deskOf(pool), { ...item, microUsdt: 2_000_000_000n, reference: 'used by the same amount' });
+    await topUp(auditContextOf(pool), {
+      ...item,
+      microUsdt: 2_000_000_000n,
+      reference: 'used by the same amount',
+    });
     expect(await approve(second, same)).toEqual({ outcome: 'void', why: 'already_credited' });
     expect(await creditsOf('used by the same amount')).toEqual([2_000_000_000n]);
   });

@@ -24,7 +24,7 @@ describe('settings', () => {
       rateRefreshSec: 60,
       rateMaxAgeSec: 300,
       cryptoPayToken: undefined,
-      webhookPausesSec: [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600],
+      webhookRetryScheduleSec: [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600],
       webhookAllowPrivate: true,
       publicUrl: undefined,
       telegramToken: undefined,
@@ -96,10 +96,10 @@ describe('settings', () => {
     ['RATE_MAX_AGE_SEC', '0'],
     ['RATE_MAX_AGE_SEC', 'NaN'],
     ['CRYPTO_PAY_TOKEN', 'two words'],
-    ['WEBHOOK_PAUSES_SEC', ','],
-    ['WEBHOOK_PAUSES_SEC', '0,,10'],
-    ['WEBHOOK_PAUSES_SEC', '10,30'],
-    ['WEBHOOK_PAUSES_SEC', '0,1.5'],
+    ['WEBHOOK_RETRY_SCHEDULE_SEC', ','],
+    ['WEBHOOK_RETRY_SCHEDULE_SEC', '0,,10'],
+    ['WEBHOOK_RETRY_SCHEDULE_SEC', '10,30'],
+    ['WEBHOOK_RETRY_SCHEDULE_SEC', '0,1.5'],
     ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
   ])('a bad %s (%s) stops the start with one line that names it', (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(OperatorError);

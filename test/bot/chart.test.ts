@@ -1,6 +1,6 @@
 import { PNG } from 'pngjs';
 import { describe, expect, test } from 'vitest';
-import { drawRateChart, type RatePoint } from '../../src/bot/chart.ts';
+import { drawRateChart, type RatePoint } from '../../src/bot/images/chart.ts';
 
 const title = 'USDT/RUB, 24 h';
 const rates = (...all: bigint[]): RatePoint[] =>

@@ -3,7 +3,7 @@ import { approveLive } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -21,8 +21,8 @@ test.each([
   const name = language === 'ru' ? 'Лавка' : 'Shop';
   const { owner, partnerId } = await ownerOf(world, pool, name, language);
   const receiver = await startReceiver();
-  await approveLive(deskOf(pool), partnerId);
-  await setWebhook(deskOf(pool), createVault(secretKey), partnerId, receiver.url);
+  await approveLive(auditContextOf(pool), partnerId);
+  await setWebhook(auditContextOf(pool), createVault(secretKey), partnerId, receiver.url);
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   for (const kopecks of [30_510, 10_001, 10_002]) await api.pay({ qr_url: newLink(kopecks) });
 

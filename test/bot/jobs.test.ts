@@ -1,12 +1,12 @@
 import { Api } from 'grammy';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { addJob, type Lane, type Task } from '../../src/bot/jobs.ts';
-import { distributeNotices } from '../../src/bot/notices.ts';
-import { doDueJobs } from '../../src/bot/teller.ts';
-import { meetUser } from '../../src/bot/users.ts';
-import { watch } from '../../src/bot/watch.ts';
-import { leaveNotice } from '../../src/db/notices.ts';
+import { meetUser } from '../../src/bot/conversation/users.ts';
+import { addJob, type Lane, type Task } from '../../src/bot/notices/jobs.ts';
+import { distributeNotices } from '../../src/bot/notices/notices.ts';
+import { doDueJobs } from '../../src/bot/notices/sender.ts';
+import { watch } from '../../src/bot/notices/watch.ts';
+import { writeNotice } from '../../src/db/notices.ts';
 import { acceptInvitation, invite, removeMember, signUp } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -50,10 +50,10 @@ async function someone(firstName: string) {
   const userId = BigInt(user.account.id);
   await user.send('/start');
   await meetUser(pool, clock, userId, 'en');
-  const desk = { pool, clock, actor: 'test' };
-  const signed = await signUp(desk, { userId, name: firstName }, `Partner of ${firstName}`);
+  const audit = { pool, clock, actor: 'test' };
+  const signed = await signUp(audit, { userId, name: firstName }, `Partner of ${firstName}`);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
-  return { user, userId, desk, partnerId: signed.partner.partnerId };
+  return { user, userId, audit, partnerId: signed.partner.partnerId };
 }
 
 const notice: Task = {
@@ -157,17 +157,17 @@ test('one message that the staff chat refuses does not hold up those behind it',
 });
 
 test('whoever is removed is not told what waited for them', async () => {
-  const { user, userId, desk, partnerId } = await someone('Stays');
+  const { user, userId, audit, partnerId } = await someone('Stays');
   const leaving = telegram.user({ firstName: 'Leaves', languageCode: 'en' });
   const leavingId = BigInt(leaving.account.id);
   await leaving.send('/start');
   await meetUser(pool, clock, leavingId, 'en');
-  const token = await invite(desk, partnerId, userId, 'viewer');
-  await acceptInvitation(desk, token, { userId: leavingId, name: 'Leaves' });
-  await leaveNotice(pool, clock, partnerId, 'sending_suspended');
+  const token = await invite(audit, partnerId, userId, 'viewer');
+  await acceptInvitation(audit, token, { userId: leavingId, name: 'Leaves' });
+  await writeNotice(pool, clock, partnerId, 'sending_suspended');
   await distributeNotices(pool, clock);
   expect((await waiting()).map(({ chatId }) => chatId)).toContain(leavingId);
-  await removeMember(desk, partnerId, leavingId);
+  await removeMember(audit, partnerId, leavingId);
   await work();
   await user.reads(/Sending of webhooks is suspended/);
   expect(leaving.messages.filter(({ from }) => from.is_bot)).toEqual([]);
@@ -178,7 +178,7 @@ test('two processes that digest at once tell it once', async () => {
   const { userId, partnerId } = await someone('Once');
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 20; n++)
-      await leaveNotice(pool, clock, partnerId, 'delivery_failed', { event_id: n });
+      await writeNotice(pool, clock, partnerId, 'delivery_failed', { event_id: n });
     await Promise.all([1, 2, 3, 4].map(() => distributeNotices(pool, clock)));
     const { rows } = await pool.query(
       `DELETE FROM chat_jobs WHERE chat_id = $1 AND task->>'kind' = 'delivery_failed' RETURNING task->'count' AS count`,

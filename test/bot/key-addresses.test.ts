@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { acceptInvitation, approveLive, invite, setAllowedAddresses } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });
 const { address } = await startApi({ pool });
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 
 test.each([
   [
@@ -62,13 +62,13 @@ test.each([
 
 test('a developer changes those of test keys only, and nobody those of another partner', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Careful');
-  await approveLive(desk, partnerId);
+  await approveLive(audit, partnerId);
   const idOf = (key: string) => key.split('_')[2]!;
   const live = idOf(await issueKey(pool, partnerId, 'live'));
   const test = idOf(await issueKey(pool, partnerId, 'test'));
   const dan = world.telegram.user({ firstName: 'Dan', languageCode: 'en' });
-  const token = await invite(desk, partnerId, null, 'developer');
-  await acceptInvitation(desk, token, { userId: BigInt(dan.account.id), name: 'Dan' });
+  const token = await invite(audit, partnerId, null, 'developer');
+  await acceptInvitation(audit, token, { userId: BigInt(dan.account.id), name: 'Dan' });
   await dan.send('/menu');
   const { message } = await dan.reads(/Your role: developer/);
   const suffix = partnerId.slice(4);
@@ -90,7 +90,7 @@ test('a key with more addresses than a message has room for can still be looked 
   const { owner, partnerId } = await ownerOf(world, pool, 'Many offices');
   const keyId = (await issueKey(pool, partnerId, 'test')).split('_')[2]!;
   const offices = Array.from({ length: 250 }, (_, n) => `2001:db8:aaaa:bbbb:cccc:dddd:eeee:${n}`);
-  await setAllowedAddresses(desk, keyId, offices);
+  await setAllowedAddresses(audit, keyId, offices);
   await owner.press('🔑 Keys');
   await owner.reads(/Keys in force/);
   await owner.press(`🧪 ${keyId}`);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { findWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { place, qrPicture, render } from './pictures.ts';
 import { ownerOf, startBotWorld } from './world.ts';
@@ -21,7 +21,7 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
   await owner.reads(/no keys in force/);
   const refused = await owner.press('➕ Live key');
   expect((await refused.answer()).text).toMatch(/not approved yet/);
-  await approveLive(deskOf(pool), partnerId);
+  await approveLive(auditContextOf(pool), partnerId);
   await owner.reads(/Live mode is approved/);
 
   await owner.press('➕ Live key');

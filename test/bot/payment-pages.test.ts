@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setLimits } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { Screen } from '../telegram/person.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -21,7 +21,7 @@ const down = (from: number, to: number) => Array.from({ length: from - to + 1 },
 
 /** Every fourth is declined, and the rest is paid. */
 async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: number) {
-  await setLimits(deskOf(pool), partnerId, { createRps: 1_000, createBurst: 1_000 });
+  await setLimits(auditContextOf(pool), partnerId, { createRps: 1_000, createBurst: 1_000 });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   for (let n = 1; n <= count; n++)
     await api.pay({ qr_url: newLink(n % 4 === 0 ? 10_001 : 30_510), external_id: `order-${n}` });

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { decodeImage } from '../../src/bot/image.ts';
-import { readQrPhoto } from '../../src/bot/qr-photo.ts';
+import { decodeImage } from '../../src/bot/images/decode.ts';
+import { readQrPhoto } from '../../src/bot/images/qr-photo.ts';
 import { createRandom } from '../helpers/random.ts';
 import {
   blur,

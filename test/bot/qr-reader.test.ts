@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createQrReader } from '../../src/bot/qr-reader.ts';
+import { createQrReader } from '../../src/bot/images/qr-reader.ts';
 import { place, qrPicture, render, toPng } from './pictures.ts';
 
 const photo = toPng(render(place(qrPicture('a code'), 150, 150, 240), 300, 300));

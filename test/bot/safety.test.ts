@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { invite, removeMember } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/people.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -115,10 +115,10 @@ test('an invitation lets one person in; roles are kept; whoever is removed is ou
 test('an invitation ends with a day, and with the ownership of whoever made it', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Doors');
   const second = await bring(owner, 'owner', 'Olga');
-  const desk = { ...deskOf(pool), clock };
-  const ofRemoved = await invite(desk, partnerId, BigInt(second.account.id), 'owner');
-  const old = await invite(desk, partnerId, BigInt(owner.account.id), 'owner');
-  await removeMember(desk, partnerId, BigInt(second.account.id));
+  const audit = { ...auditContextOf(pool), clock };
+  const ofRemoved = await invite(audit, partnerId, BigInt(second.account.id), 'owner');
+  const old = await invite(audit, partnerId, BigInt(owner.account.id), 'owner');
+  await removeMember(audit, partnerId, BigInt(second.account.id));
   clock.advance(24 * 3_600_000);
   const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });
   for (const token of [ofRemoved, old]) {

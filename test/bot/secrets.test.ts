@@ -12,7 +12,7 @@ import {
 } from '../../src/partners/index.ts';
 import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { secretKey } from '../helpers/customers.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import type { PrivateUser } from '../telegram/people.ts';
 import { ownerOf, startBotWorld } from './world.ts';
@@ -20,7 +20,7 @@ import { ownerOf, startBotWorld } from './world.ts';
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });
 const { telegram } = world;
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 const vault = createVault(secretKey);
 
 afterEach(() => {
@@ -33,8 +33,8 @@ async function partnerWith(role: MemberRole, name: string) {
   const { owner, partnerId } = await ownerOf(world, pool, name);
   const member = telegram.user({ firstName: `Member of ${name}`, languageCode: 'en' });
   const userId = BigInt(member.account.id);
-  const token = await invite(desk, partnerId, BigInt(owner.account.id), role);
-  await acceptInvitation(desk, token, { userId, name: member.account.first_name });
+  const token = await invite(audit, partnerId, BigInt(owner.account.id), role);
+  await acceptInvitation(audit, token, { userId, name: member.account.first_name });
   await member.send('/menu');
   await member.reads(/Your role/);
   // That somebody joined is told to the team: a misfortune that a test asks for must not meet that message.
@@ -47,7 +47,7 @@ async function partnerWith(role: MemberRole, name: string) {
       )
     ).rows[0].count;
   await expect.poll(left).toBe(0);
-  return { owner, member, partnerId, remove: () => removeMember(desk, partnerId, userId) };
+  return { owner, member, partnerId, remove: () => removeMember(audit, partnerId, userId) };
 }
 
 async function askForTestKey(person: PrivateUser): Promise<void> {
@@ -81,7 +81,7 @@ test('a key that could not be shown is revoked', async () => {
 
 test('a secret is rotated only when there is a message to show the new one in', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Unrotated');
-  await setWebhook(desk, vault, partnerId, 'https://receiver.example/hook');
+  await setWebhook(audit, vault, partnerId, 'https://receiver.example/hook');
   const before = await secretOf(partnerId);
   await owner.press('📬 Webhook');
   await owner.reads(/receiver\.example/);
@@ -115,7 +115,7 @@ test('whoever is removed while their webhook is checked does not re-enable it, n
     await held.promise;
     response.writeHead(204).end();
   });
-  await setWebhook(desk, vault, partnerId, receiver.url);
+  await setWebhook(audit, vault, partnerId, receiver.url);
   await pool.query('UPDATE webhooks SET suspended_at = now(), given_up = 3 WHERE url = $1', [receiver.url]);
   await member.press('📬 Webhook');
   await member.reads(/suspended/);
@@ -135,9 +135,9 @@ test('whoever is removed while their webhook is checked does not re-enable it, n
 
 test('a developer can neither revoke a live key nor confirm what an owner began', async () => {
   const { owner, member, partnerId } = await partnerWith('developer', 'Live');
-  await approveLive(desk, partnerId);
+  await approveLive(audit, partnerId);
   const wanted = { partnerId, mode: 'live' as const, allowedAddresses: [] };
-  const creation = await createKey(desk, secretKey, wanted);
+  const creation = await createKey(audit, secretKey, wanted);
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { keyId } = creation.apiKey;
   await member.press('🔑 Keys');

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import type { openDatabase } from '../../src/db/database.ts';
-import { alone } from '../../src/neighbours.ts';
-import { type Closing, startService } from '../../src/service.ts';
+import { singleProcess } from '../../src/runtime/cluster-channel.ts';
+import { type Cleanup, startService } from '../../src/runtime/service.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -91,12 +91,12 @@ test('the whole service stops soon with news that were brought to its port under
     TELEGRAM_WEBHOOK_URL: 'https://kopeck.example/telegram/news',
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-the-tests',
   });
-  const closings: Closing[] = [];
+  const cleanups: Cleanup[] = [];
   const address = await startService(
     settings,
     { pool } as Awaited<ReturnType<typeof openDatabase>>,
-    alone,
-    closings,
+    singleProcess,
+    cleanups,
   );
   const user = telegram.user({ firstName: 'Waiting', languageCode: 'en' });
   telegram.fail({ kind: 'hang' }, { chatId: user.account.id, times: 100 });
@@ -120,7 +120,7 @@ test('the whole service stops soon with news that were brought to its port under
   });
   await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(before);
   const tookMs = await timed(async () => {
-    for (const close of closings.reverse()) await close();
+    for (const close of cleanups.reverse()) await close();
   });
   expect(tookMs).toBeLessThan(boundMs);
   expect((await bringing).status).toBe(200);

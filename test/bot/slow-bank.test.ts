@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { newLink } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
 /** A bank that takes every question and answers none until it is told to. */
@@ -19,7 +19,7 @@ const world = await startBotWorld({ pool, gatewayUrl });
 
 test('whoever waits for the bank to tell what a link is for can go on meanwhile', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Impatient');
-  await approveLive(deskOf(pool), partnerId);
+  await approveLive(auditContextOf(pool), partnerId);
   await owner.send(newLink(30_510));
   await owner.send('/menu');
   await owner.reads(/Your role/, 3_000);

@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { acceptInvitation, invite, listMembers, type MemberRole } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/people.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -11,11 +11,11 @@ const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
 const world = await startBotWorld({ pool, clock });
 const { telegram } = world;
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 
 async function join(partnerId: Id<'prt'>, role: MemberRole, user: PrivateUser): Promise<void> {
   const person = { userId: BigInt(user.account.id), name: user.account.first_name };
-  const { outcome } = await acceptInvitation(desk, await invite(desk, partnerId, null, role), person);
+  const { outcome } = await acceptInvitation(audit, await invite(audit, partnerId, null, role), person);
   expect(outcome).toBe('joined');
 }
 
@@ -112,7 +112,7 @@ test.each([
 ] as const)('nobody joins a full team, and the invitation stays, in %s', async (languageCode, full) => {
   const { partnerId } = await ownerOf(world, pool, 'Full');
   await fill(partnerId, 39);
-  const token = await invite(desk, partnerId, null, 'developer');
+  const token = await invite(audit, partnerId, null, 'developer');
   const guest = telegram.user({ firstName: 'Guest', languageCode });
   await guest.send(`/start inv_${token}`);
   await guest.reads(full);

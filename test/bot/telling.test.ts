@@ -5,17 +5,17 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { planMaintenance, setMaintenance } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { approveLive, signUp } from '../../src/partners/index.ts';
-import { resolvePayment } from '../../src/payments/index.ts';
+import { decidePayment } from '../../src/payments/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
 const world = await startBotWorld({ pool, clock });
 const { telegram } = world;
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 
 const notify = (partnerId: Id<'prt'>, kind: string, count = 1) =>
   pool.query(
@@ -138,14 +138,14 @@ test('whoever blocks the bot is left alone until they come back', async () => {
 
 test('a credit, maintenance, and a rate that grows stale and fresh again: once to each person', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'News', 'ru');
-  await signUp(desk, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
-  await topUp(desk, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
+  await signUp(audit, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
+  await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
   await owner.reads(/Зачислено: 5\.000000 USDT/);
-  await planMaintenance(desk, { from: new Date('2026-11-20T22:00Z'), until: new Date('2026-11-20T23:00Z') });
+  await planMaintenance(audit, { from: new Date('2026-11-20T22:00Z'), until: new Date('2026-11-20T23:00Z') });
   await owner.reads(/работы с 2026-11-20 22:00 UTC до 2026-11-20 23:00 UTC/);
-  await setMaintenance(desk, true);
+  await setMaintenance(audit, true);
   await owner.reads(/новые платежи пока не принимаются/);
-  await setMaintenance(desk, false);
+  await setMaintenance(audit, false);
   await owner.reads(/Технические работы окончены/);
   await setRate(pool, clock);
   clock.advance(301_000);
@@ -161,8 +161,8 @@ test('a payment that takes long, and its end', async () => {
   const { address } = await startApi({ pool, clock, gatewayUrl: bank, answerWithinMs: 200 });
   await setRate(pool, clock);
   const { owner, partnerId } = await ownerOf(world, pool, 'Slow');
-  await approveLive(desk, partnerId);
-  await topUp(desk, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
+  await approveLive(audit, partnerId);
+  await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 50_000_000n });
   const api = partnerAt(address, await issueKey(pool, partnerId, 'live'));
   const turning = setInterval(() => clock.advance(100), 50);
   const { json } = await api.pay({ qr_url: newLink(18_500), external_id: 'slow-1' });
@@ -171,7 +171,7 @@ test('a payment that takes long, and its end', async () => {
   clock.advance(11 * 60_000);
   await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB takes long`), 10_000);
   await pool.query('UPDATE open_payments SET owner = NULL');
-  expect(await resolvePayment(desk, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
+  expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });
   await owner.reads(/has ended: failed/, 10_000);

@@ -84,8 +84,8 @@ export async function startBotWorld({
 export async function ownerOf(world: BotWorld, pool: Pool, name: string, languageCode: 'ru' | 'en' = 'en') {
   const owner = world.telegram.user({ firstName: `Owner of ${name}`, languageCode });
   const person = { userId: BigInt(owner.account.id), name: owner.account.first_name };
-  const desk = { pool, clock: systemClock, actor: `telegram:${person.userId}` };
-  const signed = await signUp(desk, person, name);
+  const audit = { pool, clock: systemClock, actor: `telegram:${person.userId}` };
+  const signed = await signUp(audit, person, name);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
   await owner.send('/menu');
   await owner.reads(new RegExp(name));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/people.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -165,7 +165,7 @@ test.each(cases)(
   '$name: a wrong answer is explained and the question stays',
   async ({ language, question }) => {
     const { owner, partnerId } = await ownerOf(world, pool, `Wrong ${question.path.at(-1)}`, language);
-    await approveLive(deskOf(pool), partnerId);
+    await approveLive(auditContextOf(pool), partnerId);
     await follow(owner, question);
     for (const typed of question.answers) {
       clock.advance(1_000);

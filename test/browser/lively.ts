@@ -3,7 +3,7 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import type { startConsole } from '../helpers/console.ts';
-import { deskOf, secretKey, setRate } from '../helpers/customers.ts';
+import { auditContextOf, secretKey, setRate } from '../helpers/customers.ts';
 import type { Simulator } from '../helpers/simulator.ts';
 import { openShop } from './shop.ts';
 
@@ -47,11 +47,11 @@ export async function fillDay(
     await admin.post('/partners', { name });
   const lottery = (await admin.post('/partners', { name: 'Лотерея' })).json.partner_id;
   await admin.post(`/partners/${lottery}/suspend`);
-  const newcomer = await signUp(deskOf(pool), { userId: 77n, name: 'Owner' }, 'Чайная лавка');
+  const newcomer = await signUp(auditContextOf(pool), { userId: 77n, name: 'Owner' }, 'Чайная лавка');
   if (newcomer.outcome !== 'signed_up') throw new Error(newcomer.outcome);
 
   await setWebhook(
-    deskOf(pool),
+    auditContextOf(pool),
     createVault(secretKey),
     shop.partnerId,
     'https://pay.example.com/kopeck/events',

@@ -3,7 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { createCustomer } from '../helpers/customers.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
 import { answer, cardOf, press, rowOf } from './acts.ts';
 import { describeInBrowser, openWorld } from './world.ts';
@@ -19,7 +19,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     page = await world.as('support');
     customer = await createCustomer(pool);
     receiver = await startReceiver();
-    await setWebhook(deskOf(pool), createVault(secretKey), customer.partnerId, receiver.url);
+    await setWebhook(auditContextOf(pool), createVault(secretKey), customer.partnerId, receiver.url);
     await partnerAt(world.address, customer.testKey).pay({ qr_url: newLink(10_000) });
   });
 

@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { partnerAt } from '../helpers/api.ts';
 import { createCustomer } from '../helpers/customers.ts';
-import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { answer, cardOf, keepStale, press, rowOf } from './acts.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
@@ -31,7 +31,7 @@ describeInBrowser('partners', async browser => {
   });
 
   test('one that asks for live mode is refused, then approved', async () => {
-    const signed = await signUp(deskOf(pool), { userId: 77n, name: 'Olga' }, 'Пекарня');
+    const signed = await signUp(auditContextOf(pool), { userId: 77n, name: 'Olga' }, 'Пекарня');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     await page.goto(`/console/partners/${signed.partner.partnerId}`);
     await page.getByText('Live mode asked for').waitFor();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createOperator, setupUrl } from '../../src/operators/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { deskOf, secretKey } from '../helpers/customers.ts';
+import { auditContextOf, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { enrolOperator, goodPassword } from '../helpers/operators.ts';
 import { codeOfText } from './totp.ts';
@@ -21,7 +21,10 @@ describeInBrowser('signing in', async browser => {
   }
 
   test('a link sets up the access of somebody new, once', async () => {
-    const invited = await createOperator(deskOf(pool, clock), secretKey, { name: 'vera', role: 'support' });
+    const invited = await createOperator(auditContextOf(pool, clock), secretKey, {
+      name: 'vera',
+      role: 'support',
+    });
     if (invited.outcome !== 'created') throw new Error(invited.outcome);
     const page = await world.visit();
     await page.goto(setupUrl(world.address, invited.token));

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { readSecrets, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
-import { deskOf, secretKey } from '../helpers/customers.ts';
+import { auditContextOf, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 import { startSimulator } from '../helpers/simulator.ts';
@@ -15,7 +15,7 @@ describeInBrowser('one payment', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
   const receiver = await startReceiver();
-  await setWebhook(deskOf(pool), deps.vault, shop.partnerId, receiver.url);
+  await setWebhook(auditContextOf(pool), deps.vault, shop.partnerId, receiver.url);
   const delivery = startDelivery({ ...deps, log: { warn: () => {}, error: () => {} } });
   afterAll(() => delivery.stop());
 

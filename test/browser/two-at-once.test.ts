@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { resolvePayment } from '../../src/payments/index.ts';
-import { deskOf } from '../helpers/customers.ts';
+import { decidePayment } from '../../src/payments/index.ts';
+import { auditContextOf } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openShop, recordOf, resolve } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
@@ -78,7 +78,10 @@ describeInBrowser('two operators', async browser => {
     const button = await prepare(page, `/console/payments/${paymentId}`, 'failed');
     // The page hears nothing of what happens now.
     await page.route(`**/console/api/payments/${paymentId}`, () => {});
-    await resolvePayment(deskOf(pool), paymentId, { outcome: 'succeeded', reason: 'at the command line' });
+    await decidePayment(auditContextOf(pool), paymentId, {
+      outcome: 'succeeded',
+      reason: 'at the command line',
+    });
     world.announceRefusals(409);
     await button.click();
     await page.getByRole('alert').getByText(endedMeanwhile).waitFor();

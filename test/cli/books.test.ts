@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openStatement, writeStatement } from '../../src/ledger/index.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
@@ -13,7 +13,7 @@ test("a partner's day, the same bytes as everywhere", async () => {
   const today = new Date().toISOString().slice(0, 10);
   const account = { partnerId, mode: 'live' } as const;
   for (const form of ['json', 'csv'] as const) {
-    const statement = await openStatement(pool, deskOf(pool).clock, account, new Date(today));
+    const statement = await openStatement(pool, auditContextOf(pool).clock, account, new Date(today));
     let text = '';
     for await (const piece of writeStatement(pool, statement!, form)) text += piece;
     const args = ['ledger', 'statement', partnerId, '--mode', 'live', '--day', today];

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { acceptInvitation, signUp } from '../../src/partners/index.ts';
 import { kopeck, kopeckProcess } from '../helpers/cli.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
@@ -297,7 +297,7 @@ describe('the rest', () => {
 
   test('a partner that signed up in the bot gets live keys when it is approved; another gets its first owner', async () => {
     const person = { userId: 7_300_000_001n, name: 'Anna' };
-    const signed = await signUp(deskOf(pool), person, 'Tea');
+    const signed = await signUp(auditContextOf(pool), person, 'Tea');
     const { partnerId } = signed.outcome === 'signed_up' ? signed.partner : { partnerId: '' };
     await expectRefusal(1, /kopeck partner approve/, 'key', 'create', partnerId, '--mode', 'live');
     expect(await runJson('partner', 'approve', partnerId)).toMatchObject({ live_approved: true });
@@ -305,7 +305,7 @@ describe('the rest', () => {
 
     const { start } = await runJson('partner', 'invite', partner);
     const token = start.replace('/start inv_', '');
-    expect(await acceptInvitation(deskOf(pool), token, person)).toMatchObject({ outcome: 'joined' });
+    expect(await acceptInvitation(auditContextOf(pool), token, person)).toMatchObject({ outcome: 'joined' });
     await expectRefusal(1, /There is no partner/, 'partner', 'invite', 'prt_nobody');
     await expectRefusal(1, /There is no partner/, 'partner', 'approve', 'prt_nobody');
   });

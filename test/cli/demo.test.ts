@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { kopeck, startService } from '../helpers/cli.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 
@@ -48,7 +48,7 @@ test('is refused where it could be taken for earnest', async () => {
     '1 real_gateway',
   );
   expect(await refusal({}, '--payments', '10001')).toBe('2 wrong_call');
-  await createPartner(deskOf(pool), 'A real shop');
+  await createPartner(auditContextOf(pool), 'A real shop');
   expect(await refusal({})).toBe('1 real_partners');
   const production = await createDatabase();
   expect(await refusal({ DATABASE_URL: production.url, NODE_ENV: 'production', SECRET_KEY: secretKey })).toBe(

@@ -52,7 +52,7 @@ describe('kopeck start', () => {
 
   test('a command whose reader has seen enough leaves no database behind', async () => {
     const dataDir = newFolder();
-    const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+    const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
     const { stderr } = spawnSync(
       'sh',
       ['-c', `"${process.execPath}" "${program}" partner list --json | true`],

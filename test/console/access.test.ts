@@ -10,14 +10,14 @@ import { codeOf, stepAt } from '../../src/operators/totp.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { secretKey } from '../helpers/customers.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator, goodPassword } from '../helpers/operators.ts';
 
 const minuteMs = 60_000;
 const { pool } = await createDatabase();
 const clock = manualClock();
 const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 
 let people = 0;
 const newName = () => `person-${++people}`;
@@ -37,7 +37,7 @@ async function auditOf(subject: string): Promise<object[]> {
 
 describe('the link', () => {
   const invite = async (name: string) => {
-    const creation = await createOperator(desk, secretKey, { name, role: 'support' });
+    const creation = await createOperator(audit, secretKey, { name, role: 'support' });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     return creation;
   };
@@ -101,7 +101,7 @@ describe('the link', () => {
   test('is dead after a day, after a reset and when the operator is disabled', async () => {
     const first = await invite(newName());
     const { operatorId } = first.operator;
-    const second = await resetOperator(desk, secretKey, operatorId, { evenLastAdmin: false });
+    const second = await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: false });
     if (second.outcome !== 'reset') throw new Error(second.outcome);
     expect((await visit().post('/setup/look', { token: first.token })).status).toBe(404);
     expect((await visit().post('/setup/look', { token: second.token })).status).toBe(200);
@@ -109,7 +109,7 @@ describe('the link', () => {
     expect((await visit().post('/setup/look', { token: second.token })).status).toBe(404);
 
     const other = await invite(newName());
-    await disableOperator(desk, other.operator.operatorId);
+    await disableOperator(audit, other.operator.operatorId);
     expect((await visit().post('/setup/look', { token: other.token })).status).toBe(404);
   });
 
@@ -195,13 +195,13 @@ describe('signing in', () => {
   test('is not for who was disabled or reset', async () => {
     const one = await enrolled();
     wait();
-    await disableOperator(desk, one.operatorId);
+    await disableOperator(audit, one.operatorId);
     const login = () =>
       visit().post('/login', { name: one.name, password: one.password, code: one.code() }, from());
     expect((await login()).status).toBe(401);
     const other = await enrolled();
     wait();
-    await resetOperator(desk, secretKey, other.operatorId, { evenLastAdmin: false });
+    await resetOperator(audit, secretKey, other.operatorId, { evenLastAdmin: false });
     expect(
       (
         await visit().post(
@@ -398,9 +398,9 @@ describe('a session', () => {
     expect(await viewer.post('/operators', { name: 'x1', role: 'viewer' })).toMatchObject(
       refusal(403, 'forbidden'),
     );
-    await setOperatorRole(desk, viewer.operatorId, 'admin');
+    await setOperatorRole(audit, viewer.operatorId, 'admin');
     expect((await viewer.post('/operators', { name: newName(), role: 'viewer' })).status).toBe(200);
-    await setOperatorRole(desk, viewer.operatorId, 'support');
+    await setOperatorRole(audit, viewer.operatorId, 'support');
     expect((await viewer.post('/operators', { name: newName(), role: 'viewer' })).status).toBe(403);
     expect((await admin.post(`/operators/${viewer.operatorId}/disable`)).status).toBe(200);
     expect((await viewer.get('/session')).status).toBe(401);

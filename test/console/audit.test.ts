@@ -13,9 +13,9 @@ let viewer: Awaited<ReturnType<typeof signIn>>;
 beforeAll(async () => {
   viewer = await signIn('viewer');
   for (let index = 0; index < 30; index++) {
-    const desk = { pool, clock, actor: `operator:${index % 2 === 0 ? 'anna' : 'boris'}` };
+    const audit = { pool, clock, actor: `operator:${index % 2 === 0 ? 'anna' : 'boris'}` };
     const subject = index === 7 ? '=HYPERLINK("http://evil")' : `thing-${index % 5}`;
-    await recordChange(pool, desk, { action: `test.${index % 3}`, subject, after: { index } });
+    await recordChange(pool, audit, { action: `test.${index % 3}`, subject, after: { index } });
     // Several within the same moment.
     if (index % 4 === 0) clock.advance(60_000);
   }

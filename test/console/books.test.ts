@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { credit, hold, settle, verifyTogether } from '../../src/ledger/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
-import { createDatabase, createFundedPartner, deskOf, newPaymentId } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:00Z');
@@ -80,7 +80,7 @@ test('verifying is on record, and done once for all who ask at the same time', a
   expect(json.invariants).toContain('times never go back');
   const { rows } = await pool.query(`SELECT actor, after FROM audit WHERE action = 'ledger.verify'`);
   expect(rows).toEqual([{ actor: `operator:${finance.name}`, after: { entries: '7', findings: 0 } }]);
-  const [one, other] = [verifyTogether(deskOf(pool)), verifyTogether(deskOf(pool))];
+  const [one, other] = [verifyTogether(auditContextOf(pool)), verifyTogether(auditContextOf(pool))];
   expect(await one).toBe(await other);
 });
 

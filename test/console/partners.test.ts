@@ -5,12 +5,12 @@ import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { createCustomer } from '../helpers/customers.ts';
-import { createDatabase, createFundedPartner, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/receiver.ts';
 
 const { pool } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
-const desk = deskOf(pool);
+const audit = auditContextOf(pool);
 let support: Awaited<ReturnType<typeof signIn>>;
 let finance: typeof support;
 
@@ -77,7 +77,7 @@ describe('a partner', () => {
   });
 
   test('that signed up waits for an answer, is told no, and then yes', async () => {
-    const signed = await signUp(desk, { userId: 77n, name: 'Anna' }, 'Signed up');
+    const signed = await signUp(audit, { userId: 77n, name: 'Anna' }, 'Signed up');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     const id = signed.partner.partnerId;
     const live = async () => (await finance.get(`/partners/${id}`)).json.partner.live;
@@ -163,7 +163,7 @@ describe('a webhook', () => {
     const { partnerId, testKey } = await createCustomer(pool);
     expect(await errorOf(support.post(`/partners/${partnerId}/webhook/check`))).toBe('409 no_webhook');
     const receiver = await startReceiver();
-    await setWebhook(desk, createVault(secretKey), partnerId, receiver.url);
+    await setWebhook(audit, createVault(secretKey), partnerId, receiver.url);
     const check = await support.post(`/partners/${partnerId}/webhook/check`);
     // It takes everything, also what it should refuse.
     expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });

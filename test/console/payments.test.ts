@@ -11,20 +11,20 @@ import { startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
 const bank = await startSimulator();
-const desk = await startConsole({ pool, gatewayUrl: bank.address });
+const audit = await startConsole({ pool, gatewayUrl: bank.address });
 const large = 5_000_000n;
 
 let partnerId: Id<'prt'>;
-let viewer: Awaited<ReturnType<typeof desk.signIn>>;
+let viewer: Awaited<ReturnType<typeof audit.signIn>>;
 let support: typeof viewer;
 let finance: typeof viewer;
 beforeAll(async () => {
   await setRate(pool);
   partnerId = await createFundedPartner(pool, 10_000_000_000n);
   await pool.query('UPDATE partners SET concurrent = 1000');
-  viewer = await desk.signIn('viewer');
-  support = await desk.signIn('support');
-  finance = await desk.signIn('finance');
+  viewer = await audit.signIn('viewer');
+  support = await audit.signIn('support');
+  finance = await audit.signIn('finance');
 });
 
 const open = (amountKopecks?: bigint) =>
@@ -96,7 +96,7 @@ describe('GET /payments', () => {
       });
     for (const wrong of ['limit=0', 'limit=101', 'mode=both', 'status=rejected'])
       expect((await viewer.get(`/payments?${wrong}`)).status, wrong).toBe(422);
-    expect((await desk.visit().get('/payments')).status).toBe(401);
+    expect((await audit.visit().get('/payments')).status).toBe(401);
   });
 });
 
@@ -204,9 +204,9 @@ describe('GET /payments/:id', () => {
 describe('asking again', () => {
   test('a worker looks at once, and it stands on record', async () => {
     const paymentId = await open();
-    expect(await recoverDuePayments(desk.deps)).toBe(0);
+    expect(await recoverDuePayments(audit.deps)).toBe(0);
     expect((await support.post(`/payments/${paymentId}/ask`)).json).toEqual({ outcome: 'done' });
-    await recoverDuePayments(desk.deps);
+    await recoverDuePayments(audit.deps);
     // The bank side has never heard of it, so it is voided and given back.
     expect((await viewer.get(`/payments/${paymentId}`)).json.payment).toMatchObject({
       status: 'failed',
@@ -219,7 +219,7 @@ describe('asking again', () => {
   });
 
   test('not while a process is busy with it, and not by everybody', async () => {
-    const paymentId = await openInReview(pool, partnerId, { owner: 77 });
+    const paymentId = await openInReview(pool, partnerId, { leaseHolder: 77 });
     expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
       status: 409,
       json: { error: { code: 'under_way' } },

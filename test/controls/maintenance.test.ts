@@ -7,18 +7,18 @@ import {
   setMaintenance,
 } from '../../src/controls/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 const isOn = () => isUnderMaintenance(pool, clock);
 const inHours = (from: number, until: number) => ({
   from: new Date(clock.nowMs() + from * 3_600_000),
   until: new Date(clock.nowMs() + until * 3_600_000),
 });
 const plan = async (from: number, until: number) => {
-  const planned = await planMaintenance(desk, inHours(from, until));
+  const planned = await planMaintenance(audit, inHours(from, until));
   if (planned.outcome !== 'planned') throw new Error(planned.outcome);
   return planned.windowId;
 };
@@ -56,8 +56,8 @@ test('those who ask at once are answered by their own clocks', async () => {
 
 test('a window that was called off does not open, and partners hear of it', async () => {
   const windowId = await plan(1, 2);
-  expect(await cancelMaintenance(desk, windowId)).toBe('cancelled');
-  expect(await cancelMaintenance(desk, windowId)).toBe('no_window');
+  expect(await cancelMaintenance(audit, windowId)).toBe('cancelled');
+  expect(await cancelMaintenance(audit, windowId)).toBe('no_window');
   clock.advance(5_400_000);
   expect(await isOn()).toBe(false);
   expect(await told()).toEqual(['maintenance_planned', 'maintenance_cancelled']);
@@ -65,7 +65,7 @@ test('a window that was called off does not open, and partners hear of it', asyn
 });
 
 test('one that is open ends when it is called off, or when maintenance is switched off', async () => {
-  for (const end of [(id: bigint) => cancelMaintenance(desk, id), () => setMaintenance(desk, false)]) {
+  for (const end of [(id: bigint) => cancelMaintenance(audit, id), () => setMaintenance(audit, false)]) {
     const windowId = await plan(-1, 1);
     const toCome = await plan(3, 4);
     expect(await isOn()).toBe(true);
@@ -73,7 +73,7 @@ test('one that is open ends when it is called off, or when maintenance is switch
     expect(await isOn()).toBe(false);
     expect((await told()).at(-1)).toBe('maintenance_off');
     expect(await listMaintenance(pool, clock)).toMatchObject([{ windowId: toCome, plannedBy: 'test' }]);
-    await cancelMaintenance(desk, toCome);
+    await cancelMaintenance(audit, toCome);
   }
 });
 
@@ -81,16 +81,16 @@ test('partners do not hear that it is over while it goes on for another reason',
   const first = await plan(-1, 1);
   const second = await plan(-1, 2);
   const before = (await told()).length;
-  await cancelMaintenance(desk, first);
+  await cancelMaintenance(audit, first);
   expect(await isOn()).toBe(true);
   expect((await told()).slice(before)).toEqual([]);
-  await cancelMaintenance(desk, second);
+  await cancelMaintenance(audit, second);
   expect((await told()).slice(before)).toEqual(['maintenance_off']);
 });
 
 test('what cannot be planned is refused, and leaves no trace', async () => {
-  expect(await planMaintenance(desk, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
-  expect(await planMaintenance(desk, inHours(1, 170))).toEqual({ outcome: 'too_long' });
-  expect(await planMaintenance(desk, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
+  expect(await planMaintenance(audit, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
+  expect(await planMaintenance(audit, inHours(1, 170))).toEqual({ outcome: 'too_long' });
+  expect(await planMaintenance(audit, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
   expect(await told()).toEqual([]);
 });

@@ -66,7 +66,7 @@ export const killedTwice: Cell[][] = [
     { point: 'before finish', second: 'before finish', reachedBy: everybody },
     { point: 'before finish', second: 'after finish', reachedBy: everybody },
   ],
-  [{ point: 'after pay', second: 'after disown', reachedBy: [] }],
+  [{ point: 'after pay', second: 'after releaseLeases', reachedBy: [] }],
   [{ point: 'before look again', second: 'after claim', reachedBy: unclear }],
 ];
 

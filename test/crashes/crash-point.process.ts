@@ -54,7 +54,7 @@ const statements: Record<string, { step: string; namesIn(values: unknown[]): str
   payments_open: { step: 'open', namesIn: values => values[4] as string[] },
   payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },
   'look again': { step: 'look again', namesIn: values => idsOf([values[2] as string]) },
-  disown: { step: 'disown', namesIn: () => ['everybody'] },
+  releaseLeases: { step: 'releaseLeases', namesIn: () => ['everybody'] },
 };
 
 /** From here on a payment is known by its id. */
@@ -85,7 +85,7 @@ async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryRes
 }
 
 const nameOf = ({ name, text = '' }: pg.QueryConfig) =>
-  text.includes('SET next_at = $1, owner = NULL') ? 'disown' : (name ?? '');
+  text.includes('SET next_at = $1, owner = NULL') ? 'releaseLeases' : (name ?? '');
 
 pool.query = async function (statement, ...rest) {
   const query: Run = statement => run.call(this, statement);

@@ -22,7 +22,7 @@ const isNamed = ({ idempotencyKey, qrcId }: Attempt, standing: Standing | undefi
   names.has(idempotencyKey) || names.has(qrcId) || (standing !== undefined && names.has(standing.id));
 
 /** The recovery goes through these one at a time, so that whoever comes later does not get that far. */
-const holdsUpOthers = (point: string) => /claim|disown/.test(point);
+const holdsUpOthers = (point: string) => /claim|releaseLeases/.test(point);
 
 export interface Held {
   reached: Set<Attempt>;

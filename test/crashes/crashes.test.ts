@@ -3,7 +3,7 @@
  * behaviour of the bank side at once. Started again, it must bring each payment to the end that the bank has for it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimulator } from '../../src/simulator.ts';
+import { startSimulator } from '../../src/runtime/simulator.ts';
 import type { Service } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startSimulator } from '../../src/simulator.ts';
+import { startSimulator } from '../../src/runtime/simulator.ts';
 import { veryLateMs } from './behaviours.ts';
 import { settle } from './crash.ts';
 import { findHarm } from './findings.ts';
@@ -53,7 +53,7 @@ async function countEndings({ pool }: World): Promise<Record<string, number>> {
 
 const folder = mkdtempSync(join(tmpdir(), 'kopeck-crashes-'));
 const say = (line: string) => void process.stderr.write(`${line}\n`);
-const closings = [async () => rmSync(folder, { recursive: true, force: true })];
+const cleanups = [async () => rmSync(folder, { recursive: true, force: true })];
 const tally: Tally = { kills: 0, heldAtPoints: 0, phase: 'starting' };
 const startedMs = Date.now();
 const progress = setInterval(() => {
@@ -81,13 +81,13 @@ const describe = ({ seed, kills, heldAtPoints, payments, endings, harm }: Report
 
 async function run(): Promise<Report> {
   const database = await openDatabase(readSettings({ DATA_DIR: folder }), () => {});
-  closings.push(database.close);
+  cleanups.push(database.close);
   const bank = await startSimulator(folder, say);
-  closings.push(bank.close);
+  cleanups.push(bank.close);
   const { host, port, user, database: name } = database.pool.options as unknown as Record<string, string>;
   const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host!)}`;
   const world = await createWorld({ pool: database.pool, url, bank, folder, partners: 4 });
-  closings.push(world.close);
+  cleanups.push(world.close);
 
   await crashAtRandom(world, tally, { seed, untilMs: startedMs + minutes * 60_000 });
   tally.phase = 'bringing what is left to its end';
@@ -99,7 +99,7 @@ async function run(): Promise<Report> {
 
 const stop = async () => {
   clearInterval(progress);
-  for (const close of closings.reverse()) await close();
+  for (const close of cleanups.reverse()) await close();
 };
 process.once('SIGINT', () => void stop().then(() => process.exit(130)));
 try {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
-import type { BankSide } from '../../src/simulator.ts';
+import type { BankSide } from '../../src/runtime/simulator.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
@@ -193,7 +193,7 @@ export interface Standing {
 
 export async function readStandings({ pool }: World): Promise<Map<string, Standing>> {
   const { rows } = await pool.query<{ key: string; id: string; status: string; is_scheduled: boolean }>(
-    `SELECT p.idempotency_key AS key, p.id, p.status, o.payment_id IS NOT NULL AND o.owner IS NULL AS is_scheduled
+    `SELECT p.idempotency_key AS key, p.id, p.status, o.payment_id IS NOT NULL AND o.lease_holder IS NULL AS is_scheduled
        FROM payments p
        LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id
       WHERE NOT p.rejected`,
@@ -209,7 +209,7 @@ export async function readStandings({ pool }: World): Promise<Map<string, Standi
 /** The time of what nobody is busy with has come. */
 export async function bringForward({ pool }: World, mode?: Mode): Promise<void> {
   await pool.query(
-    'UPDATE open_payments SET next_at = now() WHERE owner IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
+    'UPDATE open_payments SET next_at = now() WHERE lease_holder IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
     [mode],
   );
 }

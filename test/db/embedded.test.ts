@@ -5,8 +5,8 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { binariesIn, findBinaries } from '../../src/db/embedded-binaries.ts';
-import { openCluster } from '../../src/db/embedded-cluster.ts';
+import { binariesIn, findBinaries } from '../../src/db/embedded/binaries.ts';
+import { openCluster } from '../../src/db/embedded/cluster.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 import { isRunning, serverPid } from '../helpers/server.ts';
 

@@ -17,8 +17,8 @@ const sessionsOf = async (instance: number) =>
 
 test('who is there is not gone, and who never was is', async () => {
   expect(one.instance).not.toBe(other.instance);
-  expect(await one.findGone([one.instance, other.instance, 999_999])).toEqual([999_999]);
-  expect(await one.findGone([])).toEqual([]);
+  expect(await one.findDead([one.instance, other.instance, 999_999])).toEqual([999_999]);
+  expect(await one.findDead([])).toEqual([]);
 });
 
 test('a session that is cut comes back under the same number', async () => {
@@ -32,12 +32,12 @@ test('a session that is cut comes back under the same number', async () => {
     },
     { timeout: 5_000 },
   );
-  expect(await one.findGone([other.instance])).toEqual([]);
+  expect(await one.findDead([other.instance])).toEqual([]);
   expect(other.isDatabaseAnswering()).toBe(true);
 });
 
 test('who closes is gone at once', async () => {
   const third = await announcePresence(pool);
   await third.close();
-  await vi.waitFor(async () => expect(await one.findGone([third.instance])).toEqual([third.instance]));
+  await vi.waitFor(async () => expect(await one.findDead([third.instance])).toEqual([third.instance]));
 });

@@ -5,8 +5,8 @@ import * as fs from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { findBinaries } from '../../src/db/embedded-binaries.ts';
-import { commandAs, identityFor } from '../../src/db/embedded-identity.ts';
+import { findBinaries } from '../../src/db/embedded/binaries.ts';
+import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { isRunning } from '../helpers/server.ts';
 import { until } from './wait.ts';
 

@@ -58,14 +58,14 @@ export async function createWorld(): Promise<World> {
   const pool = openPool({ connectionString: database.urlAt(database.port) });
   await migrate(pool);
   const agent = new Agent({ pipelining: 0, connect: { timeout: 5_000 } });
-  const desk = { pool, clock, actor: 'faults' };
+  const audit = { pool, clock, actor: 'faults' };
   const gateway = await createGatewayProxy(simulator.address, createRandom(1));
   const services = new Set<Program>();
   let shared: Promise<Program> | undefined;
 
   async function startService(options: ServiceOptions = {}): Promise<Program> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
-    const service = await startProgram('src/cli.ts', ['start'], {
+    const service = await startProgram('src/cli/main.ts', ['start'], {
       PORT: '0',
       PROCESSES: '1',
       LOG_LEVEL: 'silent',
@@ -104,12 +104,12 @@ export async function createWorld(): Promise<World> {
     startService,
     endServices,
     createPartner: async () => {
-      const { partnerId } = await createPartner(desk, 'Faults');
+      const { partnerId } = await createPartner(audit, 'Faults');
       const unlimited = 100_000;
       const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
-      await setLimits(desk, partnerId, limits);
-      await topUp(desk, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
-      const creation = await createKey(desk, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+      await setLimits(audit, partnerId, limits);
+      await topUp(audit, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
+      const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
       return { partnerId, key: creation.key };
     },

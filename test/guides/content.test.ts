@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchorOf, renderMarkdown } from '../../src/api/markdown.ts';
 import { allErrors, errors } from '../../src/base/errors.ts';
+import { scenarios } from '../../src/payments/create/scenarios.ts';
 import { failureMessages } from '../../src/payments/payment.ts';
-import { scenarios } from '../../src/payments/scenarios.ts';
 import { root } from '../sdk/packed.ts';
 import { type Guide, guides, libraryReadme, patternOf } from './snippets.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { ExpectStatic } from 'vitest';
-import { sign } from '../../src/webhooks/sign.ts';
+import { sign } from '../../src/webhooks/delivery/sign.ts';
 import { root } from '../sdk/packed.ts';
 import { type Guide, patternOf, type Snippet, tidy } from './snippets.ts';
 
@@ -45,7 +45,7 @@ export const hasProgram = (name: string) => {
 const shell = `
 set -euo pipefail
 . ./exported 2> /dev/null || true
-npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli.ts "$@"; }
+npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli/main.ts "$@"; }
 npm() { [ "$*" = 'install kopeck-client' ]; }
 `;
 

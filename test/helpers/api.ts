@@ -9,9 +9,9 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
-import { alone } from '../../src/neighbours.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
-import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
+import { createLeaseRelease, createOutcomeWaiters, createPaymentWriter } from '../../src/payments/index.ts';
+import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { secretKey } from './customers.ts';
 
 export { createCustomer, issueKey, secretKey, setRate } from './customers.ts';
@@ -37,7 +37,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
-  const handOver = createHandOver(pool, clock, presence.instance);
+  const leaseRelease = createLeaseRelease(pool, clock, presence.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const deps = {
     pool,
@@ -48,15 +48,15 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.mostBeforeDebit ?? 500),
     writer: createPaymentWriter(pool, clock),
-    waiting: createWaiting(pool, clock),
+    waiting: createOutcomeWaiters(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     updateDoor: options.updateDoor,
     presence,
-    shareMetrics: alone.shareMetrics,
-    handOver,
+    shareMetrics: singleProcess.shareMetrics,
+    leaseRelease,
     alarms: createAlarms({ db: pool, clock, log }),
     log,
   };
@@ -64,7 +64,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await handOver.stop();
+    await leaseRelease.stop();
     await authenticator.close();
     await presence.close();
     await gateway.close();

@@ -4,7 +4,7 @@ import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
 import { ofProcesses } from './processes.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 export interface Run {
   code: number | null;

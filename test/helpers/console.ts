@@ -7,10 +7,10 @@ import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
-import { alone } from '../../src/neighbours.ts';
 import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
-import { createHandOver, createPaymentWriter, createWaiting } from '../../src/payments/index.ts';
+import { createLeaseRelease, createOutcomeWaiters, createPaymentWriter } from '../../src/payments/index.ts';
+import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from './customers.ts';
 
@@ -28,7 +28,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const presence = await announcePresence(pool);
-  const handOver = createHandOver(pool, clock, presence.instance);
+  const leaseRelease = createLeaseRelease(pool, clock, presence.instance);
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
@@ -39,10 +39,10 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     clock,
     gateway,
     presence,
-    handOver,
+    leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),
-    waiting: createWaiting(pool, clock),
+    waiting: createOutcomeWaiters(pool, clock),
     writer: createPaymentWriter(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
@@ -57,7 +57,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     rateSources: [{ kind: 'fixed', name: 'fixed', rateE4: 925_000n }],
     rateSpreadBps: 100,
     webhookAllowPrivate: true,
-    webhookPausesSec: [0, 10, 30],
+    webhookRetryScheduleSec: [0, 10, 30],
     ...others,
   };
   const routes: ConsoleRoute[] = [];
@@ -68,7 +68,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(500),
     answerWithinMs: 5_000,
-    shareMetrics: alone.shareMetrics,
+    shareMetrics: singleProcess.shareMetrics,
     console: async scope => {
       scope.addHook('onRoute', ({ method, url, config }) => {
         for (const one of [method].flat()) routes.push({ method: one, url, needs: config?.needs });
@@ -79,7 +79,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await handOver.stop();
+    await leaseRelease.stop();
     await authenticator.close();
     await presence.close();
     await gateway.close();

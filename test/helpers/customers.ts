@@ -7,11 +7,11 @@ import { createRateSources, refreshRate } from '../../src/rates/index.ts';
 
 export const secretKey = 'a secret key for the tests, long enough';
 
-export const deskOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
+export const auditContextOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
 
 /** A partner with so much on its live balance; its test balance is what every new partner has. */
 export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
-  const { partnerId } = await createPartner(deskOf(pool), 'Test shop');
+  const { partnerId } = await createPartner(auditContextOf(pool), 'Test shop');
   const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
   if (liveMicroUsdt > 0n) await credit(pool, systemClock, [item]);
   return partnerId;
@@ -32,7 +32,7 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
 /** A partner with raised request limits, money on both balances and a key for each mode. */
 export async function createCustomer(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
   const partnerId = await createFundedPartner(pool, liveMicroUsdt);
-  await setLimits(deskOf(pool), partnerId, {
+  await setLimits(auditContextOf(pool), partnerId, {
     createRps: 100_000,
     createBurst: 100_000,
     otherRps: 100_000,
@@ -51,7 +51,7 @@ export async function issueKey(
   mode: 'test' | 'live',
   allowedAddresses: string[] = [],
 ) {
-  const creation = await createKey(deskOf(pool), secretKey, { partnerId, mode, allowedAddresses });
+  const creation = await createKey(auditContextOf(pool), secretKey, { partnerId, mode, allowedAddresses });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   return creation.key;
 }

@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createPartner } from '../../src/partners/index.ts';
-import { deskOf, setRate } from './customers.ts';
+import { auditContextOf, setRate } from './customers.ts';
 
 /**
  * Payments of some partners as they might look after a while, written past the service: one in fifty in test mode, one
@@ -49,7 +49,7 @@ export async function storeManyPayments(pool: Pool, count: number, partnerCount 
   await setRate(pool);
   const partners: ManyPayments['partners'] = [];
   for (let nth = 0; nth < partnerCount; nth++)
-    partners.push((await createPartner(deskOf(pool), `Shop ${nth}`)).partnerId);
+    partners.push((await createPartner(auditContextOf(pool), `Shop ${nth}`)).partnerId);
   const firstAt = new Date(Date.now() - count * 100);
   // So few that a busy machine, too, stores them within the time that a statement has.
   const atOnce = 2_500;

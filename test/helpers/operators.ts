@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createOperator, enrol, findEnrolment, type OperatorRole } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
-import { deskOf, secretKey } from './customers.ts';
+import { auditContextOf, secretKey } from './customers.ts';
 
 export const goodPassword = 'violet cargo 81';
 
@@ -24,7 +24,7 @@ export async function enrolOperator(
   role: OperatorRole,
 ): Promise<EnrolledOperator> {
   const door = { pool, clock, secretKey };
-  const creation = await createOperator(deskOf(pool, clock), secretKey, { name, role });
+  const creation = await createOperator(auditContextOf(pool, clock), secretKey, { name, role });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { totpSecret } = (await findEnrolment(door, creation.token))!;
   const code = (later = 0) => codeOf(totpSecret, stepAt(clock.nowMs()) + later);

@@ -4,8 +4,8 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { binariesIn } from '../../src/db/embedded-binaries.ts';
-import { commandAs, identityFor } from '../../src/db/embedded-identity.ts';
+import { binariesIn } from '../../src/db/embedded/binaries.ts';
+import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 
 /** Where `.ci/run` puts the oldest PostgreSQL that is supported. */
 const oldest = join(

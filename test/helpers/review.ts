@@ -8,7 +8,7 @@ interface ReviewOptions {
   clock?: Clock;
   amountKopecks?: bigint;
   /** A process that is busy with it. */
-  owner?: number;
+  leaseHolder?: number;
   mode?: 'live' | 'test';
 }
 
@@ -16,7 +16,7 @@ interface ReviewOptions {
 export async function openInReview(
   pool: Pool,
   partnerId: Id<'prt'>,
-  { clock = systemClock, amountKopecks = 100_000n, owner, mode = 'live' }: ReviewOptions = {},
+  { clock = systemClock, amountKopecks = 100_000n, leaseHolder, mode = 'live' }: ReviewOptions = {},
 ): Promise<Id<'pay'>> {
   const paymentId = newId('pay', clock);
   const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
@@ -38,7 +38,7 @@ export async function openInReview(
     rateStaleAt: new Date(clock.nowMs() + 60_000),
     metadata: '{"note":"as it was sent"}',
     nextAt: new Date(clock.nowMs() + 60_000),
-    owner: owner ?? null,
+    leaseHolder: leaseHolder ?? null,
   });
   if (opened.verdict !== 'opened') throw new Error(opened.verdict);
   await pool.query(`UPDATE payments SET status_detail = 'manual_review' WHERE id = $1`, [

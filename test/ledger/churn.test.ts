@@ -9,7 +9,7 @@ import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
-import { deskOf } from '../helpers/database.ts';
+import { auditContextOf } from '../helpers/database.ts';
 import { usedFolder } from '../helpers/folders.ts';
 import { serverPid } from '../helpers/server.ts';
 
@@ -56,8 +56,8 @@ function startWorker(args: string[]): Worker {
 }
 
 test(`books stay right through kills of processes and of the database (seed ${seed})`, async () => {
-  const desk = deskOf(database.pool);
-  const partners = await Promise.all(Array.from({ length: 5 }, () => createPartner(desk, 'Churn')));
+  const audit = auditContextOf(database.pool);
+  const partners = await Promise.all(Array.from({ length: 5 }, () => createPartner(audit, 'Churn')));
   const { host, port, user, database: name } = database.pool.options as unknown as Record<string, string>;
   const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host!)}`;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { credit, hold, readBalances, release, settle, topUp, verifyLedger } from '../../src/ledger/index.ts';
-import { createDatabase, createFundedPartner, deskOf, newPaymentId } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const live = 'live' as const;
@@ -182,8 +182,8 @@ describe('credit', () => {
   test('by a person is on record, once', async () => {
     const partnerId = await createFundedPartner(pool, 0n);
     const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
-    await topUp(deskOf(pool), item);
-    await topUp(deskOf(pool), item);
+    await topUp(auditContextOf(pool), item);
+    await topUp(auditContextOf(pool), item);
     const { rows } = await pool.query(
       "SELECT actor, before, after FROM audit WHERE subject = $1 AND action = 'balance.credit'",
       [partnerId],

@@ -16,7 +16,7 @@ import {
 } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf, newPaymentId } from '../helpers/database.ts';
+import { auditContextOf, createDatabase, newPaymentId } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const dayMs = 86_400_000;
@@ -41,7 +41,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 type Clock = ReturnType<typeof manualClock>;
 
 async function play(clock: Clock, moves: Move[]): Promise<Id<'prt'>> {
-  const { partnerId } = await createPartner(deskOf(pool, clock), 'History');
+  const { partnerId } = await createPartner(auditContextOf(pool, clock), 'History');
   const item = { partnerId, mode: live };
   const payments: Id<'pay'>[] = [];
   for (const [index, step] of moves.entries()) {
@@ -235,7 +235,7 @@ describe('a statement', () => {
 
 test('a day in a hundred thousand entries is found at once', async () => {
   const clock = manualClock(`${firstDay}T00:00:00Z`);
-  const { partnerId } = await createPartner(deskOf(pool, clock), 'Busy');
+  const { partnerId } = await createPartner(auditContextOf(pool, clock), 'Busy');
   await pool.query(
     `INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after,
                           reference, created_at)

@@ -9,23 +9,23 @@ import {
   setOperatorRole,
 } from '../../src/operators/index.ts';
 import { secretKey } from '../helpers/customers.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
 
 describe('the last admin', () => {
   test('of two who remove each other at once one stays', async () => {
     const { pool } = await createDatabase();
-    const desk = deskOf(pool);
+    const audit = auditContextOf(pool);
     for (let round = 0; round < 5; round++) {
       const [one, other] = [
         await enrolOperator(pool, clock, `one-${round}`, 'admin'),
         await enrolOperator(pool, clock, `other-${round}`, 'admin'),
       ];
       const outcomes = await Promise.all([
-        disableOperator(desk, one.operatorId),
+        disableOperator(audit, one.operatorId),
         round % 2
-          ? disableOperator(desk, other.operatorId)
-          : setOperatorRole(desk, other.operatorId, 'viewer'),
+          ? disableOperator(audit, other.operatorId)
+          : setOperatorRole(audit, other.operatorId, 'viewer'),
       ]);
       expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'last_admin']);
       const { rows } = await pool.query(
@@ -39,11 +39,11 @@ describe('the last admin', () => {
 
   test('is not one who is only invited', async () => {
     const { pool } = await createDatabase();
-    const desk = deskOf(pool);
+    const audit = auditContextOf(pool);
     const { operatorId } = await enrolOperator(pool, clock, 'only', 'admin');
-    await inviteFirstAdmin(desk, secretKey);
-    expect(await disableOperator(desk, operatorId)).toEqual({ outcome: 'last_admin' });
-    expect(await resetOperator(desk, secretKey, operatorId, { evenLastAdmin: false })).toEqual({
+    await inviteFirstAdmin(audit, secretKey);
+    expect(await disableOperator(audit, operatorId)).toEqual({ outcome: 'last_admin' });
+    expect(await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: false })).toEqual({
       outcome: 'last_admin',
     });
     expect(await findOperator(pool, 'only')).toMatchObject({ state: 'active', role: 'admin' });
@@ -53,23 +53,23 @@ describe('the last admin', () => {
 describe('the first admin', () => {
   test('gets a fresh link at each start until somebody has been here', async () => {
     const { pool } = await createDatabase();
-    const desk = deskOf(pool);
+    const audit = auditContextOf(pool);
     const door = { pool, clock, secretKey };
-    const first = (await inviteFirstAdmin(desk, secretKey))!;
+    const first = (await inviteFirstAdmin(audit, secretKey))!;
     expect(first.operator).toMatchObject({ name: 'admin', role: 'admin', state: 'invited' });
-    const second = (await inviteFirstAdmin(desk, secretKey))!;
+    const second = (await inviteFirstAdmin(audit, secretKey))!;
     expect(await findEnrolment(door, first.token)).toBeUndefined();
     expect(await findEnrolment(door, second.token)).toMatchObject({ name: 'admin' });
     await pool.query("UPDATE operators SET password_hash = 'x', totp_last_step = 1");
-    expect(await inviteFirstAdmin(desk, secretKey)).toBeUndefined();
+    expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
     // Also while they wait with a link that somebody else has made them.
-    await resetOperator(desk, secretKey, second.operator.operatorId, { evenLastAdmin: true });
-    expect(await inviteFirstAdmin(desk, secretKey)).toBeUndefined();
+    await resetOperator(audit, secretKey, second.operator.operatorId, { evenLastAdmin: true });
+    expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
   });
 
   test('is not made where people have made operators themselves', async () => {
     const { pool } = await createDatabase();
     await enrolOperator(pool, clock, 'anna', 'viewer');
-    expect(await inviteFirstAdmin(deskOf(pool), secretKey)).toBeUndefined();
+    expect(await inviteFirstAdmin(auditContextOf(pool), secretKey)).toBeUndefined();
   });
 });

@@ -12,16 +12,16 @@ import {
   setSuspended,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 const secretKey = 'a secret key for the tests, long enough';
 
 async function issue(mode: 'test' | 'live' = 'test', allowedAddresses: string[] = []) {
-  const { partnerId } = await createPartner(desk, 'Shop');
-  const creation = await createKey(desk, secretKey, { partnerId, mode, allowedAddresses });
+  const { partnerId } = await createPartner(audit, 'Shop');
+  const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
 }
@@ -91,36 +91,36 @@ describe('a key', () => {
     const otherProcess = createAuthenticator(otherPool, clock, secretKey);
     const elsewhere = async () => (await otherProcess.authenticate({ key, address: '192.0.2.1' })).outcome;
     await expect.poll(elsewhere).toBe('ok');
-    expect((await revokeKey(desk, keyId)).outcome).toBe('revoked');
+    expect((await revokeKey(audit, keyId)).outcome).toBe('revoked');
     // As fast as the announcement travels, with a clock that stands still: nothing here waits for time to pass.
     await expect.poll(elsewhere, { interval: 1, timeout: 1_000 }).toBe('unauthorized');
     await otherProcess.close();
     await otherPool.end();
     clock.advance(1_000);
-    const again = await revokeKey(desk, keyId);
+    const again = await revokeKey(audit, keyId);
     const [listed] = await listKeys(pool, partnerId);
     expect(again).toEqual({ outcome: 'already_revoked', apiKey: listed });
   });
 
   test('that does not exist cannot be revoked', async () => {
-    expect(await revokeKey(desk, '000000000000')).toEqual({ outcome: 'no_key' });
+    expect(await revokeKey(audit, '000000000000')).toEqual({ outcome: 'no_key' });
   });
 
   test('of a suspended partner is refused, and a new one is not issued', async () => {
     const { partnerId, key } = await issue();
-    await setSuspended(desk, partnerId, true);
+    await setSuspended(audit, partnerId, true);
     await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended' });
     const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
-    expect(await createKey(desk, secretKey, { ...wanted, allowedAddresses: [] })).toEqual({
+    expect(await createKey(audit, secretKey, { ...wanted, allowedAddresses: [] })).toEqual({
       outcome: 'partner_suspended',
     });
-    await setSuspended(desk, partnerId, false);
+    await setSuspended(audit, partnerId, false);
     await expect.poll(async () => (await present(key)).outcome, { interval: 1 }).toBe('ok');
   });
 
   test('is not issued to nobody', async () => {
     const wanted = { partnerId: newId('prt', clock), mode: 'test' as const, allowedAddresses: [] };
-    expect(await createKey(desk, secretKey, wanted)).toEqual({ outcome: 'no_partner' });
+    expect(await createKey(audit, secretKey, wanted)).toEqual({ outcome: 'no_partner' });
   });
 
   test('knows to the minute when it was last used, and only by whom it was accepted', async () => {

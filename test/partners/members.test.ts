@@ -19,19 +19,19 @@ import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const desk = { pool, clock, actor: 'telegram:1' };
+const audit = { pool, clock, actor: 'telegram:1' };
 const anna = { userId: 7_300_000_001n, name: 'Anna' };
 const boris = { userId: 7_300_000_002n, name: 'Boris' };
 const vera = { userId: 7_300_000_003n, name: 'Vera' };
 
 async function newPartner(name: string, person = anna) {
-  const signed = await signUp(deskOf(person), person, name);
+  const signed = await signUp(auditContextOf(person), person, name);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
   return signed.partner;
 }
 
 /** As the bot has it: in the audit stands who did it. */
-const deskOf = ({ userId }: typeof anna) => ({ ...desk, actor: `telegram:${userId}` });
+const auditContextOf = ({ userId }: typeof anna) => ({ ...audit, actor: `telegram:${userId}` });
 
 const auditOf = async (subject: string) =>
   (await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [subject])).rows.map(
@@ -42,14 +42,14 @@ test('whoever signs up owns a partner that has test keys at once and live keys w
   const { partnerId, liveApproved } = await newPartner('Tea');
   expect(liveApproved).toBe(false);
   const wanted = { partnerId, allowedAddresses: [] };
-  expect((await createKey(desk, secretKey, { ...wanted, mode: 'test' })).outcome).toBe('created');
-  expect(await createKey(desk, secretKey, { ...wanted, mode: 'live' })).toEqual({ outcome: 'not_approved' });
-  expect(await refuseLive(desk, partnerId)).toMatchObject({ outcome: 'done' });
-  expect(await approveLive(desk, partnerId)).toMatchObject({ outcome: 'done' });
-  expect(await approveLive(desk, partnerId)).toMatchObject({ outcome: 'already_approved' });
-  expect(await refuseLive(desk, partnerId)).toMatchObject({ outcome: 'already_approved' });
+  expect((await createKey(audit, secretKey, { ...wanted, mode: 'test' })).outcome).toBe('created');
+  expect(await createKey(audit, secretKey, { ...wanted, mode: 'live' })).toEqual({ outcome: 'not_approved' });
+  expect(await refuseLive(audit, partnerId)).toMatchObject({ outcome: 'done' });
+  expect(await approveLive(audit, partnerId)).toMatchObject({ outcome: 'done' });
+  expect(await approveLive(audit, partnerId)).toMatchObject({ outcome: 'already_approved' });
+  expect(await refuseLive(audit, partnerId)).toMatchObject({ outcome: 'already_approved' });
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(true);
-  expect((await createKey(desk, secretKey, { ...wanted, mode: 'live' })).outcome).toBe('created');
+  expect((await createKey(audit, secretKey, { ...wanted, mode: 'live' })).outcome).toBe('created');
   expect(await auditOf(partnerId)).toEqual([
     'partner.create',
     'member.join',
@@ -60,7 +60,7 @@ test('whoever signs up owns a partner that has test keys at once and live keys w
 
 test('one person signs up so often and no more, also at the same time', async () => {
   const outcomes = await Promise.all(
-    Array.from({ length: 8 }, (_, n) => signUp(deskOf(vera), vera, `Shop ${n}`)),
+    Array.from({ length: 8 }, (_, n) => signUp(auditContextOf(vera), vera, `Shop ${n}`)),
   );
   expect(outcomes.filter(({ outcome }) => outcome === 'signed_up')).toHaveLength(5);
   expect(await listMemberships(pool, vera.userId)).toHaveLength(5);
@@ -68,9 +68,9 @@ test('one person signs up so often and no more, also at the same time', async ()
 
 test('of several who use an invitation at once, one gets in', async () => {
   const { partnerId } = await newPartner('Doors');
-  const token = await invite(desk, partnerId, anna.userId, 'developer');
-  expect(await acceptInvitation(desk, token, anna)).toMatchObject({ outcome: 'already_member' });
-  const outcomes = await Promise.all([boris, vera].map(person => acceptInvitation(desk, token, person)));
+  const token = await invite(audit, partnerId, anna.userId, 'developer');
+  expect(await acceptInvitation(audit, token, anna)).toMatchObject({ outcome: 'already_member' });
+  const outcomes = await Promise.all([boris, vera].map(person => acceptInvitation(audit, token, person)));
   expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['joined', 'no_invitation']);
   expect(await listMembers(pool, partnerId)).toHaveLength(2);
   const { rows } = await pool.query('SELECT hash::text FROM invitations');
@@ -79,32 +79,32 @@ test('of several who use an invitation at once, one gets in', async () => {
 
 test('there is always an owner, also when two leave at once', async () => {
   const { partnerId } = await newPartner('Captains');
-  const token = await invite(desk, partnerId, anna.userId, 'owner');
-  await acceptInvitation(desk, token, boris);
+  const token = await invite(audit, partnerId, anna.userId, 'owner');
+  await acceptInvitation(audit, token, boris);
   const removals = await Promise.all(
-    [anna, boris].map(({ userId }) => removeMember(desk, partnerId, userId)),
+    [anna, boris].map(({ userId }) => removeMember(audit, partnerId, userId)),
   );
   expect(removals.sort()).toEqual(['last_owner', 'removed']);
-  expect(await removeMember(desk, partnerId, 1n)).toBe('no_member');
+  expect(await removeMember(audit, partnerId, 1n)).toBe('no_member');
 });
 
 test('there is always an owner, also when two are made less at once', async () => {
   const { partnerId } = await newPartner('Humble captains');
-  await acceptInvitation(desk, await invite(desk, partnerId, anna.userId, 'owner'), boris);
+  await acceptInvitation(audit, await invite(audit, partnerId, anna.userId, 'owner'), boris);
   const changes = await Promise.all(
-    [anna, boris].map(({ userId }) => changeRole(desk, partnerId, userId, 'viewer')),
+    [anna, boris].map(({ userId }) => changeRole(audit, partnerId, userId, 'viewer')),
   );
   expect(changes.sort()).toEqual(['changed', 'last_owner']);
-  expect(await changeRole(desk, partnerId, 1n, 'owner')).toBe('no_member');
+  expect(await changeRole(audit, partnerId, 1n, 'owner')).toBe('no_member');
   const [owner] = await listMembers(pool, partnerId);
-  expect(await changeRole(desk, partnerId, owner!.userId, 'owner')).toBe('same_role');
+  expect(await changeRole(audit, partnerId, owner!.userId, 'owner')).toBe('same_role');
   expect((await auditOf(partnerId)).filter(action => action === 'member.role')).toHaveLength(1);
 });
 
 test('the test balance is refilled once a day', async () => {
   const { partnerId } = await newPartner('Refill');
-  const both = await Promise.all([refillTestBalance(desk, partnerId), refillTestBalance(desk, partnerId)]);
+  const both = await Promise.all([refillTestBalance(audit, partnerId), refillTestBalance(audit, partnerId)]);
   expect(both.sort()).toEqual(['not_again_today', 'refilled']);
   clock.advance(24 * 3_600_000);
-  expect(await refillTestBalance(desk, partnerId)).toBe('refilled');
+  expect(await refillTestBalance(audit, partnerId)).toBe('refilled');
 });

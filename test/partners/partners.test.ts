@@ -17,10 +17,10 @@ import {
   setSuspended,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-const desk = deskOf(pool, manualClock('2026-11-15T10:00:00Z'));
+const audit = auditContextOf(pool, manualClock('2026-11-15T10:00:00Z'));
 
 const auditOf = async (subject: string) =>
   (
@@ -31,7 +31,7 @@ const auditOf = async (subject: string) =>
 
 describe('a partner', () => {
   test('starts active, with the limits of the contract, 10 000 test USDT and nothing live', async () => {
-    const partner = await createPartner(desk, 'Кофейня');
+    const partner = await createPartner(audit, 'Кофейня');
     expect(partner).toMatchObject({
       name: 'Кофейня',
       suspended: false,
@@ -68,10 +68,10 @@ describe('a partner', () => {
   });
 
   test('is suspended and resumed, each once on record', async () => {
-    const { partnerId } = await createPartner(desk, 'Shop');
-    expect(await setSuspended(desk, partnerId, true)).toMatchObject({ partner: { suspended: true } });
-    await setSuspended(desk, partnerId, true);
-    expect(await setSuspended(desk, partnerId, false)).toMatchObject({ partner: { suspended: false } });
+    const { partnerId } = await createPartner(audit, 'Shop');
+    expect(await setSuspended(audit, partnerId, true)).toMatchObject({ partner: { suspended: true } });
+    await setSuspended(audit, partnerId, true);
+    expect(await setSuspended(audit, partnerId, false)).toMatchObject({ partner: { suspended: false } });
     expect(
       (await auditOf(partnerId)).map(({ action, before, after }) => ({ action, before, after })),
     ).toEqual([
@@ -82,8 +82,8 @@ describe('a partner', () => {
   });
 
   test('keeps the limits that were not changed', async () => {
-    const { partnerId, limits } = await createPartner(desk, 'Shop');
-    const change = await setLimits(desk, partnerId, {
+    const { partnerId, limits } = await createPartner(audit, 'Shop');
+    const change = await setLimits(audit, partnerId, {
       maxKopecks: 50_000_000n,
       dailyKopecks: 0n,
       concurrent: 7,
@@ -100,8 +100,8 @@ describe('a partner', () => {
   });
 
   test('cannot be limited to nothing at all', async () => {
-    const { partnerId, limits } = await createPartner(desk, 'Shop');
-    expect(await setLimits(desk, partnerId, { minKopecks: 10_000_001n })).toMatchObject({
+    const { partnerId, limits } = await createPartner(audit, 'Shop');
+    expect(await setLimits(audit, partnerId, { minKopecks: 10_000_001n })).toMatchObject({
       outcome: 'min_above_max',
     });
     expect((await findPartner(pool, partnerId))!.limits).toEqual(limits);
@@ -109,17 +109,17 @@ describe('a partner', () => {
 
   test('who does not exist is not changed', async () => {
     const nobody = newId('prt', systemClock);
-    expect(await setSuspended(desk, nobody, true)).toEqual({ outcome: 'no_partner' });
-    expect(await setLimits(desk, nobody, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
+    expect(await setSuspended(audit, nobody, true)).toEqual({ outcome: 'no_partner' });
+    expect(await setLimits(audit, nobody, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
     expect(await findPartner(pool, nobody)).toBeUndefined();
   });
 
   test('loses neither of two changes made at the same time', async () => {
-    const { partnerId } = await createPartner(desk, 'Shop');
+    const { partnerId } = await createPartner(audit, 'Shop');
     await Promise.all([
-      setLimits(desk, partnerId, { concurrent: 5 }),
-      setLimits(desk, partnerId, { createRps: 6 }),
-      setLimits(desk, partnerId, { otherRps: 7 }),
+      setLimits(audit, partnerId, { concurrent: 5 }),
+      setLimits(audit, partnerId, { createRps: 6 }),
+      setLimits(audit, partnerId, { otherRps: 7 }),
     ]);
     expect((await findPartner(pool, partnerId))!.limits).toMatchObject({
       concurrent: 5,
@@ -131,10 +131,10 @@ describe('a partner', () => {
 
 test('maintenance is switched and stays so, on record', async () => {
   expect(await isUnderMaintenance(pool, systemClock)).toBe(false);
-  await setMaintenance(desk, true);
-  await setMaintenance(desk, true);
+  await setMaintenance(audit, true);
+  await setMaintenance(audit, true);
   expect(await isUnderMaintenance(pool, systemClock)).toBe(true);
-  await setMaintenance(desk, false);
+  await setMaintenance(audit, false);
   expect((await auditOf('service')).map(({ action }) => action)).toEqual([
     'maintenance.on',
     'maintenance.off',
@@ -142,10 +142,10 @@ test('maintenance is switched and stays so, on record', async () => {
 });
 
 test('recipients are blocked whatever the case and the spaces', async () => {
-  expect(await blockRecipient(desk, '  ООО  «Ромашка» ')).toBe('blocked');
-  expect(await blockRecipient(desk, 'ооо «РОМАШКА»')).toBe('already_blocked');
+  expect(await blockRecipient(audit, '  ООО  «Ромашка» ')).toBe('blocked');
+  expect(await blockRecipient(audit, 'ооо «РОМАШКА»')).toBe('already_blocked');
   expect((await listBlockedRecipients(pool)).map(({ recipient }) => recipient)).toEqual(['ооо «ромашка»']);
-  expect(await unblockRecipient(desk, 'ООО «Ромашка»')).toBe('unblocked');
-  expect(await unblockRecipient(desk, 'ООО «Ромашка»')).toBe('not_blocked');
+  expect(await unblockRecipient(audit, 'ООО «Ромашка»')).toBe('unblocked');
+  expect(await unblockRecipient(audit, 'ООО «Ромашка»')).toBe('not_blocked');
   expect(await listBlockedRecipients(pool)).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, timeOfId } from '../../src/base/ids.ts';
 import type { Gateway, ListedOrder } from '../../src/gateway/index.ts';
-import { reconcile, reconcileRecent, resolvePayment, startReconciler } from '../../src/payments/index.ts';
+import { decidePayment, reconcile, reconcileRecent, startReconciler } from '../../src/payments/index.ts';
 import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
@@ -40,7 +40,7 @@ async function pay(...faults: object[]): Promise<Id<'pay'>> {
   return (await partner.pay({ qr_url: qr.link })).json.id;
 }
 const resolve = (id: Id<'pay'>, outcome: 'succeeded' | 'failed') =>
-  resolvePayment(deskOf(pool), id, { outcome, reason: 'test' });
+  decidePayment(auditContextOf(pool), id, { outcome, reason: 'test' });
 
 /** One of each kind, and what is in order. */
 const made: Record<string, Id<'pay'>> = {};

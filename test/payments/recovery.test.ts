@@ -7,22 +7,22 @@ import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import {
+  createOutcomeWaiters,
   createPayment,
-  createWaiting,
+  decidePayment,
   recoverDuePayments,
-  resolvePayment,
   startRecovery,
 } from '../../src/payments/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 const never = new Promise<never>(() => {});
 
 beforeEach(async () => {
@@ -119,7 +119,7 @@ describe('looking', () => {
       polled.mockClear();
     }
     polled.mockRestore();
-    await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'test' });
+    await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });
 
   test('after two hours support is told once, the slot is free, and looking goes on', async () => {
@@ -159,7 +159,7 @@ describe('looking', () => {
       expect(rows.filter(({ tries }) => tries === 1)).toHaveLength(60);
     });
     await stop();
-    for (const id of ids) await resolvePayment(desk, id, { outcome: 'failed', reason: 'test' });
+    for (const id of ids) await decidePayment(audit, id, { outcome: 'failed', reason: 'test' });
   });
 });
 
@@ -175,8 +175,8 @@ describe('whoever comes first ends it', () => {
         creation,
         deps.writer.finish({ ...word, outcome: 'failed', code: 'not_executed' }),
         deps.writer.finish({ ...word, outcome: 'succeeded', orderId: 'ord_late' }),
-        resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'the bank says so' }),
-        resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'the bank says so' }),
+        decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'the bank says so' }),
+        decidePayment(audit, paymentId, { outcome: 'failed', reason: 'the bank says so' }),
       ]);
       const { status } = await statusOf(paymentId);
       expect([await eventsOf(paymentId), await movesOf(paymentId)]).toEqual([1, 2]);
@@ -203,7 +203,7 @@ describe('whoever comes first ends it', () => {
   test('an operator has no say while the bank side is being asked', async () => {
     const { paymentId, creation, answer } = await unanswered(await newCustomer());
     const word = { outcome: 'failed', reason: 'in a hurry' } as const;
-    expect(await resolvePayment(desk, paymentId, word)).toEqual({ outcome: 'under_way' });
+    expect(await decidePayment(audit, paymentId, word)).toEqual({ outcome: 'under_way' });
     answer({ outcome: 'succeeded', orderId: 'ord_1' });
     expect(await creation).toMatchObject({ payment: { status: 'succeeded' } });
   });
@@ -238,9 +238,9 @@ describe('the order on record', () => {
     await recover(lie);
     expect(await statusOf(paymentId)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
     expect(await alarmsOf(paymentId)).toEqual(contradiction);
-    expect(await openRowOf(paymentId)).toMatchObject({ owner: null });
+    expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null });
     expect(await customer.balance()).toBe('998.378378');
-    await resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
+    await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
   test('a gateway that goes on lying does not keep support from being asked', async () => {
@@ -252,7 +252,7 @@ describe('the order on record', () => {
       'payment_overdue',
     ]);
     expect((await openRowOf(paymentId)).support_since).toEqual(new Date(clock.nowMs()));
-    await resolvePayment(desk, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
+    await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
   test('a refusal that comes after somebody saw the order gives nothing back', async () => {
@@ -274,7 +274,7 @@ describe('the order on record', () => {
     const { id } = (await customer.partner.pay({ qr_url: qr.link })).json;
     expect(await statusOf(id)).toMatchObject({ status: 'processing', status_detail: 'manual_review' });
     expect(await alarmsOf(id)).toEqual(contradiction);
-    await resolvePayment(desk, id, { outcome: 'succeeded', reason: 'seen on the statement' });
+    await decidePayment(audit, id, { outcome: 'succeeded', reason: 'seen on the statement' });
     expect(await alarmsOf(id, true)).toMatchObject([{ clearedBy: 'test' }]);
   });
 });
@@ -292,7 +292,7 @@ describe('a process that dies', () => {
       return found;
     });
     const paymentId = idFromUuid('pay', rows[0].id);
-    const looked = vi.spyOn(deps.presence, 'findGone');
+    const looked = vi.spyOn(deps.presence, 'findDead');
     const stop = startRecovery(deps);
     try {
       // Often enough to find out about the dead.
@@ -313,17 +313,17 @@ describe('a process that dies', () => {
     clock.advance(2_000);
     const presence = await announcePresence(pool);
     void recoverDuePayments({ ...deps, presence, gateway: { ...deps.gateway, poll: () => never } });
-    await vi.waitFor(async () => expect((await openRowOf(paymentId)).owner).toBe(presence.instance));
+    await vi.waitFor(async () => expect((await openRowOf(paymentId)).lease_holder).toBe(presence.instance));
     await presence.close();
     const stop = startRecovery(deps);
     await vi.waitFor(
-      async () => expect(await openRowOf(paymentId)).toMatchObject({ owner: null, tries: 2 }),
+      async () => expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),
       {
         timeout: 10_000,
       },
     );
     await stop();
-    await resolvePayment(desk, paymentId, { outcome: 'failed', reason: 'test' });
+    await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });
 });
 
@@ -350,7 +350,7 @@ test('whatever hangs after the debit, the request has its answer in time', async
 test('a repeat that meets a process on its way out is sent to another one', async () => {
   const customer = await newCustomer();
   const qr = await qrWith();
-  const waiting = createWaiting(pool, clock);
+  const waiting = createOutcomeWaiters(pool, clock);
   const request = requestFor(qr.link);
   const leaving = {
     ...deps,

@@ -279,5 +279,5 @@ const opening = (owner: { partnerId: `prt_${string}`; paymentId: `pay_${string}`
   rateStaleAt: new Date(Date.now() + 3_600_000),
   metadata: '{}',
   nextAt: new Date(Date.now() + 3_600_000),
-  owner: null,
+  leaseHolder: null,
 });

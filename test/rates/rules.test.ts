@@ -12,11 +12,11 @@ import {
   startRateRefresher,
 } from '../../src/rates/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 const settingBps = 100;
 
 const sourceOf = (name: string, rate: number) => ({
@@ -36,7 +36,7 @@ const change = async (
   version?: number,
 ) => {
   const before = await readRateRules(pool, settingBps);
-  return changeRateRules(desk, settingBps, {
+  return changeRateRules(audit, settingBps, {
     rules: { ...before, ...rules },
     reason: 'a test',
     expectedVersion: version ?? before.version,

@@ -9,7 +9,7 @@ import { kopeckWebhook as forFastify } from '../../sdk/src/fastify.ts';
 import { kopeckWebhook as forHono } from '../../sdk/src/hono.ts';
 import type { PaymentEvent } from '../../sdk/src/index.ts';
 import { kopeckWebhook as forNext } from '../../sdk/src/next.ts';
-import { sign } from '../../src/webhooks/sign.ts';
+import { sign } from '../../src/webhooks/delivery/sign.ts';
 
 const secret = 'whsec_0123456789abcdef';
 // Written as no program would write it again.

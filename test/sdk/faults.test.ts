@@ -4,7 +4,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createRandom } from '../helpers/random.ts';
 import { faults, startProxy } from './proxy.ts';
 
@@ -17,7 +17,7 @@ const seed = Number(process.env.SEED ?? 1);
 test(`1 000 payments with faults are 1 000 payments, none twice (SEED=${seed})`, async () => {
   const { partnerId, testKey } = await createCustomer(pool);
   // Every tenth stays open for 30 s.
-  await setLimits(deskOf(pool), partnerId, { concurrent: 10_000 });
+  await setLimits(auditContextOf(pool), partnerId, { concurrent: 10_000 });
   const proxy = await startProxy({
     target: address,
     random: createRandom(seed),

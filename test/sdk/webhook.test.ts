@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { SignatureError, verifyWebhook } from '../../sdk/src/index.ts';
-import { sign } from '../../src/webhooks/sign.ts';
+import { sign } from '../../src/webhooks/delivery/sign.ts';
 
 const atSec = 1_794_737_400;
 const now = () => atSec * 1_000;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sign } from '../../src/webhooks/sign.ts';
+import { sign } from '../../src/webhooks/delivery/sign.ts';
 import { openBrowser } from '../browser/chromium.ts';
 import { install, pack } from './packed.ts';
 

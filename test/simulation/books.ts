@@ -65,7 +65,7 @@ const statement = `
             SELECT kind, subject AS "paymentId", cleared_at IS NULL AS open FROM alarms) AS a) AS alarms,
          (SELECT row_to_json(o) FROM (
             SELECT extract(epoch FROM min(next_at)) * 1000 AS "dueMs",
-                   coalesce(array_agg(owner) FILTER (WHERE owner IS NOT NULL), '{}') AS owners
+                   coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS owners
               FROM open_payments) AS o) AS open`;
 
 export async function readBooks(pool: Pool, partnerUuids: string[]): Promise<Books> {

@@ -215,7 +215,7 @@ async function readOpenPayments(pool: Pool): Promise<OpenPayments> {
   const { rows } = await pool.query<OpenPayments>({
     name: 'next due',
     text: `SELECT (extract(epoch FROM min(next_at)) * 1000)::float8 AS "dueMs",
-                  coalesce(array_agg(owner) FILTER (WHERE owner IS NOT NULL), '{}') AS owners FROM open_payments`,
+                  coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS owners FROM open_payments`,
   });
   return rows[0]!;
 }

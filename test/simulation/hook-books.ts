@@ -45,7 +45,7 @@ export interface HookBooks {
 
 const statement = `
   SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."partnerId"), '[]') FROM (
-            SELECT partner_id AS "partnerId", url, owner, extract(epoch FROM owned_until) * 1000 AS "ownedUntilMs",
+            SELECT partner_id AS "partnerId", url, lease_holder AS owner, extract(epoch FROM leased_until) * 1000 AS "ownedUntilMs",
                    suspended_at IS NOT NULL AS suspended,
                    (SELECT count(*) FROM partner_notices n
                      WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionsTold",

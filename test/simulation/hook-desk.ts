@@ -1,4 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
+import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import {
   readSecrets,
   reEnable,
@@ -7,7 +8,6 @@ import {
   rotateSecret,
   setWebhook,
 } from '../../src/webhooks/index.ts';
-import type { Vault } from '../../src/webhooks/secret.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
@@ -31,7 +31,7 @@ export interface HookDeskOptions {
 export function createHookDesk(world: World, options: HookDeskOptions): Actor {
   const { random, scheduler, pool, trace } = world;
   const { accounts, database, vault, arrivals, model, sending } = options;
-  const desk = { pool, clock: scheduler.clockOf('desk'), actor: 'operator' };
+  const audit = { pool, clock: scheduler.clockOf('desk'), actor: 'operator' };
   const hooked: Id<'prt'>[] = [];
   let addresses = 0;
   let busy = 0;
@@ -43,7 +43,7 @@ export function createHookDesk(world: World, options: HookDeskOptions): Actor {
   async function setAddress(partnerId: Id<'prt'>): Promise<void> {
     addresses += 1;
     const url = `https://shop.example/hooks/${addresses}`;
-    await setWebhook(desk, vault, partnerId, url);
+    await setWebhook(audit, vault, partnerId, url);
     arrivals.setAddress(partnerId, url);
     await learnSecrets(partnerId);
     if (!hooked.includes(partnerId)) hooked.push(partnerId);
@@ -52,7 +52,7 @@ export function createHookDesk(world: World, options: HookDeskOptions): Actor {
   }
 
   async function rotate(partnerId: Id<'prt'>): Promise<void> {
-    const outcome = await rotateSecret(desk, vault, partnerId, { force: random.chance(0.5) });
+    const outcome = await rotateSecret(audit, vault, partnerId, { force: random.chance(0.5) });
     await learnSecrets(partnerId);
     trace.add('desk', `the secret of ${trace.nameOf(partnerId)}: ${outcome}`);
     await database.hooksChanged('operator');
@@ -65,7 +65,7 @@ export function createHookDesk(world: World, options: HookDeskOptions): Actor {
       sending.startsAnew(kept);
       sending.keptGoOut(partnerId, kept);
     }
-    const outcome = await reEnable(desk, partnerId);
+    const outcome = await reEnable(audit, partnerId);
     trace.add('desk', `${trace.nameOf(partnerId)} is ${outcome}`);
     if ((outcome === 're_enabled') !== isSuspended)
       world.violate('what is suspended can be enabled again, and nothing else', outcome);
@@ -75,12 +75,12 @@ export function createHookDesk(world: World, options: HookDeskOptions): Actor {
   async function resend(): Promise<void> {
     if (random.chance(0.3)) {
       sending.startsAnew(model.books.deliveries.filter(row => row.givenUp).map(row => row.eventId));
-      const count = await resendFailed(desk, new Date(0), () => {});
+      const count = await resendFailed(audit, new Date(0), () => {});
       trace.add('desk', `sends ${count} again`);
     } else if (model.books.events.length > 0) {
       const { eventId } = random.pick(model.books.events);
       sending.startsAnew([eventId]);
-      const { outcome } = await resendEvent(desk, BigInt(eventId));
+      const { outcome } = await resendEvent(audit, BigInt(eventId));
       trace.add('desk', `${trace.nameOf(`evt_${eventId}`)} again: ${outcome}`);
     }
     await database.hooksChanged('operator');

@@ -1,6 +1,6 @@
 import { idFromUuid } from '../../src/base/ids.ts';
+import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { createVault } from '../../src/webhooks/index.ts';
-import type { Vault } from '../../src/webhooks/secret.ts';
 import { secretKey } from '../helpers/customers.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';

@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import { resolvePayment } from '../../src/payments/index.ts';
+import { decidePayment } from '../../src/payments/index.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
@@ -14,7 +14,7 @@ export function createOperator(
   { database, bank, model }: { database: SimulatedDatabase; bank: Bank; model: Model },
 ): Actor {
   const { random, scheduler, pool, trace } = world;
-  const desk = { pool, clock: scheduler.clockOf('operator'), actor: 'operator' };
+  const audit = { pool, clock: scheduler.clockOf('operator'), actor: 'operator' };
 
   /** Mostly as it really stands at the bank. One transaction, and nothing else happens meanwhile. */
   async function resolve(paymentId: string): Promise<void> {
@@ -22,7 +22,7 @@ export function createOperator(
     const known = truth === 'succeeded' ? 'succeeded' : 'failed';
     const outcome = random.chance(0.7) ? known : random.pick(['succeeded', 'failed'] as const);
     const before = model.find(paymentId)!.status;
-    const result = await resolvePayment(desk, paymentId as Id<'pay'>, { outcome, reason: 'so it is' });
+    const result = await decidePayment(audit, paymentId as Id<'pay'>, { outcome, reason: 'so it is' });
     trace.add('operator', `${trace.nameOf(paymentId)} ${outcome}: ${result.outcome}`);
     if (result.outcome === 'resolved') model.operatorEnds(paymentId);
     const fits = before === 'processing' ? ['resolved', 'under_way'] : ['already_ended'];

@@ -1,4 +1,4 @@
-import type { PaymentRequest } from '../../src/payments/request.ts';
+import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Bank, Qr } from './bank.ts';

@@ -1,15 +1,15 @@
 import { createAlarms } from '../../src/alarms/index.ts';
+import type { OutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
+import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
   type Creation,
-  createHandOver,
+  createLeaseRelease,
+  createOutcomeWaiters,
   createPayment,
   createPaymentWriter,
-  createWaiting,
   startRecovery,
 } from '../../src/payments/index.ts';
-import type { PaymentRequest } from '../../src/payments/request.ts';
-import type { Waiting } from '../../src/payments/wait.ts';
 import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
@@ -71,10 +71,10 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       log,
       gateway: bank.portOf(name),
       writer: createPaymentWriter(db, clock),
-      waiting: createWaiting(db, clock),
+      waiting: createOutcomeWaiters(db, clock),
       alarms: createAlarms({ db, clock, log }),
-      presence: { instance, findGone: findGoneFor(name, instance) },
-      handOver: createHandOver(db, clock, instance),
+      presence: { instance, findDead: findGoneFor(name, instance) },
+      leaseRelease: createLeaseRelease(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
       answerWithinMs: 60_000,
@@ -110,8 +110,8 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
   function startSending(
     { vault, receivers, pausesSec }: Hooks,
     name: string,
-    deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookPausesSec'> & {
-      waiting: Waiting;
+    deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
+      waiting: OutcomeWaiters;
     },
   ): void {
     const delivery = startDelivery({
@@ -119,7 +119,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       clock: scheduler.clockOf(name, { everyMs: [200, 1_500, 10_000], nextDueMs: database.nextToSendMs }),
       vault,
       sender: receivers.portOf(name),
-      webhookPausesSec: pausesSec,
+      webhookRetryScheduleSec: pausesSec,
     });
     const { wake } = deps.waiting;
     deps.waiting.wake = paymentId => {
@@ -164,11 +164,11 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
         pickedUpWithinMs;
       if (!owners.some(isLate)) return;
       // The books are not read again after a claim, so who owns what now has to be asked for.
-      const { rows } = await world.pool.query<{ owner: number }>(
-        'SELECT DISTINCT owner FROM open_payments WHERE owner IS NOT NULL ORDER BY owner',
+      const { rows } = await world.pool.query<{ lease_holder: number }>(
+        'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
       );
-      for (const { owner } of rows.filter(row => isLate(row.owner)))
-        world.violate('what the dead have left behind is picked up at once', `process ${owner}`);
+      for (const row of rows.filter(row => isLate(row.lease_holder)))
+        world.violate('what the dead have left behind is picked up at once', `process ${row.lease_holder}`);
     },
     kill: async process => {
       running.delete(process.instance);

@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { SendError, Sender, Sending, Verdict } from '../../src/webhooks/send.ts';
+import type { SendError, Sender, Sending, Verdict } from '../../src/webhooks/http/send.ts';
 import type { Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkAddress, isPublicAddress } from '../../src/webhooks/address.ts';
+import { checkWebhookUrl, isPublicAddress } from '../../src/webhooks/http/ssrf-guard.ts';
 
 describe('public addresses', () => {
   test.each([
@@ -83,7 +83,7 @@ describe('public addresses', () => {
   });
 });
 
-const check = (text: string, allowPrivate = false) => checkAddress(text, { allowPrivate });
+const check = (text: string, allowPrivate = false) => checkWebhookUrl(text, { allowPrivate });
 const refused = { outcome: 'refused', reason: expect.stringMatching(/^[A-Z][^\n]+\.$/) };
 
 /** Every way to write this machine, or one beside it, that the parser understands. */

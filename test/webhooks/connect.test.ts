@@ -1,8 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isPublicAddress } from '../../src/webhooks/address.ts';
-import { type ConnectError, type ConnectorOptions, createConnector } from '../../src/webhooks/connect.ts';
+import {
+  type ConnectError,
+  type ConnectorOptions,
+  createConnector,
+} from '../../src/webhooks/http/connect.ts';
+import { isPublicAddress } from '../../src/webhooks/http/ssrf-guard.ts';
 import { startTcpReceiver } from '../helpers/receivers.ts';
 
 const addresses = (...ips: string[]): LookupAddress[] =>

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vit
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { announcePresence } from '../../src/db/presence.ts';
-import { endAttempts } from '../../src/webhooks/deliveries.ts';
+import { endAttempts } from '../../src/webhooks/delivery/deliveries.ts';
 import {
   certify,
   createSender,
@@ -23,17 +23,17 @@ import {
 } from '../../src/webhooks/index.ts';
 import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 const { address, deps: apiDeps } = await startApi({ pool, clock });
-const desk = deskOf(pool, clock);
+const audit = auditContextOf(pool, clock);
 const vault = createVault(secretKey);
 const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
 const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
-const deps = { ...apiDeps, vault, sender, webhookPausesSec: pausesSec };
+const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
 afterAll(() => sender.close());
 
 let delivery = startDelivery(deps);
@@ -48,7 +48,7 @@ beforeEach(() => setRate(pool, clock));
 async function newPartner() {
   const { partnerId, testKey } = await createCustomer(pool);
   const receiver = await startReceiver();
-  await setWebhook(desk, vault, partnerId, receiver.url);
+  await setWebhook(audit, vault, partnerId, receiver.url);
   const partner = partnerAt(address, testKey);
   const pay = async (kopecks = 10_000): Promise<Id<'pay'>> => {
     const { id, status } = (await partner.pay({ qr_url: newLink(kopecks) }, randomUUID())).json;
@@ -124,7 +124,7 @@ describe('what is sent', () => {
 
   test('after a rotation carries both signatures for a day, and then one', async () => {
     const { receiver, pay, secret: old, partnerId } = await newPartner();
-    await rotateSecret(desk, vault, partnerId);
+    await rotateSecret(audit, vault, partnerId);
     const [fresh = '', ...others] = await readSecrets(pool, vault, partnerId, clock.nowMs());
     expect([others, fresh === old]).toEqual([[old], false]);
     const verify = ({ headers, body }: Receiver['received'][0], secret: string) =>
@@ -161,7 +161,7 @@ describe('what is sent', () => {
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
     const receiver = await startReceiver();
-    await setWebhook(desk, vault, partnerId, receiver.url);
+    await setWebhook(audit, vault, partnerId, receiver.url);
     const { id } = (await partner.pay({ qr_url: newLink(10_000) })).json;
     await untilReceived(receiver, 1);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([id]);
@@ -195,7 +195,7 @@ describe('a receiver that does not take it', () => {
     clock.advance(86_400_000);
     delivery.nudge();
     receiver.answer(withStatus(200));
-    await resendFailed(desk, new Date(0), () => {});
+    await resendFailed(audit, new Date(0), () => {});
     await untilRecorded(partnerId, 10);
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 0, givenUp: 0 });
   });
@@ -260,8 +260,8 @@ describe('a receiver that does not take it', () => {
 
     const certificate = await certify({ clock, sender }, { url: receiver.url, secrets: [secret] });
     expect(certificate.canReceive).toBe(true);
-    expect(await reEnable(desk, partnerId)).toBe('re_enabled');
-    expect(await reEnable(desk, partnerId)).toBe('not_suspended');
+    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+    expect(await reEnable(audit, partnerId)).toBe('not_suspended');
     delivery.nudge();
     await untilRecorded(partnerId, recorded + 20);
     expect(receiver.received.slice(before + 5).map(({ json }) => json.data.id)).toEqual(kept);
@@ -279,8 +279,8 @@ describe('a receiver that does not take it', () => {
     ]);
     const kept = [await pay(), await pay()];
     clock.advance(1_000);
-    await resendEvent(desk, eventId);
-    expect(await reEnable(desk, partnerId)).toBe('re_enabled');
+    await resendEvent(audit, eventId);
+    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
     delivery.nudge();
     await untilRecorded(partnerId, 4);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
@@ -328,7 +328,7 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const presence = await announcePresence(pool);
     await pay();
-    await pool.query(`UPDATE webhooks SET owner = $2, owned_until = $3 WHERE partner_id = $1`, [
+    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
       uuidFromId(partnerId),
       presence.instance,
       new Date(clock.nowMs() + 30_000),
@@ -386,7 +386,7 @@ describe('no one is left behind:', () => {
     } as typeof deps.db;
     const { receiver, pay, partnerId } = await newPartner();
     // What was done and whose answer was lost: this process owns a partner that it does not know of.
-    await pool.query('UPDATE webhooks SET owner = $2, owned_until = $3 WHERE partner_id = $1', [
+    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
       uuidFromId(partnerId),
       deps.presence.instance,
       new Date(clock.nowMs() + 3_600_000),
@@ -424,7 +424,7 @@ describe('no one is left behind:', () => {
       ).toContainEqual(['webhook_secret_unreadable', broken.partnerId]),
     );
     expect(broken.receiver.received).toEqual([]);
-    await rotateSecret(desk, vault, broken.partnerId);
+    await rotateSecret(audit, vault, broken.partnerId);
   });
 
   test('what an operator sends again is not given up by an attempt from before', async () => {
@@ -436,7 +436,7 @@ describe('no one is left behind:', () => {
       'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
       [uuidFromId(partnerId)],
     );
-    await resendEvent(desk, rows[0].event_id);
+    await resendEvent(audit, rows[0].event_id);
     await endAttempts(
       pool,
       [
@@ -516,8 +516,8 @@ describe('the log', () => {
     await pay();
     await untilRecorded(partnerId, 1);
     const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-    expect(await resendEvent(desk, eventId)).toEqual({ outcome: 'queued', partnerId, suspended: false });
-    expect(await resendEvent(desk, 10n ** 15n)).toEqual({ outcome: 'no_event' });
+    expect(await resendEvent(audit, eventId)).toEqual({ outcome: 'queued', partnerId, suspended: false });
+    expect(await resendEvent(audit, 10n ** 15n)).toEqual({ outcome: 'no_event' });
     delivery.nudge();
     await untilRecorded(partnerId, 2);
     expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);

@@ -4,7 +4,7 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
 import { createCustomer, secretKey, setRate, startApi } from '../helpers/api.ts';
-import { createDatabase, deskOf } from '../helpers/database.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { hanging, startReceiver, withStatus } from '../helpers/receiver.ts';
 
 const { pool } = await createDatabase();
@@ -23,7 +23,7 @@ async function newPartner(kind: (typeof kinds)[number]) {
   const receiver = await startReceiver();
   if (kind === 'refuses') receiver.answer(withStatus(500));
   if (kind === 'hangs') receiver.answer(hanging);
-  await setWebhook(deskOf(pool), vault, partnerId, receiver.url);
+  await setWebhook(auditContextOf(pool), vault, partnerId, receiver.url);
   return { partnerId, kind, receiver };
 }
 
@@ -45,7 +45,7 @@ async function finishPayment(partnerId: Id<'prt'>): Promise<void> {
     rateStaleAt: new Date(clock.nowMs() + 300_000),
     metadata: '{}',
     nextAt: new Date(clock.nowMs() + 600_000),
-    owner: null,
+    leaseHolder: null,
   });
   await apiDeps.writer.finish({ ...payment, outcome: 'succeeded' });
 }
@@ -59,7 +59,7 @@ test('ten thousand events while half of the receivers are dead: the others have 
       partners.flatMap(({ partnerId }) => Array.from({ length: 25 }, () => finishPayment(partnerId))),
     );
 
-  const delivery = startDelivery({ ...apiDeps, vault, sender, webhookPausesSec: [0, 3_600] });
+  const delivery = startDelivery({ ...apiDeps, vault, sender, webhookRetryScheduleSec: [0, 3_600] });
   const healthy = partners.filter(({ kind }) => kind === 'fine');
   await vi.waitFor(
     () =>

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { afterAll, expect, test } from 'vitest';
-import { createNameLookup, leadsInside } from '../../src/webhooks/resolve.ts';
-import { createSender } from '../../src/webhooks/send.ts';
+import { createNameLookup, hasPrivateAddress } from '../../src/webhooks/http/dns.ts';
+import { createSender } from '../../src/webhooks/http/send.ts';
 import { startTcpReceiver } from '../helpers/receivers.ts';
 
 /** A name server of our own: every name of `answers` has that IPv4 address, `silent.…` gets no answer at all. */
@@ -42,7 +42,7 @@ test('a name has the addresses that its name server says', async () => {
 
 test('when it is saved, a name that leads inside is known by then', async () => {
   const names = ['inside.example.com', 'public.example.com', 'nobody.example.com'];
-  expect(await Promise.all(names.map(name => leadsInside(name, lookup)))).toEqual([true, false, false]);
+  expect(await Promise.all(names.map(name => hasPrivateAddress(name, lookup)))).toEqual([true, false, false]);
 });
 
 test('a public name with an address inside is not connected to', async () => {

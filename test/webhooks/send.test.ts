@@ -2,8 +2,8 @@ import type { LookupAddress } from 'node:dns';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { checkAddress } from '../../src/webhooks/address.ts';
-import { createSender, type SenderOptions, type Sending } from '../../src/webhooks/send.ts';
+import { createSender, type SenderOptions, type Sending } from '../../src/webhooks/http/send.ts';
+import { checkWebhookUrl } from '../../src/webhooks/http/ssrf-guard.ts';
 import { createAuthority, issueSelfSigned } from '../helpers/certificates.ts';
 import { startHttpReceiver, startTcpReceiver, startTlsReceiver } from '../helpers/receivers.ts';
 
@@ -122,7 +122,7 @@ describe('nothing inside can be reached', () => {
   ])('by a name that leads to %s since it was saved', async (_kind, ips) => {
     const canary = await startTcpReceiver();
     const url = `https://hooks.example.com:${canary.port}/`;
-    expect(checkAddress(url, { allowPrivate: false })).toMatchObject({ outcome: 'ok' });
+    expect(checkWebhookUrl(url, { allowPrivate: false })).toMatchObject({ outcome: 'ok' });
     const sender = senderWith({ allowPrivate: false, lookup: leadsTo(...ips) });
     expect(await sender.send(sendingTo(url))).toEqual(failed('blocked_address'));
     expect(canary.connections).toEqual([]);

@@ -1,0 +1,49 @@
+import { InputFile } from 'grammy';
+import { formatRate } from '../../../base/money.ts';
+import { isStale, listRates, readCurrentRate } from '../../../rates/index.ts';
+import type { BotDeps } from '../../deps.ts';
+import { drawRateChart } from '../../images/chart.ts';
+import { keyboardOf } from '../screen.ts';
+import { dataOf, type PartnerVisit } from '../visit.ts';
+import type { Menu } from './menu.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Drawing keeps everything else in this process waiting, so that a rate is drawn once and with no more points than pixels. */
+const mostPoints = 400;
+let drawn: { rateId: bigint; chart: Buffer } | undefined;
+
+async function chartOf({ pool, clock }: BotDeps, rateId: bigint): Promise<Buffer> {
+  if (drawn?.rateId === rateId) return drawn.chart;
+  const rates = await listRates(pool, new Date(clock.nowMs() - dayMs));
+  const every = Math.ceil(rates.length / mostPoints);
+  const points = rates
+    .filter((_, index) => (rates.length - 1 - index) % every === 0)
+    .map(({ asOf, rateE4 }) => ({ at: asOf, rateE4 }));
+  const chart = drawRateChart(points, { title: 'USDT/RUB, 24 h' });
+  drawn = { rateId, chart };
+  return chart;
+}
+
+async function showRate(visit: PartnerVisit): Promise<void> {
+  const { say, deps, api, chatId } = visit;
+  const rate = await readCurrentRate(deps.pool);
+  if (!rate) {
+    visit.toast = say.rate.none;
+    return;
+  }
+  const stale = isStale(rate, deps.clock, deps.rateMaxAgeSec);
+  const caption = say.rate.now(formatRate(rate.rateE4), rate.asOf, stale);
+  const reply_markup = keyboardOf([
+    [{ text: say.refresh, data: dataOf('r', visit.partner) }],
+    [{ text: say.menu, data: dataOf('h', visit.partner) }],
+  ]);
+  const chart = await chartOf(deps, rate.rateId);
+  await api.sendPhoto(chatId, new InputFile(chart, 'rate.png'), {
+    caption,
+    parse_mode: 'HTML',
+    reply_markup,
+  });
+}
+
+export const rate: Menu = { actions: { r: { role: 'viewer', run: showRate } }, steps: {} };

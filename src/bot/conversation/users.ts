@@ -1,0 +1,82 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Language } from '../texts/index.ts';
+
+/** What waits for somebody: an answer that they type, or a button that may be pressed once. */
+export interface Dialogue {
+  /** Made anew whenever something is asked; a button of before has another one and does nothing. */
+  nonce: string;
+  step: string;
+  partnerId?: Id<'prt'>;
+  args: string[];
+}
+
+export interface ChatUser {
+  userId: bigint;
+  language: Language;
+  muted: string[];
+  partnerId: Id<'prt'> | undefined;
+  dialogue: Dialogue | undefined;
+  isNew: boolean;
+}
+
+interface UserRow {
+  user_id: bigint;
+  language: Language;
+  muted: string[];
+  partner_id: string | null;
+  dialogue: Dialogue | null;
+  is_new: boolean;
+}
+
+/** Whoever speaks to the bot is known from then on, and can be written to again if they had blocked it. */
+export async function meetUser(
+  db: Queryable,
+  clock: Clock,
+  userId: bigint,
+  language: Language,
+): Promise<ChatUser> {
+  const { rows } = await db.query<UserRow>({
+    text: `INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, $2, $3)
+           ON CONFLICT (user_id) DO UPDATE SET blocked_at = NULL
+           RETURNING *, xmax = 0 AS is_new`,
+    values: [userId, language, instantOf(clock)],
+  });
+  const row = rows[0]!;
+  return {
+    userId: row.user_id,
+    language: row.language,
+    muted: row.muted,
+    partnerId: row.partner_id === null ? undefined : idFromUuid('prt', row.partner_id),
+    dialogue: row.dialogue ?? undefined,
+    isNew: row.is_new,
+  };
+}
+
+const change = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {
+  await db.query({
+    text: `UPDATE chat_users SET ${column} = $2 WHERE user_id = $1`,
+    values: [userId, value],
+  });
+};
+
+export const setLanguage: (db: Queryable, userId: bigint, language: Language) => Promise<void> =
+  change('language');
+export const setMuted: (db: Queryable, userId: bigint, muted: string[]) => Promise<void> = change('muted');
+export const setBlocked: (db: Queryable, userId: bigint, at: Date) => Promise<void> = change('blocked_at');
+export const setDialogue: (db: Queryable, userId: bigint, dialogue: Dialogue | null) => Promise<void> =
+  change('dialogue');
+
+const setPartnerUuid = change('partner_id');
+export const setPartner = (db: Queryable, userId: bigint, partnerId: Id<'prt'>) =>
+  setPartnerUuid(db, userId, uuidFromId(partnerId));
+
+/** Of several presses or answers one gets it: whatever follows from it happens once. */
+export async function takeDialogue(db: Queryable, userId: bigint, nonce: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `UPDATE chat_users SET dialogue = NULL WHERE user_id = $1 AND dialogue->>'nonce' = $2`,
+    values: [userId, nonce],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,37 @@
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+
+/** Below which balance a partner wants to be warned; undefined if it does not. */
+export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ low_micro_usdt: bigint }>({
+    text: 'SELECT low_micro_usdt FROM balance_marks WHERE partner_id = $1',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows[0]?.low_micro_usdt;
+}
+
+/** A new mark is watched from now on, whatever was said about the one before. */
+export const setBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>, microUsdt: bigint): Promise<void> =>
+  transaction(audit.pool, async tx => {
+    await tx.query({
+      text: `INSERT INTO balance_marks (partner_id, low_micro_usdt) VALUES ($1, $2)
+             ON CONFLICT (partner_id) DO UPDATE SET low_micro_usdt = excluded.low_micro_usdt, low_since = NULL`,
+      values: [uuidFromId(partnerId), microUsdt],
+    });
+    await recordChange(tx, audit, {
+      action: 'balance.mark',
+      subject: partnerId,
+      after: { low_usdt: formatMicroUsdt(microUsdt) },
+    });
+  });
+
+export const clearBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>): Promise<void> =>
+  transaction(audit.pool, async tx => {
+    await tx.query({
+      text: 'DELETE FROM balance_marks WHERE partner_id = $1',
+      values: [uuidFromId(partnerId)],
+    });
+    await recordChange(tx, audit, { action: 'balance.mark', subject: partnerId, after: { low_usdt: null } });
+  });

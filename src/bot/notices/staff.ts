@@ -1,0 +1,75 @@
+import type { Api, Context } from 'grammy';
+import { clearAlarm } from '../../alarms/index.ts';
+import { parseId } from '../../base/ids.ts';
+import { approveLive, refuseLive } from '../../partners/index.ts';
+import { clip, escapeHtml as e, type Screen } from '../conversation/screen.ts';
+import type { BotDeps } from '../deps.ts';
+import type { Task } from './jobs.ts';
+
+/** A message of Telegram holds 4 096 characters. */
+const longestDetail = 2_000;
+
+type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
+
+/** Staff speak English, as the logs and the command line do; the link leads to where they can do something about it. */
+export function staffScreen(task: StaffTask, publicUrl: string): Screen {
+  const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open it in the console</a>`;
+  if (task.do === 'approval')
+    return {
+      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and waits for live mode.\n${open(`partners/${task.partnerId}`)}`,
+      buttons: [
+        [
+          { text: 'Approve', data: `approve:${task.partnerId}` },
+          { text: 'Refuse', data: `refuse:${task.partnerId}` },
+        ],
+      ],
+    };
+  const { subject } = task;
+  const path = parseId('pay', subject)
+    ? `payments/${subject}`
+    : parseId('prt', subject)
+      ? `partners/${subject}`
+      : '';
+  const detail = e(clip(task.detail, longestDetail));
+  return {
+    text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(path)}`,
+    buttons: [[{ text: 'Seen to', data: `seen:${task.alarmId}` }]],
+  };
+}
+
+type StaffAction = (deps: BotDeps, actor: string, subject: string) => Promise<string>;
+
+const decide =
+  (decision: typeof approveLive, done: string): StaffAction =>
+  async ({ pool, clock }, actor, subject) => {
+    const partnerId = parseId('prt', subject);
+    const result = partnerId && (await decision({ pool, clock, actor }, partnerId));
+    if (!result || result.outcome === 'no_partner') return 'There is no such partner.';
+    return result.outcome === 'done' ? `${result.partner.name} ${done}.` : 'It was approved before.';
+  };
+
+const actions: Record<string, StaffAction> = {
+  approve: decide(approveLive, 'may have live keys'),
+  refuse: decide(refuseLive, 'stays in test mode'),
+  seen: async ({ pool, clock }, actor, subject) => {
+    const alarmId = /^\d{1,18}$/.test(subject) ? BigInt(subject) : 0n;
+    const outcome = await clearAlarm({ pool, clock, actor }, alarmId);
+    return outcome === 'cleared' ? 'The alarm is over.' : 'The alarm was over already.';
+  },
+};
+
+/** A press in the staff chat: whoever is let into that chat may act, and stands in the audit with their number. */
+export async function handleStaffPress(deps: BotDeps, api: Api, context: Context): Promise<string> {
+  const { from, data = '', message } = context.callbackQuery!;
+  const [name = '', subject = ''] = data.split(':');
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action || !message) return 'This button does nothing here.';
+  const result = await action(deps, `telegram:${from.id}`, subject);
+  const text = 'text' in message && message.text ? `${e(message.text)}\n\n` : '';
+  const by = `${e(result)} <i>(${e(from.first_name)})</i>`;
+  // Of two who press at once the second finds the buttons gone; what was done stays said.
+  await api
+    .editMessageText(message.chat.id, message.message_id, `${text}${by}`, { parse_mode: 'HTML' })
+    .catch(() => {});
+  return result;
+}

@@ -1,0 +1,116 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { idFromUuid } from '../../base/ids.ts';
+import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
+import { writeNotice } from '../../db/notices.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { isStale, readCurrentRate } from '../../rates/index.ts';
+import { addJob } from './jobs.ts';
+
+/** Most payments end within seconds; of one that takes this long its partner hears. */
+const longMs = 10 * 60_000;
+
+export interface WatchDeps {
+  pool: Pool;
+  clock: Clock;
+  rateMaxAgeSec: number;
+  telegramStaffChat: number | undefined;
+}
+
+/** Looks for what nobody reports: each finding is put on record together with its notice, so that it is told once. */
+export async function watch(deps: WatchDeps): Promise<void> {
+  await transaction(deps.pool, tx => watchBalances(tx, deps));
+  await transaction(deps.pool, tx => watchPayments(tx, deps));
+  await transaction(deps.pool, tx => watchRate(tx, deps));
+  await transaction(deps.pool, tx => watchForStaff(tx, deps));
+}
+
+async function watchBalances(tx: Queryable, { clock }: WatchDeps): Promise<void> {
+  await tx.query({
+    text: `UPDATE balance_marks b SET low_since = NULL FROM accounts a
+            WHERE a.partner_id = b.partner_id AND a.mode = 'live' AND b.low_since IS NOT NULL
+              AND a.available >= b.low_micro_usdt`,
+  });
+  const { rows } = await tx.query<{ partner_id: string; available: bigint; low_micro_usdt: bigint }>({
+    text: `UPDATE balance_marks b SET low_since = $1 FROM accounts a
+            WHERE a.partner_id = b.partner_id AND a.mode = 'live' AND b.low_since IS NULL
+              AND a.available < b.low_micro_usdt
+           RETURNING b.partner_id, a.available, b.low_micro_usdt`,
+    values: [instantOf(clock)],
+  });
+  for (const row of rows)
+    await writeNotice(tx, clock, idFromUuid('prt', row.partner_id), 'balance_low', {
+      balance_usdt: formatMicroUsdt(row.available),
+      mark_usdt: formatMicroUsdt(row.low_micro_usdt),
+    });
+}
+
+interface LongRow {
+  partner_id: string;
+  id: string;
+  status: string;
+  external_id: string | null;
+  amount_kopecks: bigint;
+}
+
+async function watchPayments(tx: Queryable, { clock }: WatchDeps): Promise<void> {
+  const { rows: begun } = await tx.query<LongRow>({
+    text: `WITH long AS (
+             INSERT INTO long_payments (partner_id, mode, payment_id)
+               SELECT o.partner_id, o.mode, o.payment_id FROM open_payments o
+                 JOIN payments p ON p.partner_id = o.partner_id AND p.mode = o.mode AND p.id = o.payment_id
+                WHERE o.mode = 'live' AND p.created_at < $1
+             ON CONFLICT DO NOTHING RETURNING *)
+           SELECT p.* FROM long l
+             JOIN payments p ON p.partner_id = l.partner_id AND p.mode = l.mode AND p.id = l.payment_id`,
+    values: [new Date(clock.nowMs() - longMs)],
+  });
+  const { rows: ended } = await tx.query<LongRow>({
+    text: `DELETE FROM long_payments l USING payments p
+            WHERE p.partner_id = l.partner_id AND p.mode = l.mode AND p.id = l.payment_id
+              AND p.status <> 'processing' RETURNING p.*`,
+  });
+  for (const [kind, found] of [
+    ['payment_in_review', begun],
+    ['payment_review_ended', ended],
+  ] as const)
+    for (const row of found)
+      await writeNotice(tx, clock, idFromUuid('prt', row.partner_id), kind, {
+        payment_id: idFromUuid('pay', row.id),
+        external_id: row.external_id,
+        amount_rub: formatKopecks(row.amount_kopecks),
+        status: row.status,
+      });
+}
+
+async function watchRate(tx: Queryable, { clock, rateMaxAgeSec }: WatchDeps): Promise<void> {
+  const rate = await readCurrentRate(tx);
+  // Before there is a first one, nobody relies on it.
+  if (!rate) return;
+  const stale = isStale(rate, clock, rateMaxAgeSec);
+  const { rowCount } = await tx.query({
+    text: 'UPDATE service SET rate_told_stale = $1 WHERE rate_told_stale <> $1',
+    values: [stale],
+  });
+  if (rowCount) await writeNotice(tx, clock, null, stale ? 'rate_stale' : 'rate_fresh');
+}
+
+/** New alarms that are still open, and partners that wait for approval. */
+async function watchForStaff(tx: Queryable, { clock, telegramStaffChat }: WatchDeps): Promise<void> {
+  // Told to nobody, it would count as told, and stay unsaid when there is somebody.
+  if (telegramStaffChat === undefined) return;
+  const at = instantOf(clock);
+  const { rows: alarms } = await tx.query<{ id: bigint; kind: string; subject: string; detail: string }>({
+    text: 'UPDATE alarms SET told_at = $1 WHERE told_at IS NULL RETURNING id, kind, subject, detail',
+    values: [at],
+  });
+  for (const { id, ...alarm } of alarms)
+    await addJob(tx, clock, null, { do: 'alarm', alarmId: `${id}`, ...alarm });
+  // Only looked at first: every update of this table makes all processes forget the keys they remember.
+  const { rows: partners } = await tx.query<{ id: string; name: string }>({
+    text: `SELECT id, name FROM partners WHERE NOT live_approved AND approval_asked_at IS NULL FOR UPDATE`,
+  });
+  for (const { id, name } of partners) {
+    await tx.query({ text: 'UPDATE partners SET approval_asked_at = $2 WHERE id = $1', values: [id, at] });
+    await addJob(tx, clock, null, { do: 'approval', partnerId: idFromUuid('prt', id), name });
+  }
+}

@@ -1,0 +1,276 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Binaries } from './binaries.ts';
+import { commandAs, type Identity, identityFor } from './identity.ts';
+
+/** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
+export interface Cluster {
+  dir: string;
+  logFile: string;
+  binaries: Binaries;
+  runAs: Identity | undefined;
+}
+
+export const superuser = 'kopeck';
+
+/** Opens the cluster below `dataDir`, making it first where there is none. */
+export function openCluster(dataDir: string, binaries: Binaries, say: (line: string) => void): Cluster {
+  const dir = join(dataDir, 'postgres');
+  try {
+    fs.mkdirSync(dataDir, { recursive: true });
+    const existing = fs.statSync(join(dir), { throwIfNoEntry: false });
+    const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
+    if (!existing) {
+      say(`Making a new PostgreSQL database in ${dir} …`);
+      initialise(cluster, dataDir);
+    }
+    return cluster;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof OperatorError || code === undefined) throw error;
+    throw new OperatorError(
+      `DATA_DIR cannot be used (${message}): set it to a folder that this user may write to.`,
+    );
+  }
+}
+
+/** Settings of the surrounding shell (PGDATA, PGPORT, a locale) must not leak into the server. */
+const serverEnvironment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+
+/** Made aside and moved into place whole, so that neither a crash nor a second process leaves half a cluster. */
+function initialise(cluster: Cluster, dataDir: string): void {
+  const { dir, binaries, runAs } = cluster;
+  removeAbandonedDrafts(dataDir);
+  const draft = `${dir}.new-${process.pid}-${randomBytes(4).toString('hex')}`;
+  try {
+    fs.mkdirSync(draft, { mode: 0o700 });
+    if (runAs) fs.chownSync(draft, runAs.uid, runAs.gid);
+    const [command, args] = commandAs(runAs, binaries.initdb, [
+      `--pgdata=${draft}`,
+      `--username=${superuser}`,
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--auth-local=peer',
+      '--auth-host=reject',
+      '--no-instructions',
+      // A number of its own, as a server whose folder was deleted under it removes its socket by name when it ends,
+      // even if a new server has made one there since.
+      `--set=port=${randomInt(10_000, 60_000)}`,
+    ]);
+    const { status, stderr, error } = spawnSync(command, args, { env: serverEnvironment, encoding: 'utf8' });
+    if (error) throw cannotRun(command, error);
+    if (status !== 0) throw explain('PostgreSQL could not make its files', stderr, cluster);
+    moveIntoPlace(draft, dir, dataDir);
+  } finally {
+    fs.rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function moveIntoPlace(draft: string, dir: string, parent: string): void {
+  try {
+    fs.renameSync(draft, dir);
+  } catch (error) {
+    // Another process was quicker; its cluster is as good as ours.
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+  const handle = fs.openSync(parent, 'r');
+  fs.fsyncSync(handle);
+  fs.closeSync(handle);
+}
+
+function removeAbandonedDrafts(dataDir: string): void {
+  for (const name of fs.readdirSync(dataDir)) {
+    const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
+    if (!pid || processExists(Number(pid))) continue;
+    try {
+      fs.rmSync(join(dataDir, name), { recursive: true, force: true });
+    } catch {
+      // Its initdb may still be writing; the next creation finds it again.
+    }
+  }
+}
+
+/** What fits into the kernel's address of a Unix socket, less the final zero. */
+const maxSocketPathBytes = 107;
+
+export interface Launch {
+  child: ChildProcess;
+  /** What the server has written to its log since this start. */
+  readOutput(): string;
+}
+
+/** Starts a server and lets it go its own way: it outlives this process if others still use it. */
+export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch {
+  const socketDir = socketDirFor(dir, runAs);
+  disarmStalePidFiles(dir, socketDir);
+  admitOnlyTheOwner(dir, runAs);
+  const [command, args] = commandAs(runAs, binaries.postgres, [
+    '-D',
+    dir,
+    ...Object.entries({
+      // A list, in which a comma or a quote in the name of a folder would mean something.
+      unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
+      listen_addresses: '',
+      timezone: 'UTC',
+      log_timezone: 'UTC',
+      shared_buffers: '256MB',
+      max_wal_size: '2GB',
+      // Every statement here is short; compiling one costs more than running it.
+      jit: 'off',
+      // As many processes as may be asked for, each with its pool and its standing sessions.
+      max_connections: '300',
+    }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const log = fs.openSync(logFile, 'a');
+  const before = fs.fstatSync(log).size;
+  const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
+  fs.closeSync(log);
+  child.unref();
+  return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };
+}
+
+/**
+ * Only the owner of the files and root may connect, as the kernel tells who they are: other programs that happen to
+ * run as `nobody` may not.
+ */
+function admitOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
+  const uid = runAs?.uid ?? process.getuid!();
+  const owner = new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
+  const admitted = new Set(['root', ...(owner && owner !== 'nobody' ? [owner] : [])]);
+  const files = {
+    'pg_hba.conf': 'local all all peer map=owner\n',
+    'pg_ident.conf': Array.from(admitted, name => `owner "${name}" ${superuser}\n`).join(''),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(dir, name);
+    fs.writeFileSync(file, text, { mode: 0o600 });
+    if (runAs) fs.chownSync(file, runAs.uid, runAs.gid);
+  }
+}
+
+/** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */
+function socketDirFor(dir: string, runAs: Identity | undefined): string {
+  if (Buffer.byteLength(join(dir, '.s.PGSQL.00000')) <= maxSocketPathBytes) return dir;
+  const short = join(tmpdir(), `kopeck-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
+  fs.mkdirSync(short, { recursive: true, mode: 0o700 });
+  if (runAs) fs.chownSync(short, runAs.uid, runAs.gid);
+  const { uid, mode } = fs.lstatSync(short);
+  const ours = uid === (runAs?.uid ?? process.getuid!()) && (mode & 0o7777) === 0o700;
+  if (!ours)
+    throw new OperatorError(`${short} is open to others: remove it, or set DATA_DIR to a shorter path.`);
+  return short;
+}
+
+export interface RunningServer {
+  pid: number;
+  port: number;
+  socketDir: string;
+}
+
+/** What the server says of itself in its lock file; undefined where there is none or the server is gone. */
+export function findServer({ dir }: Cluster): RunningServer | undefined {
+  const [pid, , , serverPort, socketDir] = readLines(join(dir, 'postmaster.pid'));
+  if (!pid || !serverPort || !socketDir || !isServerOf(Number(pid), dir)) return undefined;
+  return { pid: Number(pid), port: Number(serverPort), socketDir };
+}
+
+function readLines(file: string): string[] {
+  try {
+    return fs.readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    // The file, or the process that it tells of, is gone.
+    if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return [];
+  }
+}
+
+function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A zombie that nobody asks about keeps its number, but has ended all the same. */
+function hasEnded(pid: number): boolean {
+  if (process.platform !== 'linux') return !processExists(pid);
+  const [stat = ''] = readLines(`/proc/${pid}/stat`);
+  return stat === '' || /\) [ZX] /.test(stat);
+}
+
+/** A number in a lock file may belong to another program by now; a server was started with the name of its folder. */
+function isServerOf(pid: number, dir: string): boolean {
+  if (!processExists(pid)) return false;
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-p', `${pid}`, '-o', 'comm='], { encoding: 'utf8' }).stdout.includes('postgres');
+  }
+  const [program = '', ...args] = readLines(`/proc/${pid}/cmdline`).join('\n').split('\0');
+  const folder = args[args.indexOf('-D') + 1];
+  return program.endsWith('postgres') && folder !== undefined && isSameFolder(folder, dir);
+}
+
+function isSameFolder(left: string, right: string): boolean {
+  const real = (folder: string) => (fs.existsSync(folder) ? fs.realpathSync(folder) : folder);
+  return real(left) === real(right);
+}
+
+/**
+ * After a kill -9 the lock files stay behind. PostgreSQL takes them over by itself unless their process number has
+ * been given to somebody else since. It also takes them over when the number is that of its parent, so we put our
+ * own there: that keeps the line on shared memory, by which it notices survivors of the dead server.
+ */
+function disarmStalePidFiles(...folders: string[]): void {
+  const [dir] = folders as [string, ...string[]];
+  for (const folder of new Set(folders)) {
+    for (const name of fs.readdirSync(folder)) {
+      if (!/^postmaster\.pid$|^\.s\.PGSQL\.\d+\.lock$/.test(name)) continue;
+      const [pid, ...rest] = readLines(join(folder, name));
+      if (!pid || !processExists(Number(pid)) || isServerOf(Number(pid), dir)) continue;
+      fs.writeFileSync(join(folder, name), [process.pid, ...rest].join('\n'));
+    }
+  }
+}
+
+const stopTimeoutMs = 60_000;
+
+/** Ends all sessions, writes everything to disk and returns when the server is gone. */
+export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
+  process.kill(pid, 'SIGINT');
+  for (const untilMs = Date.now() + stopTimeoutMs; !hasEnded(pid) && Date.now() < untilMs; ) await sleep(10);
+  if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
+}
+
+/** One line for the operator out of what a PostgreSQL program printed. */
+export function explain(what: string, output: string, { dir }: Cluster): OperatorError {
+  if (/No space left on device/.test(output) || isDiskFull(dir)) {
+    return new OperatorError(`${what} in ${dir}: the disk is full. Free some space and start again.`);
+  }
+  const lines = output
+    .split('\n')
+    .filter(line => /error:|FATAL:|PANIC:|setpriv:|could not|cannot/.test(line));
+  const reason = lines.at(-1)?.replace(/^.*(error|FATAL|PANIC): +/, '');
+  return new OperatorError(`${what} in ${dir}: ${reason ?? 'it gave no reason'}.`);
+}
+
+/** On a full disk not even the reason can be written down. */
+function isDiskFull(dir: string): boolean {
+  const { bavail, bsize } = fs.statfsSync(dirname(dir));
+  return bavail * bsize < 1024 * 1024;
+}
+
+export function cannotRun(command: string, error: Error): OperatorError {
+  const hint =
+    command === 'setpriv'
+      ? 'PostgreSQL does not run as root. Install util-linux, start as an ordinary user, or set DATABASE_URL.'
+      : 'Run npm install again, or set DATABASE_URL to a server of your own.';
+  return new OperatorError(`${command} cannot be run (${error.message}). ${hint}`);
+}

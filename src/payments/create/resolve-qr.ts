@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.ts';
+import { parseQrLink } from '../../base/qr.ts';
+import type { Gateway } from '../../gateway/index.ts';
+import type { Mode } from '../../ledger/index.ts';
+
+/** What can be paid: the facts of a QR code at the moment of asking. */
+export interface PayableQr {
+  qrcId: string;
+  qrUrl: string;
+  recipient: string;
+  recipientId: string;
+  amountKopecks: bigint;
+  purpose: string;
+  fingerprint: string;
+}
+
+export type QrRefusalCode =
+  | 'invalid_qr'
+  | 'unsupported_qr'
+  | 'unsupported_variable_amount'
+  | 'qr_unresolvable'
+  | 'gateway_unavailable';
+
+export type QrResolution =
+  | { outcome: 'payable'; qr: PayableQr }
+  | { outcome: 'refused'; code: QrRefusalCode };
+
+export interface ResolveDeps {
+  clock: Clock;
+  gateway: Gateway;
+  qrHosts: readonly string[];
+}
+
+const refused = (code: QrRefusalCode): QrResolution => ({ outcome: 'refused', code });
+
+/** In test mode no bank is asked: any well-formed link can be paid, and `wantedKopecks` fills in a missing sum. */
+export async function resolveQr(
+  { gateway, qrHosts }: ResolveDeps,
+  mode: Mode,
+  link: string,
+  wantedKopecks?: bigint,
+): Promise<QrResolution> {
+  const parsed = parseQrLink(link, qrHosts);
+  if (parsed.kind === 'invalid') return refused('invalid_qr');
+  if (parsed.kind === 'subscription') return refused('unsupported_qr');
+  const { qrcId, url: qrUrl } = parsed;
+  if (mode === 'test') {
+    const amountKopecks = parsed.sumKopecks ?? wantedKopecks;
+    if (amountKopecks === undefined) return refused('unsupported_variable_amount');
+    const qr = { qrcId, qrUrl, amountKopecks, ...testRecipient };
+    return { outcome: 'payable', qr };
+  }
+
+  const resolution = await gateway.resolve(qrUrl);
+  if (resolution.outcome !== 'resolved') return refused(resolution.outcome);
+  const { qr } = resolution;
+  // An answer about another code than the one asked for is no answer.
+  if (qr.qrcId !== qrcId) return refused('qr_unresolvable');
+  if (!['C2B', 'C2B_CASH_REGISTER', 'C2B_OPEN_SUM'].includes(qr.scenario)) return refused('unsupported_qr');
+  if (qr.scenario === 'C2B_OPEN_SUM' || qr.amountKopecks === null)
+    return refused('unsupported_variable_amount');
+  const { recipient, recipientId, amountKopecks, purpose, fingerprint } = qr;
+  return {
+    outcome: 'payable',
+    qr: { qrcId, qrUrl, recipient, recipientId, amountKopecks, purpose, fingerprint },
+  };
+}
+
+const testRecipient = {
+  recipient: 'Test recipient',
+  recipientId: 'test',
+  purpose: 'Test payment',
+  fingerprint: 'test',
+};

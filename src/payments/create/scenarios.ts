@@ -1,0 +1,84 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type JsonObject, parseJson } from '../../base/json.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { pruneOlder } from '../../db/prune.ts';
+import type { Mode } from '../../ledger/index.ts';
+import type { Payment } from '../payment.ts';
+
+/**
+ * Misfortunes that a test payment asks for in `metadata.kopeck_scenario`, so that integrators see how their code takes
+ * them. This is the list of what there is; everything that a scenario does is decided by asking `scenarioIn` or
+ * `scenarioOf`, which know none for a live payment.
+ */
+export const scenarios = {
+  answer_lost:
+    'The payment is accepted and the connection breaks instead of an answer; a repeat is answered.',
+  unavailable_twice: 'Two answers `gateway_unavailable` with `Retry-After`, by key; the third is accepted.',
+  webhook_twice: 'Its event is sent once more after it was delivered, with the same id.',
+  webhooks_out_of_order: 'Its event is held back until your next one was sent, for 30 seconds at the most.',
+  rate_stale: 'The answer is `rate_unavailable`, however often it is asked for.',
+  review_succeeds: '`processing` with `manual_review` at once; success after 2 minutes.',
+  review_fails: '`processing` with `manual_review` at once; failure after 2 minutes.',
+} as const;
+export type Scenario = keyof typeof scenarios;
+
+const field = 'kopeck_scenario';
+
+/** Of a request. Metadata are the partner's own: what we do not know we leave alone. */
+export function scenarioIn(mode: Mode, metadata: JsonObject): Scenario | undefined {
+  if (mode !== 'test') return undefined;
+  const value = metadata.get(field);
+  return typeof value === 'string' && Object.hasOwn(scenarios, value) ? (value as Scenario) : undefined;
+}
+
+/** Of a payment on record. */
+export function scenarioOf({ mode, metadata }: Pick<Payment, 'mode' | 'metadata'>): Scenario | undefined {
+  if (mode !== 'test' || !metadata.includes(field)) return undefined;
+  return scenarioIn(mode, parseJson(metadata) as JsonObject);
+}
+
+type TestPayment = Pick<Payment, 'mode' | 'metadata' | 'amountKopecks'>;
+
+const unknownForMs = 30_000;
+const reviewForMs = 120_000;
+
+export const isReviewed = (payment: TestPayment) => scenarioOf(payment)?.startsWith('review_') ?? false;
+
+/** How long only time can bring the outcome of a test payment; undefined when it comes at once. */
+export function outcomeAfterMs(payment: TestPayment): number | undefined {
+  if (payment.mode !== 'test') return undefined;
+  if (isReviewed(payment)) return reviewForMs;
+  return payment.amountKopecks % 100n === 2n ? unknownForMs : undefined;
+}
+
+/** How a payment in test mode ends, whether its request says so or, after a crash, somebody else. */
+export function testOutcome(payment: TestPayment) {
+  const scenario = scenarioOf(payment);
+  const isDeclined = payment.amountKopecks % 100n === 1n && scenario !== 'review_succeeds';
+  return isDeclined || scenario === 'review_fails'
+    ? ({ outcome: 'failed', code: 'gateway_declined' } as const)
+    : ({ outcome: 'succeeded' } as const);
+}
+
+const refusedTimes = 2;
+
+/** Counts a refusal of `unavailable_twice`; false when there were enough. Whoever dies after it has refused. */
+export async function refusesOnceMore(
+  db: Queryable,
+  clock: Clock,
+  partnerId: Id<'prt'>,
+  idempotencyKey: string,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `INSERT INTO test_refusals AS r (partner_id, idempotency_key, times, at) VALUES ($1, $2, 1, $3)
+           ON CONFLICT (partner_id, idempotency_key) DO UPDATE SET times = r.times + 1 WHERE r.times < $4`,
+    values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), refusedTimes],
+  });
+  return rowCount === 1;
+}
+
+const keptDays = 30;
+
+export const pruneRefusals = (db: Queryable, clock: Clock): Promise<number> =>
+  pruneOlder(db, 'test_refusals', 'at', new Date(clock.nowMs() - keptDays * 86_400_000));

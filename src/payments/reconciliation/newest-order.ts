@@ -1,0 +1,21 @@
+import { idFromUuid } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Order } from '../../gateway/index.ts';
+
+/** The last order that a bank side is known to have taken from us; undefined if there is none. */
+export async function findNewestOrder(
+  db: Queryable,
+): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {
+  const { rows } = await db.query<{ id: string; amountKopecks: bigint }>({
+    text: `SELECT id, amount_kopecks AS "amountKopecks" FROM payments
+            WHERE mode = 'live' AND NOT rejected AND gateway_order_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
+  });
+  const [row] = rows;
+  return row && { paymentId: idFromUuid('pay', row.id), amountKopecks: row.amountKopecks };
+}
+
+/** Whether a bank side will be asked about live payments as soon as the service runs. */
+export async function hasUnfinishedPayments(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query({ text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });
+  return rowCount === 1;
+}

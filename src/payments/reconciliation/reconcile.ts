@@ -1,0 +1,264 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { idFromUuid, leastUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
+import type { Payment } from '../payment.ts';
+
+export interface ReconcileDeps {
+  pool: Pool;
+  clock: Clock;
+  gateway: Pick<Gateway, 'listOrders'>;
+}
+
+/** Live payments created from the one time on and before the other. */
+export interface Period {
+  from: Date;
+  until: Date;
+}
+
+export type DifferenceKind = 'paid_there_not_here' | 'here_not_there' | 'amounts_differ' | 'still_open';
+
+export interface Difference {
+  kind: DifferenceKind;
+  /** As it is named here, or, when we know no such payment, by the bank side. */
+  paymentId: string;
+  partnerId: string | null;
+  status: Payment['status'] | null;
+  amountKopecks: bigint | null;
+  orderId: string | null;
+  orderState: string | null;
+  orderKopecks: bigint | null;
+}
+
+export interface Reconciliation extends Period {
+  runId: bigint;
+  orders: bigint;
+  payments: bigint;
+  /** The first ones of many. */
+  differences: Difference[];
+}
+
+/** For whoever waits: how many orders were read by now; and how to say that nobody does any more. */
+export interface Watch {
+  onProgress?(orders: number): void;
+  signal?: AbortSignal;
+}
+
+/** The clock of the bank side may differ from ours by so much. */
+const skewMs = 600_000;
+/** An order is put within a minute of its payment; one that was created this long after the period is of another. */
+const lateMs = 3_600_000;
+const timeLimitMs = 600_000;
+const mostDifferences = 1_000;
+
+/** What is under way while the two sides are read looks different for a moment; after this long it does not. */
+const lookTwiceMs = 2_000;
+
+/** Compares the two sides; a difference that may be of the moment counts only when it is still there a little later. */
+export async function reconcile(
+  deps: ReconcileDeps,
+  actor: string,
+  period: Period,
+  watch: Watch = {},
+): Promise<Reconciliation> {
+  const { pool, clock } = deps;
+  const runId = await startRun(pool, clock, actor, period);
+  try {
+    return await run(deps, runId, period, watch);
+  } finally {
+    // Of no use to anybody once the run is over, however it ended.
+    await pool.query('DELETE FROM listed_orders WHERE run_id = $1', [runId]).catch(() => {});
+  }
+}
+
+async function run(
+  deps: ReconcileDeps,
+  runId: bigint,
+  period: Period,
+  watch: Watch,
+): Promise<Reconciliation> {
+  const { pool, clock } = deps;
+  let found = await look(deps, runId, period, watch);
+  const isOver = period.until.getTime() + lateMs < clock.nowMs();
+  if (found.length > 0 && !isOver) {
+    await clock.sleep(lookTwiceMs, watch.signal);
+    const same = new Set(found.map(nameOf));
+    found = (await look(deps, runId, period, watch)).filter(difference => same.has(nameOf(difference)));
+  }
+  return finishRun(pool, clock, runId, period, found);
+}
+
+const nameOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
+
+/**
+ * Reads the list of the bank side page by page into a table, then compares it with our payments in one statement, so
+ * that a day of a million payments needs no more memory than one of ten. Nothing outside is asked in a transaction.
+ */
+async function look(
+  { pool, clock, gateway }: ReconcileDeps,
+  runId: bigint,
+  period: Period,
+  { onProgress, signal }: Watch,
+): Promise<Difference[]> {
+  const endMs = clock.nowMs() + timeLimitMs;
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  let count = 0;
+  do {
+    signal?.throwIfAborted();
+    const page = await gateway.listOrders(new Date(period.from.getTime() - skewMs), cursor);
+    const own = page.orders.filter(order => isOf(period, order));
+    await keepOrders(pool, runId, own);
+    count += own.length;
+    onProgress?.(count);
+    cursor = isPast(period, page) ? undefined : (page.nextCursor ?? undefined);
+    const isEndless =
+      cursor !== undefined && (seen.has(cursor) || page.orders.length === 0 || clock.nowMs() > endMs);
+    if (isEndless)
+      throw new OperatorError('The list of orders of the bank side has no end: its cursors must be mended.');
+    if (cursor !== undefined) seen.add(cursor);
+  } while (cursor !== undefined);
+  const { rows } = await patiently<DifferenceRow>(pool, differences, boundsOf(runId, period));
+  return rows.map(toDifference);
+}
+
+/** Orders come as they were created; a single one with a wrong time proves nothing about those behind it. */
+const isPast = ({ until }: Period, { orders }: OrderPage) =>
+  orders.length > 0 && orders.every(({ createdAt }) => createdAt.getTime() > until.getTime() + lateMs);
+
+/**
+ * An order belongs where its payment does, whose id has the time; one that is no id of ours, or one with a time that
+ * cannot be true, where it was created.
+ */
+function isOf({ from, until }: Period, { paymentId, createdAt }: ListedOrder): boolean {
+  const id = parseId('pay', paymentId);
+  const createdMs = createdAt.getTime();
+  const idMs = id ? timeOfId(id) : createdMs;
+  const atMs = Math.abs(idMs - createdMs) > lateMs ? createdMs : idMs;
+  return atMs >= from.getTime() && atMs < until.getTime();
+}
+
+async function startRun(
+  db: Queryable,
+  clock: Clock,
+  actor: string,
+  { from, until }: Period,
+): Promise<bigint> {
+  const { rows } = await db.query<{ id: bigint }>({
+    text: `INSERT INTO reconciliations (actor, from_at, until_at, started_at) VALUES ($1, $2, $3, $4) RETURNING id`,
+    values: [actor, from, until, instantOf(clock)],
+  });
+  return rows[0]!.id;
+}
+
+async function keepOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<void> {
+  // The same order twice is one order, as it was listed last.
+  const orders = [...new Map(listed.map(order => [`${order.orderId} ${order.paymentId}`, order])).values()];
+  if (orders.length === 0) return;
+  const ids = orders.map(({ paymentId }) => parseId('pay', paymentId));
+  await db.query({
+    text: `INSERT INTO listed_orders (run_id, order_id, payment, payment_id, state, amount_kopecks)
+             SELECT $1, * FROM unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[])
+           ON CONFLICT (run_id, order_id, payment)
+             DO UPDATE SET state = excluded.state, amount_kopecks = excluded.amount_kopecks`,
+    values: [
+      runId,
+      orders.map(({ orderId }) => orderId),
+      orders.map(({ paymentId }) => paymentId),
+      ids.map(id => (id ? uuidFromId(id) : null)),
+      orders.map(({ state }) => state),
+      orders.map(({ amountKopecks }) => amountKopecks),
+    ],
+  });
+}
+
+const ours = `
+  SELECT p.* FROM partners r CROSS JOIN LATERAL (
+         SELECT * FROM payments WHERE partner_id = r.id AND mode = 'live' AND id >= $2 AND id < $3 OFFSET 0) AS p`;
+
+/** A second paid order of one payment is one that we do not have; else what matters most is said first. */
+const differences = `
+  SELECT * FROM (
+    SELECT CASE
+             WHEN o.state = 'succeeded' AND place > 1 THEN 'paid_there_not_here'
+             WHEN o.amount_kopecks <> p.amount_kopecks THEN 'amounts_differ'
+             WHEN o.state NOT IN ('declined', 'voided') AND p.status IS DISTINCT FROM 'succeeded' AND p.status IS DISTINCT FROM 'processing'
+               THEN 'paid_there_not_here'
+             WHEN p.status = 'succeeded' AND o.state IS DISTINCT FROM 'succeeded' AND place IS NOT DISTINCT FROM 1
+                  OR p.status = 'succeeded' AND o.state IS NULL THEN 'here_not_there'
+             WHEN p.status = 'processing' THEN 'still_open'
+           END AS kind,
+           p.id, o.payment, p.partner_id, p.status, p.amount_kopecks, o.order_id, o.state,
+           o.amount_kopecks AS order_kopecks
+      FROM (${ours}) AS p
+      FULL JOIN (SELECT *, row_number() OVER (
+                          PARTITION BY payment ORDER BY state <> 'succeeded', order_id) AS place
+                   FROM listed_orders WHERE run_id = $1) AS o ON o.payment_id = p.id) AS compared
+   WHERE kind IS NOT NULL ORDER BY kind, id, order_id LIMIT ${mostDifferences}`;
+
+const boundsOf = (runId: bigint, { from, until }: Period) => [
+  runId,
+  leastUuidAt(from.getTime()),
+  leastUuidAt(until.getTime()),
+];
+
+/** A statement over a whole day may take longer than one that a request waits for. */
+const patiently = <Row extends object>(pool: Pool, text: string, values: unknown[]) =>
+  transaction(pool, async tx => {
+    await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
+    return tx.query<Row>({ text, values, query_timeout: timeLimitMs });
+  });
+
+async function finishRun(
+  pool: Pool,
+  clock: Clock,
+  runId: bigint,
+  period: Period,
+  found: Difference[],
+): Promise<Reconciliation> {
+  const { rows } = await patiently<{ orders: bigint; payments: bigint }>(
+    pool,
+    `UPDATE reconciliations
+        SET finished_at = $4, differences = $5, orders = (SELECT count(*) FROM listed_orders WHERE run_id = $1),
+            payments = (SELECT count(*) FROM (${ours}) AS p WHERE NOT p.rejected)
+      WHERE id = $1 RETURNING orders, payments`,
+    [...boundsOf(runId, period), instantOf(clock), JSON.stringify(found.map(differenceObject))],
+  );
+  return { runId, ...period, ...rows[0]!, differences: found };
+}
+
+interface DifferenceRow {
+  kind: DifferenceKind;
+  id: string | null;
+  payment: string | null;
+  partner_id: string | null;
+  status: Payment['status'] | null;
+  amount_kopecks: bigint | null;
+  order_id: string | null;
+  state: string | null;
+  order_kopecks: bigint | null;
+}
+
+const toDifference = (row: DifferenceRow): Difference => ({
+  kind: row.kind,
+  paymentId: row.id ? idFromUuid('pay', row.id) : row.payment!,
+  partnerId: row.partner_id && idFromUuid('prt', row.partner_id),
+  status: row.status,
+  amountKopecks: row.amount_kopecks,
+  orderId: row.order_id,
+  orderState: row.state,
+  orderKopecks: row.order_kopecks,
+});
+
+/** For machines: what is stored with the run and what the command line prints. */
+export const differenceObject = (difference: Difference) => ({
+  kind: difference.kind,
+  payment_id: difference.paymentId,
+  partner_id: difference.partnerId,
+  status: difference.status,
+  amount_kopecks: difference.amountKopecks === null ? null : Number(difference.amountKopecks),
+  order_id: difference.orderId,
+  order_state: difference.orderState,
+  order_kopecks: difference.orderKopecks === null ? null : Number(difference.orderKopecks),
+});

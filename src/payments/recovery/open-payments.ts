@@ -1,0 +1,127 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { AccountKey, Mode } from '../../ledger/index.ts';
+
+/** When to look next, and what is known by now. */
+export interface NextPoll {
+  at: Date;
+  orderId?: string;
+  /** The gateway gave no final answer. */
+  review: boolean;
+  supportSince?: Date;
+}
+
+/** Nobody is busy with the payment any more: whoever is free looks again then. False when it has ended meanwhile. */
+export async function scheduleNextPoll(
+  db: Queryable,
+  payment: AccountKey & { paymentId: Id<'pay'> },
+  { at, orderId, review, supportSince }: NextPoll,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'look again',
+    // The payment first and then its open row, as finishing does: one order of locks. The first order id stays.
+    text: `WITH unfinished AS (
+             UPDATE payments
+                SET gateway_order_id = coalesce(gateway_order_id, $6),
+                    status_detail = CASE WHEN $5 THEN 'manual_review' ELSE status_detail END
+              WHERE partner_id = $1 AND mode = $2 AND id = $3 AND status = 'processing'
+             RETURNING id)
+           UPDATE open_payments
+              SET next_at = $4, lease_holder = NULL, awaiting_gateway = awaiting_gateway AND NOT $5,
+                  support_since = coalesce(support_since, $7)
+            WHERE partner_id = $1 AND mode = $2 AND payment_id = (SELECT id FROM unfinished)`,
+    values: [
+      uuidFromId(payment.partnerId),
+      payment.mode,
+      uuidFromId(payment.paymentId),
+      at,
+      review,
+      orderId ?? null,
+      supportSince ?? null,
+    ],
+  });
+  return rowCount === 1;
+}
+
+export interface DuePayment extends AccountKey {
+  paymentId: Id<'pay'>;
+  amountKopecks: bigint;
+  /** Of a test payment; nobody asks what a live one carries. */
+  metadata: string;
+  createdAt: Date;
+  supportSince: Date | null;
+  tries: number;
+}
+
+/** Takes payments whose time has come, so that no other process looks at them before `until`, unless this one dies. */
+export async function claimDue(
+  db: Queryable,
+  clock: Clock,
+  { until, leaseHolder, limit }: { until: Date; leaseHolder: number; limit: number },
+): Promise<DuePayment[]> {
+  const { rows } = await db.query<{
+    partner_id: string;
+    mode: Mode;
+    payment_id: string;
+    amount_kopecks: bigint;
+    metadata: string | null;
+    created_at: Date;
+    support_since: Date | null;
+    tries: number;
+  }>({
+    name: 'claim due payments',
+    text: `WITH claimed AS (
+             UPDATE open_payments p SET next_at = $2, lease_holder = $3, tries = p.tries + 1
+               FROM (SELECT scope, qrc_id FROM open_payments WHERE next_at <= $1
+                      ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) AS due
+              WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
+             RETURNING p.*)
+           SELECT c.partner_id, c.mode, c.payment_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
+                  CASE c.mode WHEN 'test' THEN p.metadata END AS metadata
+             FROM claimed c JOIN payments p
+               ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id`,
+    values: [instantOf(clock), until, leaseHolder, limit],
+  });
+  return rows.map(row => ({
+    partnerId: idFromUuid('prt', row.partner_id),
+    mode: row.mode,
+    paymentId: idFromUuid('pay', row.payment_id),
+    amountKopecks: row.amount_kopecks,
+    metadata: row.metadata ?? '{}',
+    createdAt: row.created_at,
+    supportSince: row.support_since,
+    tries: row.tries,
+  }));
+}
+
+/** The processes that are busy with payments, or were when they died. */
+export async function listLeaseHolders(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ lease_holder: number }>({
+    name: 'list owners',
+    text: 'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
+  });
+  return rows.map(row => row.lease_holder);
+}
+
+/** The time of what these processes left behind has come. */
+export async function releaseLeases(db: Queryable, clock: Clock, owners: number[]): Promise<void> {
+  await db.query({
+    // Whoever has a row locked is about to change it, which settles the matter.
+    text: `UPDATE open_payments p SET next_at = $1, lease_holder = NULL
+             FROM (SELECT scope, qrc_id FROM open_payments WHERE lease_holder = ANY ($2) FOR UPDATE SKIP LOCKED) AS orphan
+            WHERE p.scope = orphan.scope AND p.qrc_id = orphan.qrc_id`,
+    values: [instantOf(clock), owners],
+  });
+}
+
+/** How many payments are unfinished, by how far they have come; without the reviews that test payments stage. */
+export async function countUnfinished(db: Queryable): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ state: string; count: number }>({
+    text: `SELECT CASE WHEN support_since IS NOT NULL THEN 'with_support'
+                       WHEN awaiting_gateway THEN 'awaiting_gateway' ELSE 'manual_review' END AS state,
+                  count(*)::int AS count
+             FROM open_payments WHERE mode = 'live' OR awaiting_gateway GROUP BY 1`,
+  });
+  return new Map(rows.map(({ state, count }) => [state, count]));
+}

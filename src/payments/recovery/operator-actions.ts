@@ -1,0 +1,127 @@
+import { endAlarms } from '../../alarms/index.ts';
+import { instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
+import { finishAll } from '../store.ts';
+
+export interface WatchedPayment extends Payment {
+  partnerName: string;
+  rateId: bigint;
+  /** When it will be looked at next; null when it is finished. */
+  nextLookAt: Date | null;
+  supportSince: Date | null;
+  /** A process is paying or asking about it at this moment. */
+  isUnderWay: boolean;
+}
+
+interface WatchedRow extends PaymentRow {
+  partner_name: string;
+  rate_id: bigint;
+  next_at: Date | null;
+  support_since: Date | null;
+  lease_holder: number | null;
+}
+
+const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
+  db.query<WatchedRow>({
+    text: `SELECT p.*, o.next_at, o.support_since, o.lease_holder,
+                  (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
+             FROM ${from}
+             LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,
+    values: [uuidFromId(paymentId)],
+  });
+
+const payments = `unnest(enum_range(NULL::mode)) AS m (mode)
+  CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.mode = m.mode AND p.id = $1 AND NOT p.rejected OFFSET 0) AS p`;
+
+/** Attempts that were rejected are seldom asked for and have no index of their own: once per partner, by its key. */
+const attempts = `partners r CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
+  CROSS JOIN LATERAL (SELECT * FROM payments p
+                       WHERE p.partner_id = r.id AND p.mode = m.mode AND p.id = $1 OFFSET 0) AS p`;
+
+/** Whoever's it is. */
+export async function findPaymentAnywhere(
+  db: Queryable,
+  paymentId: Id<'pay'>,
+): Promise<WatchedPayment | undefined> {
+  const {
+    rows: [found],
+  } = await find(db, payments, paymentId);
+  const row = found ?? (await find(db, attempts, paymentId)).rows[0];
+  return (
+    row && {
+      ...toPayment(row),
+      partnerName: row.partner_name,
+      rateId: row.rate_id,
+      nextLookAt: row.next_at,
+      supportSince: row.support_since,
+      isUnderWay: row.lease_holder !== null,
+    }
+  );
+}
+
+export type DecisionResult =
+  | { outcome: 'resolved' }
+  | { outcome: 'no_payment' | 'under_way' }
+  | { outcome: 'already_ended'; status: Payment['status'] };
+
+export interface OperatorDecision {
+  outcome: 'succeeded' | 'failed';
+  reason: string;
+  /** Who wanted it, when somebody else says it. */
+  askedBy?: string;
+}
+
+/** An operator's word ends a payment that the gateway gives no final answer about; money moves as if it had. */
+export const decidePayment = (
+  audit: AuditContext,
+  paymentId: Id<'pay'>,
+  word: OperatorDecision,
+): Promise<DecisionResult> => transaction(audit.pool, tx => decidePaymentIn(tx, audit, paymentId, word));
+
+/** The same, as part of something larger. */
+export async function decidePaymentIn(
+  tx: Queryable,
+  audit: AuditContext,
+  paymentId: Id<'pay'>,
+  { outcome, reason, askedBy }: OperatorDecision,
+): Promise<DecisionResult> {
+  const payment = await findPaymentAnywhere(tx, paymentId);
+  if (!payment) return { outcome: 'no_payment' };
+  const { partnerId, mode, status, statusDetail } = payment;
+  // Its order may be on its way to the bank side just now, which would pay what was returned here.
+  if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
+  const ending = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
+  const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...ending }]);
+  if (!result!.changed) return { outcome: 'already_ended', status: result!.standing };
+  await endAlarms(tx, audit, paymentId);
+  await recordChange(tx, audit, {
+    action: 'payment.resolve',
+    subject: paymentId,
+    before: { status, statusDetail },
+    after: { status: outcome, reason, ...(askedBy === undefined ? {} : { asked_by: askedBy }) },
+  });
+  return { outcome: 'resolved' };
+}
+
+export type Asked = { outcome: 'asked' | 'no_payment' | 'under_way' | 'already_ended' | 'test_mode' };
+
+/** The time of an unfinished payment has come: whichever worker is free asks the gateway about it. */
+export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<Asked> {
+  return transaction(audit.pool, async tx => {
+    const payment = await findPaymentAnywhere(tx, paymentId);
+    if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
+    if (payment.mode === 'test') return { outcome: 'test_mode' };
+    if (payment.status !== 'processing') return { outcome: 'already_ended' };
+    const { rowCount } = await tx.query({
+      text: `UPDATE open_payments SET next_at = $3
+              WHERE partner_id = $1 AND mode = 'live' AND payment_id = $2 AND lease_holder IS NULL`,
+      values: [uuidFromId(payment.partnerId), uuidFromId(paymentId), instantOf(audit.clock)],
+    });
+    if (rowCount === 0) return { outcome: 'under_way' };
+    await recordChange(tx, audit, { action: 'payment.ask', subject: paymentId });
+    return { outcome: 'asked' };
+  });
+}

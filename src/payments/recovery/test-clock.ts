@@ -1,0 +1,46 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+
+/** What waits, waits for less; what would have been over is due now and not in the past, so that it jumps no queue. */
+export const sooner = (at: string, bySec: string, now: string) =>
+  `greatest(${at} - make_interval(secs => ${bySec}), ${now})`;
+
+/** Adds to the sum, which also makes those who move the same clock come one after the other. */
+export async function addToTestClock(
+  tx: Queryable,
+  partnerId: Id<'prt'>,
+  advanceSec: number,
+): Promise<number> {
+  const { rows } = await tx.query<{ advanced_sec: bigint }>({
+    text: `INSERT INTO test_clocks AS c (partner_id, advanced_sec) VALUES ($1, $2)
+           ON CONFLICT (partner_id) DO UPDATE SET advanced_sec = c.advanced_sec + $2 RETURNING advanced_sec`,
+    values: [uuidFromId(partnerId), advanceSec],
+  });
+  return Number(rows[0]!.advanced_sec);
+}
+
+export async function readTestClock(db: Queryable, partnerId: Id<'prt'>): Promise<number> {
+  const { rows } = await db.query<{ advanced_sec: bigint }>({
+    text: 'SELECT advanced_sec FROM test_clocks WHERE partner_id = $1',
+    values: [uuidFromId(partnerId)],
+  });
+  return Number(rows[0]?.advanced_sec ?? 0);
+}
+
+/** Outcomes that only time brings. Whoever has a row locked is about to end it or to look at it, and need not wait. */
+export async function advanceOpenPayments(
+  tx: Queryable,
+  clock: Clock,
+  partnerId: Id<'prt'>,
+  advanceSec: number,
+): Promise<void> {
+  await tx.query({
+    text: `UPDATE open_payments p SET next_at = ${sooner('p.next_at', '$2', '$3')}
+             FROM (SELECT scope, qrc_id FROM open_payments
+                    WHERE partner_id = $1 AND mode = 'test' AND lease_holder IS NULL AND next_at > $3
+                      FOR UPDATE SKIP LOCKED) AS waiting
+            WHERE p.scope = waiting.scope AND p.qrc_id = waiting.qrc_id`,
+    values: [uuidFromId(partnerId), advanceSec, instantOf(clock)],
+  });
+}

@@ -1,0 +1,65 @@
+import { parseId } from '../../base/ids.ts';
+import { parseKopecks } from '../../base/money.ts';
+import { parseQrLink } from '../../base/qr.ts';
+import type { PaymentFilter } from './search.ts';
+
+/**
+ * What somebody typed who looks for a payment: ids, links of codes, states, days and sums are known by their looks and
+ * must all be true. What is left may be a name of several kinds, and each is a filter of its own.
+ */
+export function readSearchWords(text: string, qrHosts: readonly string[]): PaymentFilter[] {
+  const known: PaymentFilter = {};
+  const others: string[] = [];
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  for (const word of words) {
+    const meaning = meaningOf(word, qrHosts);
+    if (meaning) Object.assign(known, meaning);
+    else others.push(word);
+  }
+  if (others.length === 0) return [known];
+  const filters = readName(others.join(' ')).map(name => ({ ...known, ...name }));
+  // "Test shop" may be a shop in test mode, and the name of one.
+  return others.length === words.length ? filters : [...filters, ...readName(words.join(' '))];
+}
+
+const dayMs = 86_400_000;
+
+function meaningOf(word: string, qrHosts: readonly string[]): PaymentFilter | undefined {
+  const paymentId = parseId('pay', word);
+  if (paymentId) return { paymentId };
+  const partnerId = parseId('prt', word);
+  if (partnerId) return { partnerId };
+  const link = parseQrLink(word, qrHosts);
+  if (link.kind === 'sbp') return { qrcId: link.qrcId };
+  switch (word.toLowerCase()) {
+    case 'live':
+    case 'test':
+      return { mode: word.toLowerCase() as 'live' | 'test' };
+    case 'processing':
+    case 'succeeded':
+    case 'failed':
+      return { status: word.toLowerCase() as 'processing' | 'succeeded' | 'failed' };
+    case 'manual_review':
+      return { status: 'processing', statusDetail: 'manual_review' };
+  }
+  const day = /^\d{4}-\d\d-\d\d$/.test(word) ? Date.parse(`${word}T00:00:00Z`) : Number.NaN;
+  if (!Number.isNaN(day)) return { createdFrom: new Date(day), createdBefore: new Date(day + dayMs) };
+  // Without kopecks or a sign it may as well be somebody's number of an order.
+  const sum = /^(\d+[.,]\d{1,2}|\d+)(₽|rub|руб\.?)?$/i.exec(word);
+  const isSum = sum && (sum[2] !== undefined || /[.,]/.test(sum[1]!));
+  const amountKopecks = isSum ? parseKopecks(sum[1]!.replace(',', '.')) : undefined;
+  return amountKopecks === undefined ? undefined : { amountKopecks };
+}
+
+function readName(name: string): PaymentFilter[] {
+  const isOneWord = !name.includes(' ');
+  const amountKopecks = /^\d+$/.test(name) ? parseKopecks(name) : undefined;
+  return [
+    { externalId: name },
+    { recipient: name },
+    { partnerName: name },
+    ...(isOneWord ? [{ idempotencyKey: name }] : []),
+    ...(/^\w{16,64}$/.test(name) ? [{ qrcId: name }] : []),
+    ...(amountKopecks === undefined ? [] : [{ amountKopecks }]),
+  ];
+}

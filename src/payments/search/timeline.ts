@@ -1,0 +1,115 @@
+import { uuidFromId } from '../../base/ids.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { listCalls, type PastCall } from '../../gateway/index.ts';
+import type { WatchedPayment } from '../recovery/operator-actions.ts';
+
+/** Something that happened to a payment. */
+export interface TimelineEvent {
+  at: Date;
+  kind: 'phase' | 'entry' | 'gateway';
+  what: string;
+  detail: string | null;
+  outcome: 'good' | 'bad' | 'open' | null;
+  durationMs: number | null;
+  exchange: { request: string; response: string | null } | null;
+}
+
+const timelineEvent = (
+  at: Date,
+  kind: TimelineEvent['kind'],
+  what: string,
+  more: Partial<TimelineEvent> = {},
+): TimelineEvent => ({
+  at,
+  kind,
+  what,
+  detail: null,
+  outcome: null,
+  durationMs: null,
+  exchange: null,
+  ...more,
+});
+
+/** What became of a payment here and at the bank side, in order. */
+export async function paymentTimeline(db: Queryable, payment: WatchedPayment): Promise<TimelineEvent[]> {
+  const [entries, calls] = await Promise.all([entriesOf(db, payment), listCalls(db, payment.paymentId)]);
+  const told = [
+    timelineEvent(payment.createdAt, 'phase', 'created'),
+    ...entries,
+    ...calls.map(callEvent),
+    ...phasesOf(payment, calls),
+  ];
+  return told.sort((one, other) => one.at.getTime() - other.at.getTime());
+}
+
+/** What the calls brought about; the payment itself only remembers how it stands. */
+function phasesOf(payment: WatchedPayment, calls: PastCall[]): TimelineEvent[] {
+  const { status, supportSince, settledAt, errorCode, gatewayOrderId } = payment;
+  const phases: TimelineEvent[] = [];
+  const firstTold = (outcome: string) => {
+    const call = calls.find(one => one.outcome === outcome && one.call !== 'resolve');
+    return call && new Date(call.at.getTime() + call.durationMs);
+  };
+  const acceptedAt = firstTold('accepted');
+  if (acceptedAt) phases.push(timelineEvent(acceptedAt, 'phase', 'accepted', { detail: gatewayOrderId }));
+  const unknownAt = firstTold('unknown');
+  if (unknownAt) phases.push(timelineEvent(unknownAt, 'phase', 'manual_review', { outcome: 'open' }));
+  if (supportSince) phases.push(timelineEvent(supportSince, 'phase', 'with_support', { outcome: 'open' }));
+  if (settledAt)
+    phases.push(
+      timelineEvent(settledAt, 'phase', status, {
+        outcome: status === 'succeeded' ? 'good' : 'bad',
+        detail: errorCode,
+      }),
+    );
+  return phases;
+}
+
+const good = new Set(['resolved', 'accepted', 'succeeded', 'voided']);
+
+function callEvent({
+  at,
+  call,
+  durationMs,
+  status,
+  outcome,
+  request,
+  response,
+  error,
+}: PastCall): TimelineEvent {
+  const isOpen = outcome === 'unknown';
+  return timelineEvent(at, 'gateway', call, {
+    detail: [outcome, status === null ? null : `status ${status}`, error].filter(Boolean).join(', '),
+    outcome: isOpen ? 'open' : good.has(outcome) ? 'good' : 'bad',
+    durationMs,
+    exchange: { request: request ?? '', response },
+  });
+}
+
+const entryKinds: Record<string, string> = {
+  'available held': 'hold',
+  'held settled': 'settle',
+  'held available': 'release',
+};
+
+async function entriesOf(
+  db: Queryable,
+  { paymentId, partnerId, mode }: WatchedPayment,
+): Promise<TimelineEvent[]> {
+  const { rows } = await db.query<{
+    created_at: Date;
+    kind: string;
+    entry_no: bigint;
+    micro_usdt: bigint;
+  }>({
+    text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt FROM entries
+            WHERE payment_id = $1 AND partner_id = $2 AND mode = $3 ORDER BY entry_no`,
+    values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
+  });
+  return rows.map(row =>
+    timelineEvent(row.created_at, 'entry', entryKinds[row.kind]!, {
+      detail: `${formatMicroUsdt(row.micro_usdt)} USDT, entry ${row.entry_no}`,
+    }),
+  );
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from '../base/settings.ts';
+import type { AuditContext } from '../db/audit.ts';
+import { topUp } from '../ledger/index.ts';
+import { inviteFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
+import { createKey, createPartner, listPartners } from '../partners/index.ts';
+
+export interface DemoPartner {
+  testKey: string;
+  liveKey: string;
+}
+
+const demoMicroUsdt = 1_000_000_000n;
+
+/** On a new folder: a partner to try everything with. Its keys exist in what is returned and nowhere else. */
+export async function createDemoPartner(
+  audit: AuditContext,
+  secretKey: string,
+): Promise<DemoPartner | undefined> {
+  if ((await listPartners(audit.pool)).length > 0) return undefined;
+  const { partnerId } = await createPartner(audit, 'Demonstration shop');
+  await topUp(audit, { partnerId, mode: 'live', reference: 'demonstration', microUsdt: demoMicroUsdt });
+  const issue = async (mode: 'test' | 'live') => {
+    const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
+    if (creation.outcome !== 'created') throw new Error(`no key for the demonstration: ${creation.outcome}`);
+    return creation.key;
+  };
+  return { testKey: await issue('test'), liveKey: await issue('live') };
+}
+
+const sampleLink =
+  'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';
+
+/** Ready to copy: a first payment from ping to get. */
+export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: string): string {
+  const call = (path: string, ...rest: string[]) =>
+    [`curl -s "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
+  const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return [
+    'A demonstration partner was made for you. Its keys are shown this once:',
+    '',
+    `  test key   ${testKey}`,
+    `  live key   ${liveKey}   (its bank is the simulator)`,
+    '',
+    'A first payment, to copy and paste:',
+    '',
+    `  KEY=${testKey}`,
+    `  ${call('ping')}`,
+    `  ${call('quote', json({ amount_rub: '305.10' }))}`,
+    `  ${call('qr/resolve', json({ qr_url: sampleLink }))}`,
+    `  ${call('payments', `-H 'Idempotency-Key: ${randomUUID()}'`, json({ qr_url: sampleLink, amount_rub: '305.10', external_id: 'order-1' }))}`,
+    `  ${call(`payments/$(${call('payments?limit=1')} | sed 's/.*"data":\\[{"id":"\\([^"]*\\)".*/\\1/')`)}`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Until somebody has been in the console: how the first one comes in. In production what is printed is kept in logs, so
+ * there a link is made only for who asks for it.
+ */
+export async function inviteFirstOperator(
+  audit: AuditContext,
+  secretKey: string,
+  { production, publicUrl }: Settings,
+  address: string,
+): Promise<string | undefined> {
+  if (production) {
+    const isNobody = (await listOperators(audit.pool)).length === 0;
+    return isNobody
+      ? 'Nobody can use the console yet: npx kopeck operator create --name NAME --role admin\n'
+      : undefined;
+  }
+  const invited = await inviteFirstAdmin(audit, secretKey);
+  if (!invited) return undefined;
+  return [
+    `The console waits for its first operator, ${invited.operator.name}. Set a password with this link, once and within a day:`,
+    '',
+    `  ${setupUrl(publicUrl ?? address, invited.token)}`,
+    '',
+  ].join('\n');
+}

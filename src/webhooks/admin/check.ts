@@ -1,0 +1,131 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { newId } from '../../base/ids.ts';
+import type { Payment } from '../../payments/index.ts';
+import { type Event, envelope, eventHeaders } from '../delivery/envelope.ts';
+import { sign } from '../delivery/sign.ts';
+import type { Sender, Verdict } from '../http/send.ts';
+
+/** One question to a receiver, and what came of it. Never what it said: only whether that was right. */
+export interface CheckResult {
+  question: string;
+  expected: 'accept' | 'refuse';
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+  passed: boolean;
+}
+
+export interface Certificate {
+  results: CheckResult[];
+  /** A receiver that takes a valid event can be sent to; all the rest is about whom it trusts. */
+  canReceive: boolean;
+  passed: boolean;
+  tls: { protocol: string; validUntil: string } | null;
+}
+
+const tenMinutesSec = 600;
+
+interface Question {
+  question: string;
+  expected: CheckResult['expected'];
+  signature: string;
+  body: string;
+}
+
+/** What a receiver must take, and what it must not. */
+function questionsOf(event: Event, secrets: string[], nowSec: number): Question[] {
+  const body = envelope(event);
+  const valid = sign(secrets, nowSec, body);
+  return [
+    { question: 'a valid event', expected: 'accept', signature: valid, body },
+    { question: 'the same event again', expected: 'accept', signature: valid, body },
+    {
+      question: 'a wrong signature',
+      expected: 'refuse',
+      signature: sign(['whsec_of_somebody_else'], nowSec, body),
+      body,
+    },
+    {
+      question: 'a timestamp ten minutes old',
+      expected: 'refuse',
+      signature: sign(secrets, nowSec - tenMinutesSec, body),
+      body,
+    },
+    {
+      question: 'a changed body',
+      expected: 'refuse',
+      signature: valid,
+      body: body.replace('"amount_rub":"100.00"', '"amount_rub":"900.00"'),
+    },
+  ];
+}
+
+/**
+ * Asks a receiver five things, one after the other, about a payment that does not exist. All are marked as a test by
+ * the header `X-Service-Test` and the mode of the payment.
+ */
+export async function certify(
+  { clock, sender }: { clock: Clock; sender: Sender },
+  { url, secrets }: { url: string; secrets: string[] },
+): Promise<Certificate> {
+  const event = samplePayment(clock);
+  const results: CheckResult[] = [];
+  let tls: Certificate['tls'] = null;
+  for (const { signature, body, ...asked } of questionsOf(
+    event,
+    secrets,
+    Math.floor(clock.nowMs() / 1_000),
+  )) {
+    const headers = { ...eventHeaders(event, signature), 'x-service-test': 'true' };
+    const verdict = await sender.send({ url, headers, body });
+    if (verdict.outcome === 'answered' && verdict.tls) tls = verdict.tls;
+    results.push({ ...asked, ...resultOf(verdict, asked.expected) });
+    // Whoever cannot be reached need not be asked four times more.
+    if (verdict.outcome === 'failed') break;
+  }
+  return {
+    results,
+    canReceive: results[0]!.passed,
+    passed: results.every(({ passed }) => passed),
+    tls,
+  };
+}
+
+function resultOf(verdict: Verdict, expected: CheckResult['expected']) {
+  const status = verdict.outcome === 'answered' ? verdict.status : null;
+  const accepted = status !== null && status >= 200 && status < 300;
+  return {
+    status,
+    error: verdict.outcome === 'failed' ? verdict.error : null,
+    durationMs: verdict.durationMs,
+    // Whoever breaks down has refused nothing.
+    passed: expected === 'accept' ? accepted : status !== null && status >= 400 && status < 500,
+  };
+}
+
+function samplePayment(clock: Clock): Event {
+  const at = instantOf(clock);
+  const payment: Payment = {
+    paymentId: newId('pay', clock),
+    partnerId: newId('prt', clock),
+    mode: 'test',
+    status: 'succeeded',
+    statusDetail: null,
+    idempotencyKey: '',
+    requestHash: Buffer.alloc(0),
+    externalId: null,
+    qrcId: '',
+    qrUrl: '',
+    fingerprint: '',
+    recipient: 'Webhook check',
+    amountKopecks: 10_000n,
+    microUsdt: 1_081_082n,
+    rateE4: 925_000n,
+    metadata: '{"webhook_check":true}',
+    gatewayOrderId: null,
+    errorCode: null,
+    createdAt: at,
+    settledAt: at,
+  };
+  return { eventId: 0n, payment };
+}

@@ -1,0 +1,170 @@
+import { endAlarms } from '../../alarms/index.ts';
+import { instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { newSecret, type Vault } from '../delivery/secret.ts';
+
+/** Where a partner hears of its payments. */
+export interface Webhook {
+  partnerId: Id<'prt'>;
+  url: string;
+  state: 'active' | 'suspended';
+  suspendedAt: Date | null;
+  /** The last attempt failed and took its time about it. */
+  hanging: boolean;
+  /** Events that wait to be sent, and those that were given up. */
+  waiting: number;
+  givenUp: number;
+  oldSecretUntil: Date | null;
+  changedAt: Date;
+}
+
+interface WebhookRow {
+  url: string;
+  suspended_at: Date | null;
+  hanging: boolean;
+  waiting: number;
+  given_up: number;
+  old_secret_until: Date | null;
+  changed_at: Date;
+}
+
+export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook | undefined> {
+  const { rows } = await db.query<WebhookRow>({
+    text: `SELECT w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at,
+                  count(d) FILTER (WHERE d.failed_at IS NULL)::int AS waiting,
+                  count(d.failed_at)::int AS given_up
+             FROM webhooks w LEFT JOIN deliveries d ON d.partner_id = w.partner_id
+            WHERE w.partner_id = $1 GROUP BY w.partner_id`,
+    values: [uuidFromId(partnerId)],
+  });
+  const [row] = rows;
+  return (
+    row && {
+      partnerId,
+      url: row.url,
+      state: row.suspended_at ? 'suspended' : 'active',
+      suspendedAt: row.suspended_at,
+      hanging: row.hanging,
+      waiting: row.waiting,
+      givenUp: row.given_up,
+      oldSecretUntil: row.old_secret_until,
+      changedAt: row.changed_at,
+    }
+  );
+}
+
+/** Sets the address, which has been checked; the first time it makes a secret too. A suspension stays: a check ends it. */
+export function setWebhook(
+  audit: AuditContext,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  url: string,
+): Promise<void> {
+  return transaction(audit.pool, async tx => {
+    const before = await findWebhook(tx, partnerId);
+    const sealed = vault.seal(newSecret(), partnerId);
+    await tx.query({
+      text: `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)
+             ON CONFLICT (partner_id) DO UPDATE
+               SET url = excluded.url, changed_at = excluded.changed_at,
+                   given_up = CASE WHEN webhooks.url = excluded.url THEN webhooks.given_up ELSE 0 END`,
+      values: [uuidFromId(partnerId), url, sealed, instantOf(audit.clock)],
+    });
+    await recordChange(tx, audit, {
+      action: 'webhook.set',
+      subject: partnerId,
+      before: before && { url: before.url },
+      after: { url },
+    });
+  });
+}
+
+const overlapMs = 24 * 3_600_000;
+
+/** A new secret; the old one signs beside it for a day, so that the receiver can change over without a gap. */
+export function rotateSecret(
+  audit: AuditContext,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  { force = false } = {},
+): Promise<'rotated' | 'no_webhook' | 'overlap'> {
+  return transaction(audit.pool, async tx => {
+    const known = await findWebhook(tx, partnerId);
+    // A third one would end the first at once, for a receiver that may still rely on it.
+    if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
+      return 'overlap';
+    const until = new Date(audit.clock.nowMs() + overlapMs);
+    const { rowCount } = await tx.query({
+      text: `UPDATE webhooks SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
+              WHERE partner_id = $1`,
+      values: [uuidFromId(partnerId), vault.seal(newSecret(), partnerId), until, instantOf(audit.clock)],
+    });
+    if (rowCount === 0) return 'no_webhook';
+    await recordChange(tx, audit, {
+      action: 'webhook.rotate',
+      subject: partnerId,
+      after: { old_secret_until: until },
+    });
+    return 'rotated';
+  });
+}
+
+/** The secrets in force, the newest first. */
+export function openSecrets(
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  row: { secret: Buffer; old_secret: Buffer | null; old_secret_until: Date | null },
+  nowMs: number,
+): string[] {
+  const old = row.old_secret && row.old_secret_until!.getTime() > nowMs ? [row.old_secret] : [];
+  return [row.secret, ...old].map(sealed => vault.open(sealed, partnerId));
+}
+
+export async function readSecrets(
+  db: Queryable,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  nowMs: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{
+    secret: Buffer;
+    old_secret: Buffer | null;
+    old_secret_until: Date | null;
+  }>({
+    text: 'SELECT secret, old_secret, old_secret_until FROM webhooks WHERE partner_id = $1',
+    values: [uuidFromId(partnerId)],
+  });
+  return rows[0] ? openSecrets(vault, partnerId, rows[0], nowMs) : [];
+}
+
+/** Sending goes on; what was kept goes out one after the other in the order of events, each with all its attempts. */
+export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re_enabled' | 'not_suspended'> {
+  return transaction(audit.pool, async tx => {
+    const at = instantOf(audit.clock);
+    const { rowCount } = await tx.query({
+      text: `UPDATE webhooks w
+                SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,
+                    kept_until = (SELECT max(event_id) FROM deliveries d
+                                   WHERE d.partner_id = w.partner_id AND d.failed_at IS NULL)
+              WHERE partner_id = $1 AND suspended_at IS NOT NULL`,
+      values: [uuidFromId(partnerId), at],
+    });
+    if (rowCount === 0) return 'not_suspended';
+    await tx.query({
+      text: `UPDATE deliveries d SET attempts = 0, next_at = e.at
+               FROM events e
+              WHERE d.partner_id = $1 AND d.failed_at IS NULL AND (d.attempts > 0 OR d.next_at <> e.at)
+                AND e.partner_id = d.partner_id AND e.mode = d.mode AND e.id = d.event_id`,
+      values: [uuidFromId(partnerId)],
+    });
+    await tx.query({
+      text: `INSERT INTO partner_notices (partner_id, kind, details, at) VALUES ($1, 'sending_re_enabled', '{}', $2)`,
+      values: [uuidFromId(partnerId), at],
+    });
+    await endAlarms(tx, audit, partnerId);
+    await recordChange(tx, audit, { action: 'webhook.re_enable', subject: partnerId });
+    return 're_enabled';
+  });
+}

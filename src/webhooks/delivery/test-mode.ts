@@ -1,0 +1,73 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { addToTestClock, advanceOpenPayments, scenarioOf, sooner } from '../../payments/index.ts';
+import type { AttemptEnd, DueDelivery } from './deliveries.ts';
+
+/** Moves all that waits for this partner in test mode, at once. Returns by how much its clock was moved, all in all. */
+export function moveTestClock(
+  pool: Pool,
+  clock: Clock,
+  partnerId: Id<'prt'>,
+  advanceSec: number,
+): Promise<number> {
+  return transaction(pool, async tx => {
+    const sumSec = await addToTestClock(tx, partnerId, advanceSec);
+    await advanceOpenPayments(tx, clock, partnerId, advanceSec);
+    await advanceDeliveries(tx, clock, partnerId, advanceSec);
+    return sumSec;
+  });
+}
+
+/** Whoever has a row locked puts an attempt on record: that was under way, and its pause begins with it. */
+const advanceDeliveries = (tx: Queryable, clock: Clock, partnerId: Id<'prt'>, advanceSec: number) =>
+  tx.query({
+    text: `UPDATE deliveries d SET next_at = ${sooner('d.next_at', '$2', '$3')}
+             FROM (SELECT partner_id, event_id FROM deliveries
+                    WHERE partner_id = $1 AND mode = 'test' AND failed_at IS NULL AND next_at > $3
+                      FOR UPDATE SKIP LOCKED) AS waiting
+            WHERE d.partner_id = waiting.partner_id AND d.event_id = waiting.event_id`,
+    values: [uuidFromId(partnerId), advanceSec, instantOf(clock)],
+  });
+
+const holdMs = 30_000;
+
+/**
+ * `webhooks_out_of_order`: true when the event is held back from now on. Once only; and not while another one is, which
+ * waits for this one to go first.
+ */
+export async function holdsBack(db: Queryable, clock: Clock, due: DueDelivery): Promise<boolean> {
+  const { event, partnerId, attempts } = due;
+  if (scenarioOf(event.payment) !== 'webhooks_out_of_order' || attempts > 0) return false;
+  const { rowCount } = await db.query({
+    text: `UPDATE deliveries d SET held_at = $3, next_at = $4
+            WHERE d.partner_id = $1 AND d.event_id = $2 AND d.mode = 'test' AND d.attempts = 0 AND d.held_at IS NULL
+              AND NOT EXISTS (SELECT FROM deliveries o WHERE o.partner_id = $1 AND o.mode = 'test'
+                                 AND o.held_at IS NOT NULL AND o.attempts = 0 AND o.next_at > $3)`,
+    values: [uuidFromId(partnerId), event.eventId, instantOf(clock), new Date(clock.nowMs() + holdMs)],
+  });
+  return rowCount === 1;
+}
+
+/** A later event was sent: what was held back for it is due. */
+export async function releaseHeld(db: Queryable, clock: Clock, sent: AttemptEnd[]): Promise<void> {
+  await db.query({
+    name: 'let go of held deliveries',
+    text: `UPDATE deliveries d SET next_at = $3
+             FROM unnest($1::uuid[], $2::bigint[]) AS s (partner_id, event_id)
+            WHERE d.partner_id = s.partner_id AND d.event_id < s.event_id
+              AND d.held_at IS NOT NULL AND d.attempts = 0 AND d.next_at > $3`,
+    values: [sent.map(end => uuidFromId(end.partnerId)), sent.map(end => end.eventId), instantOf(clock)],
+  });
+}
+
+/** `webhook_twice`: whether a delivery that went well is the first of its event. */
+export async function isToBeRepeated(db: Queryable, { partnerId, event }: DueDelivery): Promise<boolean> {
+  if (scenarioOf(event.payment) !== 'webhook_twice') return false;
+  const { rows } = await db.query<{ was_delivered: boolean }>({
+    text: `SELECT EXISTS (SELECT FROM webhook_attempts WHERE event_id = $2 AND partner_id = $1
+                             AND status BETWEEN 200 AND 299) AS was_delivered`,
+    values: [uuidFromId(partnerId), event.eventId],
+  });
+  return !rows[0]!.was_delivered;
+}

@@ -1,0 +1,56 @@
+import type { Clock } from './clock.ts';
+
+export interface BackgroundLoop {
+  /** Starts the next round now instead of after the pause. */
+  runNow(): void;
+  /** Resolves when the round under way has ended; no other begins. */
+  stop(): Promise<void>;
+}
+
+export interface BackgroundLoopOptions {
+  clock: Clock;
+  everyMs: number;
+  /** After a round that failed; by default as after any other. */
+  afterErrorMs?: number;
+  /** One round. It may return how long to pause before the next, in milliseconds, where that differs from `everyMs`. */
+  work(signal: AbortSignal): Promise<number | undefined> | Promise<void>;
+  onError(error: unknown): void;
+}
+
+/** Runs `work` again and again until it is stopped; an error ends a round, never the loop. */
+export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundLoop {
+  const { clock, everyMs, afterErrorMs = everyMs, work, onError } = options;
+  const stopping = new AbortController();
+  let pausing: AbortController | undefined;
+  let isRequested = false;
+
+  async function pause(ms: number): Promise<void> {
+    if (isRequested || stopping.signal.aborted) return;
+    pausing = new AbortController();
+    await clock.sleep(ms, AbortSignal.any([stopping.signal, pausing.signal]));
+    pausing = undefined;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      isRequested = false;
+      const pauseMs = await work(stopping.signal).catch(error => {
+        onError(error);
+        return afterErrorMs;
+      });
+      await pause(pauseMs ?? everyMs);
+    }
+  }
+
+  const running = run();
+  return {
+    runNow: () => {
+      isRequested = true;
+      pausing?.abort();
+    },
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}

@@ -98,7 +98,7 @@ function pauses(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): nu
   return values[0] === 0 ? values : refuse(name, 'must begin with 0: the first attempt is made at once');
 }
 
-/** A door into the house: wide open on a desk, never in production. */
+/** Disables the SSRF guard (development only). */
 function allowPrivate(name: string, text: string | undefined, production: boolean): boolean {
   const allowed = oneOf(name, text ?? `${!production}`, ['true', 'false']) === 'true';
   return allowed && production ? refuse(name, 'must not be true in production') : allowed;

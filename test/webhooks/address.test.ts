@@ -44,7 +44,7 @@ describe('public addresses', () => {
       'private',
       ['10.0.0.0', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255'],
     ],
-    ['shared by a provider', ['100.64.0.0', '100.100.100.200', '100.127.255.255']],
+    ['carrier-grade NAT', ['100.64.0.0', '100.100.100.200', '100.127.255.255']],
     ['loopback', ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']],
     ['link-local', ['169.254.0.0', '169.254.169.254', 'fe80::1', 'febf::1', 'fe80::1%eth0', 'fe80::1%1']],
     ['protocol assignments', ['192.0.0.1', '192.0.0.192', '2001:1::1', '2001:1ff:ffff::1']],
@@ -55,27 +55,27 @@ describe('public addresses', () => {
     ['reserved and broadcast', ['240.0.0.1', '255.255.255.254', '255.255.255.255']],
     ['unspecified', ['::', '0:0:0:0:0:0:0:0']],
     [
-      'mapped',
+      'IPv4-mapped',
       ['::ffff:127.0.0.1', '::ffff:7f00:1', '::FFFF:10.0.0.1', '0:0:0:0:0:ffff:a9fe:a9fe', '::ffff:0:0'],
     ],
-    ['compatible', ['::127.0.0.1', '::7f00:1', '::8.8.8.8']],
-    ['translated, SIIT', ['::ffff:0:7f00:1', '::ffff:0:8.8.8.8']],
+    ['IPv4-compatible', ['::127.0.0.1', '::7f00:1', '::8.8.8.8']],
+    ['IPv4-translated', ['::ffff:0:7f00:1', '::ffff:0:8.8.8.8']],
     [
       'NAT64',
       ['64:ff9b::127.0.0.1', '64:ff9b::a00:1', '64:ff9b::', '64:ff9b:0:0:0:0:7f00::', '64:ff9b::a00:0'],
     ],
-    ['NAT64 of a network of its own', ['64:ff9b:1::1', '64:ff9b:1:ffff::808:808']],
+    ['local-use NAT64', ['64:ff9b:1::1', '64:ff9b:1:ffff::808:808']],
     ['Teredo', ['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2']],
     ['ORCHID', ['2001:10::1', '2001:2f::1']],
     ['6to4', ['2002::1', '2002:7f00:1::1', '2002:808:808::1']],
     ['discard', ['100::1', '100:0:0:1::1']],
     ['segment routing', ['5f00::1']],
     ['unique local', ['fc00::1', 'fd00:ec2::254', 'fdff::1']],
-    ['site-local of old', ['fec0::1']],
-    ['not handed out', ['1fff::1', '4000::1', '8000::1', 'e000::1']],
-    ['with a zone', ['2606:4700::1%eth0']],
+    ['former site-local', ['fec0::1']],
+    ['not allocated', ['1fff::1', '4000::1', '8000::1', 'e000::1']],
+    ['with a zone id', ['2606:4700::1%eth0']],
     [
-      'no address at all',
+      'not an address',
       ['', 'localhost', '127.1', '0x7f.0.0.1', '2130706433', '1.2.3.4 ', '[::1]', '8.8.8.8:443'],
     ],
   ])('%s is not public', (_kind, ips) => {
@@ -86,7 +86,7 @@ describe('public addresses', () => {
 const check = (text: string, allowPrivate = false) => checkWebhookUrl(text, { allowPrivate });
 const refused = { outcome: 'refused', reason: expect.stringMatching(/^[A-Z][^\n]+\.$/) };
 
-/** Every way to write this machine, or one beside it, that the parser understands. */
+/** Notations of local and private addresses that the URL parser accepts. */
 const privateHosts = [
   '127.0.0.1',
   '127.1',
@@ -124,7 +124,7 @@ const privateHosts = [
   '[fd00::1]',
 ];
 
-describe('addresses that may be saved', () => {
+describe('URLs that may be saved', () => {
   test.each([
     ['https://example.com/webhook?a=1&b=2', 'https://example.com/webhook?a=1&b=2'],
     ['https://example.com', 'https://example.com/'],
@@ -150,12 +150,12 @@ describe('addresses that may be saved', () => {
     const start = 'https://example.com/';
     expect(check(start.padEnd(2048, 'a'))).toMatchObject({ outcome: 'ok' });
     expect(check(start.padEnd(2049, 'a'))).toEqual(refused);
-    // Short as it was written, long as it would be kept.
+    // Short as written, too long once it is percent-encoded.
     expect(check(`${start}${'я'.repeat(400)}`)).toEqual(refused);
   });
 });
 
-describe('addresses that may not be saved', () => {
+describe('URLs that may not be saved', () => {
   test.each(privateHosts)('host %s', host => {
     expect(check(`https://${host}/`)).toEqual(refused);
     expect(check(`https://${host}:8443/`)).toEqual(refused);
@@ -222,7 +222,7 @@ describe('addresses that may not be saved', () => {
     for (const allowPrivate of [false, true]) expect(check(text, allowPrivate)).toEqual(refused);
   });
 
-  test('the reason does not tell what was written', () => {
+  test('the reason does not quote the URL', () => {
     const reasons = [
       'https://user:hunter2@example.com/hunter2',
       'http://example.com/hunter2',
@@ -235,7 +235,7 @@ describe('addresses that may not be saved', () => {
   });
 });
 
-describe('for local work', () => {
+describe('with the SSRF guard disabled', () => {
   test.each([...privateHosts, 'localhost'])('host %s may be saved, with http and any port', host => {
     for (const start of ['http', 'https']) {
       expect(check(`${start}://${host}:1/`, true)).toMatchObject({ outcome: 'ok' });

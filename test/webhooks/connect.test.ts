@@ -41,8 +41,8 @@ describe('only to allowed addresses', () => {
     ['loopback after a public address', ['93.184.215.14', '127.0.0.1']],
     ['loopback before a public address', ['127.0.0.1', '2606:4700::1111']],
     ['a private network', ['10.0.0.1']],
-    ['the address where clouds tell secrets', ['169.254.169.254']],
-    ['an address with a zone', ['fe80::1%lo']],
+    ['the metadata service of a cloud', ['169.254.169.254']],
+    ['an address with a zone id', ['fe80::1%lo']],
   ])('a name of %s', async (_kind, ips) => {
     const canary = await startTcpReceiver();
     const fault = await attempt('hooks.example.com', canary.port, { lookup: async () => addresses(...ips) });

@@ -9,11 +9,12 @@ export interface Sabotage {
   noticedBy: string;
 }
 
-const access = { test: 'test/console/access.test.ts' };
+const signIn = { test: 'test/console/sign-in.test.ts' };
+const invitation = { test: 'test/console/invitation-and-session.test.ts' };
 const roles = { test: 'test/console/roles.test.ts' };
 const operators = { test: 'test/operators/operators.test.ts' };
 const guardFile = { file: 'src/console/guard.ts' };
-const sessions = { file: 'src/operators/sessions.ts', ...access };
+const sessions = { file: 'src/operators/sessions.ts', ...invitation };
 
 /** The guards before the console. */
 export const accessSabotages: Sabotage[] = [
@@ -36,7 +37,7 @@ export const accessSabotages: Sabotage[] = [
   {
     guard: 'the look at where a request comes from',
     ...guardFile,
-    ...access,
+    ...signIn,
     piece: /isChange && !isFromOurPage\(deps, request\)/,
     instead: 'false',
     noticedBy: 'from a page of somebody else',
@@ -80,21 +81,21 @@ export const accessSabotages: Sabotage[] = [
   {
     guard: 'the code that is taken once',
     file: 'src/operators/sign-in.ts',
-    ...access,
+    ...signIn,
     piece: / AND coalesce\(totp_last_step < \$3, true\)/,
     noticedBy: 'takes a code once',
   },
   {
     guard: 'the link that is used once',
     file: 'src/operators/enrol.ts',
-    ...access,
+    ...invitation,
     piece: /, setup_hash = NULL, setup_expires_at = NULL/,
     noticedBy: 'lets one person in, once',
   },
   {
     guard: 'the order of those who try to sign in',
     file: 'src/operators/throttle.ts',
-    ...access,
+    ...signIn,
     piece: /await tx\.query\(\{ text: `SELECT pg_advisory_xact_lock\(\$\{countingLock\}\)` \}\);/,
     noticedBy: 'hears nobody after five failures',
   },

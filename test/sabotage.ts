@@ -15,6 +15,7 @@ const posting = { ...ledger, file: 'migrations/0015_console_books.sql' };
 const payments = { file: 'migrations/0007_recovery.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
 const approvals = { test: 'test/approvals/approvals.test.ts' };
+const credits = { test: 'test/approvals/credit-and-thresholds.test.ts' };
 const testClock = { test: 'test/api/test-clock.test.ts', noticedBy: 'live rows stay' };
 const simulation = { test: 'test/simulation/simulation.test.ts', noticedBy: 'whatever goes wrong' };
 
@@ -255,7 +256,7 @@ const sabotages: Sabotage[] = [
   {
     guard: 'the sum of what one person has credited alone',
     file: 'src/approvals/ask.ts',
-    ...approvals,
+    ...credits,
     piece: /alone \+ microUsdt > creditMicroUsdt/,
     instead: 'microUsdt > creditMicroUsdt',
     noticedBy: 'many small ones',
@@ -263,7 +264,7 @@ const sabotages: Sabotage[] = [
   {
     guard: 'the lock of whoever credits alone',
     file: 'src/approvals/ask.ts',
-    ...approvals,
+    ...credits,
     piece: /SELECT FROM operators WHERE id = \$1 FOR NO KEY UPDATE/,
     instead: 'SELECT FROM operators WHERE id = $1',
     noticedBy: 'many small ones',

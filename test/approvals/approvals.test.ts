@@ -1,39 +1,16 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  approveRequest,
-  askCredit,
-  askResolve,
-  askThresholds,
-  listRequests,
-  readThresholds,
-  refuseRequest,
-  withdrawRequest,
-} from '../../src/approvals/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { askResolve, listRequests, refuseRequest, withdrawRequest } from '../../src/approvals/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
 import { createOperator, resetOperator } from '../../src/operators/index.ts';
-import { decidePayment, findPaymentAnywhere } from '../../src/payments/index.ts';
-import { secretKey, setRate } from '../helpers/customers.ts';
-import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { decidePayment } from '../../src/payments/index.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { auditContextOf } from '../helpers/database.ts';
 import { hireOperator, openInReview } from '../helpers/review.ts';
+import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
-const { pool } = await createDatabase();
-type Operator = Awaited<ReturnType<typeof hireOperator>>;
-const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });
-
-let partnerId: Id<'prt'>;
-let asker: Operator;
-let second: Operator;
-let third: Operator;
-beforeAll(async () => {
-  await setRate(pool);
-  partnerId = await createFundedPartner(pool, 10_000_000_000n);
-  await pool.query('UPDATE partners SET concurrent = 1000');
-  asker = await hireOperator(pool, 'finance');
-  second = await hireOperator(pool, 'finance');
-  third = await hireOperator(pool, 'finance');
-});
+const { pool, at, partnerId, asker, second, third, statusOf, stateOf, auditOf, approve } =
+  await createApprovalsWorld();
 
 const large = 5_000_000n;
 const word = {
@@ -48,22 +25,6 @@ async function ask(operator = asker, amountKopecks = large) {
   if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
   return { paymentId, requestId: asked.request.requestId };
 }
-
-const statusOf = async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status;
-const stateOf = async (requestId: Id<'apr'>) =>
-  (await listRequests(pool)).find(request => request.requestId === requestId)!.state;
-const auditOf = async (subject: string) =>
-  (
-    await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
-      subject,
-    ])
-  ).rows;
-const creditsOf = async (reference: string) =>
-  (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
-    row => row.micro_usdt,
-  );
-const approve = (operator: Operator, requestId: Id<'apr'>) =>
-  approveRequest(at(operator), operator, requestId);
 
 describe('resolving a payment', () => {
   test('up to the threshold one person does it at once', async () => {
@@ -289,171 +250,6 @@ describe('resolving a payment', () => {
   });
 });
 
-describe('crediting a balance', () => {
-  const credit = (reference: string, microUsdt: bigint, operator = asker, mode: 'live' | 'test' = 'live') =>
-    askCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
-  const waiting = async (reference: string, microUsdt = 2_000_000_000n) => {
-    const asked = await credit(reference, microUsdt);
-    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
-    return asked.request.requestId;
-  };
-
-  test('up to the threshold at once, and once per reference', async () => {
-    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'done' });
-    expect(await credit('small', 1_000_000_000n)).toEqual({ outcome: 'already_credited' });
-    expect(await credit('small', 5n)).toEqual({ outcome: 'reference_conflict' });
-    expect(await creditsOf('small')).toEqual([1_000_000_000n]);
-  });
-
-  test('above it when another approves; test money at once', async () => {
-    expect(await credit('test money', 9_000_000_000n, asker, 'test')).toEqual({ outcome: 'done' });
-    const requestId = await waiting('large');
-    expect(await creditsOf('large')).toEqual([]);
-    expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
-    const support = await hireOperator(pool, 'support');
-    expect(await approve(support, requestId)).toEqual({ outcome: 'forbidden' });
-    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
-    expect(await creditsOf('large')).toEqual([2_000_000_000n]);
-    expect(await auditOf(partnerId)).toContainEqual(
-      expect.objectContaining({
-        actor: `operator:${second.name}`,
-        action: 'balance.credit',
-        after: expect.objectContaining({ asked_by: asker.name, reference: 'large' }),
-      }),
-    );
-    expect(await credit('large', 2_000_000_000n)).toEqual({ outcome: 'already_credited' });
-    expect(await credit('large', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
-  });
-
-  test('approved by two at once it is credited once', async () => {
-    const requestId = await waiting('twice');
-    const decisions = await Promise.all([approve(second, requestId), approve(third, requestId)]);
-    expect(decisions.map(({ outcome }) => outcome).sort()).toEqual(['already_decided', 'done']);
-    expect(await creditsOf('twice')).toEqual([2_000_000_000n]);
-  });
-
-  test('a reference that was used meanwhile: void, and nothing is done', async () => {
-    const other = await waiting('used by another amount');
-    const item = { partnerId, mode: 'live', microUsdt: 7n } as const;
-    await topUp(auditContextOf(pool), { ...item, reference: 'used by another amount' });
-    expect(await approve(second, other)).toEqual({ outcome: 'void', why: 'reference_conflict' });
-    expect(await creditsOf('used by another amount')).toEqual([7n]);
-
-    const same = await waiting('used by the same amount');
-    await topUp(auditContextOf(pool), {
-      ...item,
-      microUsdt: 2_000_000_000n,
-      reference: 'used by the same amount',
-    });
-    expect(await approve(second, same)).toEqual({ outcome: 'void', why: 'already_credited' });
-    expect(await creditsOf('used by the same amount')).toEqual([2_000_000_000n]);
-  });
-
-  test('one waits per reference: the same again, or another amount', async () => {
-    await waiting('again');
-    expect(await credit('again', 2_000_000_000n, second)).toMatchObject({ outcome: 'already_waiting' });
-    expect(await credit('again', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
-    expect(await waiting('another reference')).toMatch(/^apr_/);
-  });
-
-  test('small with a reference that waits: credited, and what waited is void', async () => {
-    const requestId = await waiting('small first');
-    expect(await credit('small first', 5n, third)).toEqual({ outcome: 'done' });
-    expect(await stateOf(requestId)).toBe('void');
-    expect(await creditsOf('small first')).toEqual([5n]);
-  });
-
-  test('many small ones of one person within a day are a large one', async () => {
-    const splitter = await hireOperator(pool, 'finance');
-    const outcomes = await Promise.all(
-      ['half', 'other half', 'one more'].map(reference => credit(reference, 500_000_000n, splitter)),
-    );
-    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'done', 'waiting']);
-    expect(await credit('and a bit', 1n, splitter)).toMatchObject({ outcome: 'waiting' });
-    expect(await credit('of another', 500_000_000n, await hireOperator(pool, 'finance'))).toEqual({
-      outcome: 'done',
-    });
-    const tomorrow = { nowMs: () => systemClock.nowMs() + 86_400_000, sleep: systemClock.sleep };
-    const item = { partnerId, mode: 'live', microUsdt: 1n, reference: 'next day' } as const;
-    expect(await askCredit({ ...at(splitter), clock: tomorrow }, splitter, item)).toEqual({
-      outcome: 'done',
-    });
-  });
-
-  test('nobody there to credit', async () => {
-    const item = { partnerId: 'prt_01h00000000000000000000000', mode: 'live', reference: 'r' } as const;
-    for (const microUsdt of [1n, 2_000_000_000n])
-      expect(await askCredit(at(asker), asker, { ...item, microUsdt })).toEqual({ outcome: 'no_partner' });
-  });
-});
-
-describe('the thresholds', () => {
-  let admin: Operator;
-  let otherAdmin: Operator;
-  beforeAll(async () => {
-    admin = await hireOperator(pool, 'admin');
-    otherAdmin = await hireOperator(pool, 'admin');
-  });
-  const set = async (resolveKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
-    askThresholds(at(admin), admin, {
-      resolveKopecks,
-      creditMicroUsdt,
-      expectedVersion: expectedVersion ?? (await readThresholds(pool)).version,
-    });
-
-  test('are lowered at once, on the version that was seen', async () => {
-    const { version } = await readThresholds(pool);
-    expect(await set(900_000n, 900_000_000n, version)).toEqual({ outcome: 'done' });
-    expect(await set(800_000n, 900_000_000n, version)).toEqual({ outcome: 'stale' });
-    expect(await readThresholds(pool)).toEqual({
-      version: version + 1,
-      resolveKopecks: 900_000n,
-      creditMicroUsdt: 900_000_000n,
-    });
-    expect(await auditOf('service')).toMatchObject([
-      { action: 'thresholds.set', actor: `operator:${admin.name}`, after: { resolve_rub: '9000.00' } },
-    ]);
-  });
-
-  test.each([
-    ['one is raised', 1_000_000n, 900_000_000n],
-    ['one is raised and the other lowered', 1n, 2_000_000_000n],
-  ])('wait for a second person when %s', async (_name, resolveKopecks, creditMicroUsdt) => {
-    const before = await readThresholds(pool);
-    const asked = await set(resolveKopecks, creditMicroUsdt);
-    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
-    expect(await readThresholds(pool)).toEqual(before);
-    const { requestId } = asked.request;
-    expect(await approve(admin, requestId)).toEqual({ outcome: 'own_request' });
-    expect(await approve(second, requestId)).toEqual({ outcome: 'forbidden' });
-    expect(await approve(otherAdmin, requestId)).toEqual({ outcome: 'done' });
-    expect(await readThresholds(pool)).toEqual({
-      version: before.version + 1,
-      resolveKopecks,
-      creditMicroUsdt,
-    });
-  });
-
-  test('lowered while a rise waits: the rise is void', async () => {
-    const asked = await set(50_000_000n, 50_000_000_000n);
-    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
-    expect(await set(1n, 1n)).toEqual({ outcome: 'done' });
-    expect(await approve(otherAdmin, asked.request.requestId)).toEqual({
-      outcome: 'already_decided',
-      state: 'void',
-    });
-    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
-  });
-
-  test('changed in another way while a rise waits: void when it is approved', async () => {
-    const asked = await set(50_000_000n, 50_000_000_000n);
-    if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
-    await pool.query('UPDATE service SET thresholds_version = thresholds_version + 1');
-    expect(await approve(otherAdmin, asked.request.requestId)).toEqual({ outcome: 'void', why: 'stale' });
-    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
-  });
-});
-
-test('the books are in order after all this', async () => {
+afterAll(async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });

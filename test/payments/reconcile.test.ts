@@ -1,63 +1,18 @@
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { type Id, newId, timeOfId } from '../../src/base/ids.ts';
+import { type Id, timeOfId } from '../../src/base/ids.ts';
 import type { Gateway, ListedOrder } from '../../src/gateway/index.ts';
-import { decidePayment, reconcile, reconcileRecent, startReconciler } from '../../src/payments/index.ts';
-import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { reconcile, reconcileRecent, startReconciler } from '../../src/payments/index.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { listed, startReconcileWorld } from './reconcile-world.ts';
 
-const { pool, url } = await createDatabase();
-const simulator = await startSimulator();
-const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
-// Nobody waits here for what is under way to settle: the tests say when it has.
-const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };
-const customer = await createCustomer(pool);
-const partner = partnerAt(api.address, customer.liveKey);
-beforeEach(() => setRate(pool));
-
+const { pool, url, simulator, deps, customer, pay, made } = await startReconcileWorld();
 const minuteMs = 60_000;
 const around = () => ({
   from: new Date(clock.nowMs() - 10 * minuteMs),
   until: new Date(clock.nowMs() + minuteMs),
-});
-
-const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
-  paymentId: 'somebody else',
-  orderId: 'ord_x',
-  state: 'succeeded',
-  amountKopecks: 100n,
-  createdAt: new Date(clock.nowMs()),
-  ...order,
-});
-
-async function pay(...faults: object[]): Promise<Id<'pay'>> {
-  const qr = await makeQr(simulator);
-  for (const fault of faults) await qr.fault(fault);
-  return (await partner.pay({ qr_url: qr.link })).json.id;
-}
-const resolve = (id: Id<'pay'>, outcome: 'succeeded' | 'failed') =>
-  decidePayment(auditContextOf(pool), id, { outcome, reason: 'test' });
-
-/** One of each kind, and what is in order. */
-const made: Record<string, Id<'pay'>> = {};
-beforeAll(async () => {
-  await setRate(pool);
-  await pay();
-  await pay({ on: 'pay', kind: 'decline' });
-  made.unknownHere = newId('pay', clock);
-  await (await makeQr(simulator)).pay(made.unknownHere);
-  made.failedHere = await pay({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' });
-  await resolve(made.failedHere, 'failed');
-  const order = () => simulator.call('GET', `/orders/${made.failedHere}`);
-  await vi.waitFor(async () => expect((await order()).body.state).toBe('succeeded'));
-  made.neverThere = await pay({ on: 'pay', kind: 'drop_before' });
-  await resolve(made.neverThere, 'succeeded');
-  made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });
-  made.open = await pay({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
 });
 
 const expected = () =>

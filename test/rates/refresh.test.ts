@@ -1,47 +1,17 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { parseRate } from '../../src/base/money.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
 import {
-  type Alarm,
   claimRefresh,
   explainRate,
   isStale,
   type RateSource,
   readCurrentRate,
   refreshRate,
-  startRateRefresher,
 } from '../../src/rates/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { broken, startRatesWorld } from './rates-world.ts';
 
-const { pool } = await createDatabase();
-let clock = manualClock();
-let alarms: Alarm[] = [];
-
-beforeEach(async () => {
-  clock = manualClock();
-  alarms = [];
-  await pool.query(`
-    SET session_replication_role = replica; TRUNCATE rates; SET session_replication_role = DEFAULT;
-    UPDATE rate_refresh SET claimed_at = '-infinity'`);
-});
-
-const sourceOf = (name: string, rate: string): RateSource => ({
-  name,
-  fetch: async () => ({ midE4: parseRate(rate)!, asOfMs: clock.nowMs() }),
-});
-const broken: RateSource = { name: 'broken', fetch: () => Promise.reject(new Error('not today')) };
-
-const depsWith = (...sources: RateSource[]) => ({
-  db: pool as Queryable,
-  clock,
-  sources,
-  spreadBps: 100,
-  maxAgeSec: 300,
-  reportAlarms: (raised: Alarm[]) => void alarms.push(...raised),
-});
-
-const countRates = async () => (await pool.query('SELECT count(*) FROM rates')).rows[0].count;
+const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRatesWorld();
 
 describe('a refresh', () => {
   test('stores the rate with all that explains it', async () => {
@@ -215,149 +185,5 @@ describe('a claim', () => {
     await refreshRate({ ...depsWith(sourceOf('a', '80')), clock: manualClock('2026-11-15T12:00:00Z') });
     expect(await claim()).toBe(true);
     expect(await claim()).toBe(false);
-  });
-});
-
-/** The pauses of a refresher, ended by hand. */
-function manualPauses() {
-  let end: (() => void) | undefined;
-  const pausesMs: number[] = [];
-  const wait = (ms: number, signal: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      pausesMs.push(ms);
-      end = resolve;
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-  const untilPaused = () => vi.waitUntil(() => end !== undefined, { interval: 2 });
-  return {
-    wait,
-    pausesMs,
-    untilPaused,
-    /** Lets the clock run for the pause, the refresher for a round. */
-    next: async () => {
-      await untilPaused();
-      clock.advance(pausesMs.at(-1)!);
-      const endPause = end!;
-      end = undefined;
-      endPause();
-      await untilPaused();
-    },
-  };
-}
-
-describe('the refresher', () => {
-  const errors: unknown[] = [];
-  const start = (sources: RateSource[], wait: ReturnType<typeof manualPauses>['wait'], changes = {}) =>
-    startRateRefresher({
-      ...depsWith(...sources),
-      refreshSec: 60,
-      onError: error => void errors.push(error),
-      wait,
-      ...changes,
-    });
-  beforeEach(() => void errors.splice(0));
-
-  test('fetches a rate at once and then once per period', async () => {
-    const { wait, untilPaused, next, pausesMs } = manualPauses();
-    const refresher = start([sourceOf('a', '80')], wait);
-    await untilPaused();
-    expect(await countRates()).toBe(1n);
-    for (let round = 0; round < 5; round++) await next();
-    expect(await countRates()).toBe(1n);
-    await next();
-    expect(await countRates()).toBe(2n);
-    expect(new Set(pausesMs)).toEqual(new Set([10_000]));
-    await refresher.stop();
-    expect(errors).toEqual([]);
-  });
-
-  test('shares the work with the others', async () => {
-    const [one, other] = [manualPauses(), manualPauses()];
-    const refreshers = [start([sourceOf('a', '80')], one.wait), start([sourceOf('a', '80')], other.wait)];
-    await Promise.all([one.untilPaused(), other.untilPaused()]);
-    expect(await countRates()).toBe(1n);
-    await Promise.all(refreshers.map(refresher => refresher.stop()));
-  });
-
-  test('tries again soon when it found nothing', async () => {
-    const { wait, untilPaused, next } = manualPauses();
-    let isUp = false;
-    const source: RateSource = {
-      name: 'late',
-      fetch: signal => (isUp ? sourceOf('late', '80') : broken).fetch(signal),
-    };
-    const refresher = start([source], wait);
-    await untilPaused();
-    expect(alarms.map(({ kind }) => kind)).toEqual(['rate_unavailable']);
-    isUp = true;
-    await next();
-    expect(await countRates()).toBe(1n);
-    await refresher.stop();
-  });
-
-  test('reports an exception and goes on', async () => {
-    const { wait, untilPaused, next } = manualPauses();
-    let isDown = true;
-    const db: Queryable = {
-      query: statement =>
-        isDown ? Promise.reject(new Error('the database is away')) : pool.query(statement),
-    };
-    const refresher = start([sourceOf('a', '80')], wait, { db });
-    await untilPaused();
-    expect(errors).toEqual([new Error('the database is away')]);
-    isDown = false;
-    await next();
-    expect(await countRates()).toBe(1n);
-    await refresher.stop();
-  });
-
-  test('never overlaps itself: the pause begins when the refresh is over', async () => {
-    const { wait, untilPaused, pausesMs } = manualPauses();
-    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const slow: RateSource = {
-      name: 'slow',
-      fetch: async () => {
-        asked.resolve();
-        await answered.promise;
-        return { midE4: 800_000n, asOfMs: clock.nowMs() };
-      },
-    };
-    const refresher = start([slow], wait);
-    await asked.promise;
-    expect(pausesMs).toEqual([]);
-    answered.resolve();
-    await untilPaused();
-    expect(await countRates()).toBe(1n);
-    await refresher.stop();
-  });
-
-  test('stops in the middle of a call, cutting it off without a word', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    const silent: RateSource = {
-      name: 'silent',
-      fetch: signal => {
-        asked.resolve(signal);
-        return new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        });
-      },
-    };
-    const refresher = start([silent], manualPauses().wait);
-    const signal = await asked.promise;
-    await refresher.stop();
-    expect(signal.aborted).toBe(true);
-    expect({ errors, alarms, rates: await countRates() }).toEqual({ errors: [], alarms: [], rates: 0n });
-  });
-
-  test('stops in the middle of a real pause', async () => {
-    const refresher = startRateRefresher({
-      ...depsWith(sourceOf('a', '80')),
-      refreshSec: 60,
-      onError: error => void errors.push(error),
-    });
-    await vi.waitUntil(async () => (await countRates()) === 1n, { interval: 5 });
-    await refresher.stop();
-    expect(errors).toEqual([]);
   });
 });

@@ -1,84 +1,31 @@
-import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { announcePresence } from '../../src/db/presence.ts';
-import { endAttempts } from '../../src/webhooks/delivery/deliveries.ts';
 import {
   certify,
-  createSender,
-  createVault,
   findWebhook,
   listAttempts,
-  pruneLog,
   readSecrets,
   reEnable,
   resendEvent,
   resendFailed,
   rotateSecret,
   setWebhook,
-  startDelivery,
   verifySignature,
 } from '../../src/webhooks/index.ts';
-import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createCustomer, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
+import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
-const { address, deps: apiDeps } = await startApi({ pool, clock });
-const audit = auditContextOf(pool, clock);
-const vault = createVault(secretKey);
-const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
-const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
-const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
-afterAll(() => sender.close());
-
-let delivery = startDelivery(deps);
-afterEach(async () => {
-  await delivery.stop();
-  delivery = startDelivery(deps);
-});
-afterAll(() => delivery.stop());
-beforeEach(() => setRate(pool, clock));
-
-/** A partner with a receiver, and a way to make events. */
-async function newPartner() {
-  const { partnerId, testKey } = await createCustomer(pool);
-  const receiver = await startReceiver();
-  await setWebhook(audit, vault, partnerId, receiver.url);
-  const partner = partnerAt(address, testKey);
-  const pay = async (kopecks = 10_000): Promise<Id<'pay'>> => {
-    const { id, status } = (await partner.pay({ qr_url: newLink(kopecks) }, randomUUID())).json;
-    expect(status).not.toBe('processing');
-    return id;
-  };
-  const [secret = ''] = await readSecrets(pool, vault, partnerId, clock.nowMs());
-  return { partnerId, receiver, partner, pay, secret };
-}
-
-const untilReceived = ({ received }: Receiver, count: number) =>
-  vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 5_000, interval: 5 });
-const untilRecorded = (partnerId: Id<'prt'>, count: number) =>
-  vi.waitFor(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count), {
-    timeout: 5_000,
-    interval: 5,
-  });
-const noticesOf = async (partnerId: Id<'prt'>) =>
-  (
-    await pool.query(
-      `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
-      [uuidFromId(partnerId)],
-    )
-  ).rows.map(({ kind }) => kind);
+const world = await startDeliveryWorld();
+const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
 
 /** Turns the clock through all pauses, so that the event is given up. */
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
   for (const [index, pauseSec] of pausesSec.entries()) {
     clock.advance(pauseSec * 1_000);
-    delivery.nudge();
+    world.delivery.nudge();
     await untilRecorded(partnerId, recordedBefore + index + 1);
   }
 }
@@ -175,7 +122,7 @@ describe('a receiver that does not take it', () => {
     await pay();
     for (const [index, pauseSec] of pausesSec.entries()) {
       clock.advance(pauseSec * 1_000 - 1);
-      delivery.nudge();
+      world.delivery.nudge();
       clock.advance(1);
       await untilRecorded(partnerId, index + 1);
     }
@@ -193,7 +140,7 @@ describe('a receiver that does not take it', () => {
     expect(await noticesOf(partnerId)).toEqual(['delivery_failed']);
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'active', waiting: 0, givenUp: 1 });
     clock.advance(86_400_000);
-    delivery.nudge();
+    world.delivery.nudge();
     receiver.answer(withStatus(200));
     await resendFailed(audit, new Date(0), () => {});
     await untilRecorded(partnerId, 10);
@@ -221,7 +168,7 @@ describe('a receiver that does not take it', () => {
     await untilRecorded(partnerId, 1);
     receiver.answer(withStatus(204));
     clock.advance(10_000);
-    delivery.nudge();
+    world.delivery.nudge();
     await untilRecorded(partnerId, 2);
     const [second, first] = await listAttempts(pool, partnerId, 10);
     expect([first, second]).toMatchObject([expected, { status: 204, attempt: 2 }]);
@@ -249,7 +196,7 @@ describe('a receiver that does not take it', () => {
     const before = receiver.received.length;
     receiver.answer(withStatus(200));
     clock.advance(3_600_000);
-    delivery.nudge();
+    world.delivery.nudge();
     // Another partner's event shows that the sender has been at work since.
     const other = await newPartner();
     await setRate(pool, clock);
@@ -262,7 +209,7 @@ describe('a receiver that does not take it', () => {
     expect(certificate.canReceive).toBe(true);
     expect(await reEnable(audit, partnerId)).toBe('re_enabled');
     expect(await reEnable(audit, partnerId)).toBe('not_suspended');
-    delivery.nudge();
+    world.delivery.nudge();
     await untilRecorded(partnerId, recorded + 20);
     expect(receiver.received.slice(before + 5).map(({ json }) => json.data.id)).toEqual(kept);
     expect([await alarms(), (await noticesOf(partnerId)).at(-1)]).toEqual([[], 'sending_re_enabled']);
@@ -281,7 +228,7 @@ describe('a receiver that does not take it', () => {
     clock.advance(1_000);
     await resendEvent(audit, eventId);
     expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    delivery.nudge();
+    world.delivery.nudge();
     await untilRecorded(partnerId, 4);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
   });
@@ -298,240 +245,5 @@ describe('a receiver that does not take it', () => {
       await untilRecorded(partnerId, recorded);
     }
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'active', givenUp: 4 });
-  });
-});
-
-describe('nothing is lost', () => {
-  test('a process that dies after sending and before recording: another sends it again', async () => {
-    await delivery.stop();
-    const { receiver, pay, partnerId } = await newPartner();
-    const presence = await announcePresence(pool);
-    let isDead = false;
-    const db = {
-      query: (statement: { name?: string }) => {
-        isDead ||= statement.name === 'deliveries_end';
-        return isDead ? new Promise<never>(() => {}) : pool.query(statement as never);
-      },
-    } as typeof deps.db;
-    startDelivery({ ...deps, db, presence });
-    await pay();
-    await untilReceived(receiver, 1);
-    delivery = startDelivery(deps);
-    await presence.close();
-    await untilReceived(receiver, 2);
-    await untilRecorded(partnerId, 1);
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  });
-
-  test('a process that hangs loses its partners when its lease is over', async () => {
-    await delivery.stop();
-    const { receiver, pay, partnerId } = await newPartner();
-    const presence = await announcePresence(pool);
-    await pay();
-    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
-      uuidFromId(partnerId),
-      presence.instance,
-      new Date(clock.nowMs() + 30_000),
-    ]);
-    delivery = startDelivery(deps);
-    const other = await newPartner();
-    await other.pay();
-    await untilReceived(other.receiver, 1);
-    expect(receiver.received).toHaveLength(0);
-    clock.advance(30_000);
-    await untilReceived(receiver, 1);
-    await presence.close();
-  });
-
-  test('two processes share the partners, and each event is sent once', async () => {
-    const presence = await announcePresence(pool);
-    const second = startDelivery({ ...deps, presence });
-    const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
-    await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
-    await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
-    for (const { receiver } of partners) expect(receiver.received).toHaveLength(10);
-    await second.stop();
-    await presence.close();
-  });
-
-  test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
-    const slow = createSender({ allowPrivate: true });
-    await delivery.stop();
-    delivery = startDelivery({ ...deps, sender: slow });
-    const { receiver, pay, partnerId } = await newPartner();
-    receiver.answer(hanging);
-    await pay();
-    await untilReceived(receiver, 1);
-    const startedAt = performance.now();
-    await delivery.stop();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
-    receiver.answer(withStatus(200));
-    delivery = startDelivery(deps);
-    await untilRecorded(partnerId, 1);
-    expect(receiver.received).toHaveLength(2);
-    await slow.close();
-  });
-});
-
-describe('no one is left behind:', () => {
-  test('a partner that could not be given away is served on', async () => {
-    await delivery.stop();
-    let refuses = true;
-    const db = {
-      query: (statement: { name?: string }) =>
-        refuses && statement.name === 'give away webhooks'
-          ? Promise.reject(new Error('locked'))
-          : pool.query(statement as never),
-    } as typeof deps.db;
-    const { receiver, pay, partnerId } = await newPartner();
-    // What was done and whose answer was lost: this process owns a partner that it does not know of.
-    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
-      uuidFromId(partnerId),
-      deps.presence.instance,
-      new Date(clock.nowMs() + 3_600_000),
-    ]);
-    await pay();
-    delivery = startDelivery({ ...deps, db });
-    await untilReceived(receiver, 1);
-    refuses = false;
-  });
-
-  test('new events do not put off the next attempt at an old one', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
-    receiver.answer(withStatus(500));
-    await pay();
-    await untilRecorded(partnerId, 1);
-    // Due later than the second attempt at the first, so they come after it.
-    clock.advance(10_000);
-    await setRate(pool, clock);
-    for (let event = 0; event < 3; event++) await pay();
-    await untilRecorded(partnerId, 5);
-    const order = (await listAttempts(pool, partnerId, 10)).toReversed().map(({ attempt }) => attempt);
-    expect(order.slice(0, 2)).toEqual([1, 2]);
-  });
-
-  test('a secret that cannot be opened holds up its partner only', async () => {
-    const [broken, fine] = [await newPartner(), await newPartner()];
-    await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
-      uuidFromId(broken.partnerId),
-    ]);
-    await Promise.all([broken.pay(), fine.pay()]);
-    await untilReceived(fine.receiver, 1);
-    await vi.waitFor(async () =>
-      expect(
-        (await listAlarms(pool, { cleared: false })).map(({ kind, subject }) => [kind, subject]),
-      ).toContainEqual(['webhook_secret_unreadable', broken.partnerId]),
-    );
-    expect(broken.receiver.received).toEqual([]);
-    await rotateSecret(audit, vault, broken.partnerId);
-  });
-
-  test('what an operator sends again is not given up by an attempt from before', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
-    receiver.answer(hanging);
-    await pay();
-    await untilReceived(receiver, 1);
-    const { rows } = await pool.query(
-      'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
-      [uuidFromId(partnerId)],
-    );
-    await resendEvent(audit, rows[0].event_id);
-    await endAttempts(
-      pool,
-      [
-        {
-          ...{ partnerId, eventId: rows[0].event_id, attempt: 9, delivered: false, hung: true },
-          ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
-        },
-      ],
-      'suspended',
-    );
-    expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });
-    receiver.answer(withStatus(200));
-  });
-});
-
-test('receivers that hang do not hold up those that answer', async () => {
-  const slow = createSender({ allowPrivate: true });
-  await delivery.stop();
-  delivery = startDelivery({ ...deps, sender: slow });
-  const [dead, alive] = [
-    await Promise.all(Array.from({ length: 10 }, newPartner)),
-    await Promise.all(Array.from({ length: 10 }, newPartner)),
-  ];
-  for (const { receiver } of dead) receiver.answer(hanging);
-  await Promise.all(dead.flatMap(({ pay }) => [pay(), pay(), pay()]));
-  await Promise.all(dead.map(({ receiver }) => untilReceived(receiver, 1)));
-  await Promise.all(alive.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
-  await Promise.all(alive.map(({ partnerId }) => untilRecorded(partnerId, 10)));
-  // Each of the dead has one attempt under way and no more, however much is due.
-  expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
-  await delivery.stop();
-  delivery = startDelivery(deps);
-  await slow.close();
-});
-
-describe('the feed', () => {
-  test('pages in order, for its mode only, and refuses what is no event', async () => {
-    const { partner, pay, receiver } = await newPartner();
-    const ids = [await pay(), await pay(), await pay()];
-    await untilReceived(receiver, 3);
-    const first = (await partner.get('/v1/events?limit=2')).json;
-    expect([first.data.length, first.has_more]).toEqual([2, true]);
-    const rest = (await partner.get(`/v1/events?limit=2&after=${first.next_cursor}`)).json;
-    expect([...first.data, ...rest.data].map(({ data }) => data.id)).toEqual(ids);
-    const end = (await partner.get(`/v1/events?after=${rest.next_cursor}`)).json;
-    expect(end).toMatchObject({ data: [], has_more: false, next_cursor: rest.next_cursor });
-    for (const wrong of ['evt_x', '17', 'evt_-1', 'evt_99999999999999999999', 'pay_1'])
-      expect((await partner.get(`/v1/events?after=${wrong}`)).status).toBe(422);
-    for (const limit of ['0', '101', 'x'])
-      expect((await partner.get(`/v1/events?limit=${limit}`)).status).toBe(422);
-  });
-
-  test('never skips an event that was committed late', async () => {
-    const { partner, pay } = await newPartner();
-    const [seen, made] = [new Set<string>(), new Set<string>()];
-    let paying = true;
-    const reading = (async () => {
-      let after = 'evt_0';
-      for (let last = false; !last; ) {
-        last = !paying;
-        const page = (await partner.get(`/v1/events?limit=7&after=${after}`)).json;
-        for (const { data } of page.data) seen.add(data.id);
-        after = page.next_cursor ?? after;
-        if (page.has_more) last = false;
-      }
-    })();
-    await Promise.all(Array.from({ length: 100 }, async () => made.add(await pay())));
-    paying = false;
-    await reading;
-    expect(seen).toEqual(made);
-  });
-});
-
-describe('the log', () => {
-  test('sends one event again under the same delivery id', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
-    await pay();
-    await untilRecorded(partnerId, 1);
-    const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-    expect(await resendEvent(audit, eventId)).toEqual({ outcome: 'queued', partnerId, suspended: false });
-    expect(await resendEvent(audit, 10n ** 15n)).toEqual({ outcome: 'no_event' });
-    delivery.nudge();
-    await untilRecorded(partnerId, 2);
-    expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);
-  });
-
-  test('forgets after thirty days', async () => {
-    const { pay, partnerId } = await newPartner();
-    await pay();
-    await untilRecorded(partnerId, 1);
-    clock.advance(30 * 86_400_000);
-    await pruneLog(pool, clock);
-    expect(await listAttempts(pool, partnerId, 10)).toHaveLength(1);
-    clock.advance(1_000);
-    expect(await pruneLog(pool, clock)).toBeGreaterThan(0);
-    expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
   });
 });

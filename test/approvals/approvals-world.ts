@@ -1,0 +1,40 @@
+import { approveRequest, listRequests } from '../../src/approvals/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
+import { findPaymentAnywhere } from '../../src/payments/index.ts';
+import { setRate } from '../helpers/customers.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { hireOperator } from '../helpers/review.ts';
+
+export type Operator = Awaited<ReturnType<typeof hireOperator>>;
+
+/** A funded partner, three finance operators, and the questions that the tests of approvals ask. */
+export async function createApprovalsWorld() {
+  const { pool } = await createDatabase();
+  const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });
+  await setRate(pool);
+  const partnerId = await createFundedPartner(pool, 10_000_000_000n);
+  await pool.query('UPDATE partners SET concurrent = 1000');
+  const asker = await hireOperator(pool, 'finance');
+  const second = await hireOperator(pool, 'finance');
+  const third = await hireOperator(pool, 'finance');
+
+  return {
+    pool,
+    at,
+    partnerId,
+    asker,
+    second,
+    third,
+    statusOf: async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status,
+    stateOf: async (requestId: Id<'apr'>) =>
+      (await listRequests(pool)).find(request => request.requestId === requestId)!.state,
+    auditOf: async (subject: string) =>
+      (
+        await pool.query('SELECT actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id', [
+          subject,
+        ])
+      ).rows,
+    approve: (operator: Operator, requestId: Id<'apr'>) => approveRequest(at(operator), operator, requestId),
+  };
+}

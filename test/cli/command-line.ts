@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+
+const oneLine = /^[^\n]+\n$/;
+
+/** The commands of kopeck with a database that has one partner. */
+export async function createCommandLine() {
+  const { pool, url } = await createDatabase();
+  const dataDir = newFolder();
+  const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
+  const runJson = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  async function expectRefusal(code: 1 | 2, message: RegExp, ...args: string[]): Promise<void> {
+    const result = await run(...args);
+    expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
+    expect(result.stderr).toMatch(message);
+    if (code === 1) expect(result.stderr).toMatch(oneLine);
+  }
+  const partner: string = (await runJson('partner', 'create', '--name', 'Кофейня')).partner_id;
+  return { pool, url, dataDir, partner, run, runJson, expectRefusal };
+}

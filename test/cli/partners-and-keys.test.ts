@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest';
+import { createCommandLine } from './command-line.ts';
+
+const { pool, partner, run, runJson, expectRefusal } = await createCommandLine();
+
+describe('partner', () => {
+  test('create says what to do next', async () => {
+    const { stdout } = await run('partner', 'create', '--name', 'Second');
+    expect(stdout).toMatch(
+      /^Created prt_\w{26} \(Second\)\.\nNext: kopeck key create prt_\w{26} --mode test\n$/,
+    );
+  });
+
+  test('list, as JSON and as a table', async () => {
+    const { partners } = await runJson('partner', 'list');
+    expect(partners[0]).toEqual({
+      partner_id: partner,
+      name: 'Кофейня',
+      state: 'active',
+      created_at: expect.any(String),
+    });
+    expect((await run('partner', 'list')).stdout).toMatch(
+      new RegExp(`^partner .*\\n─.*\\n${partner}  Кофейня +active`),
+    );
+  });
+
+  test('show gives state, limits and the balances of both modes', async () => {
+    expect(await runJson('partner', 'show', partner)).toEqual({
+      partner_id: partner,
+      name: 'Кофейня',
+      state: 'active',
+      live_approved: true,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      limits: {
+        min_rub: '10.00',
+        max_rub: '100000.00',
+        daily_rub: null,
+        concurrent: 2,
+        create_rps: 3,
+        create_burst: 10,
+        other_rps: 20,
+      },
+      balances: {
+        live: { balance_usdt: '0.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
+        test: { balance_usdt: '10000.000000', held_usdt: '0.000000', settled_usdt: '0.000000' },
+      },
+      webhook: null,
+    });
+    expect((await run('partner', 'show', partner)).stdout).toMatch(/test +10000\.000000/);
+  });
+
+  test('suspend and resume', async () => {
+    expect(await runJson('partner', 'suspend', partner)).toMatchObject({ state: 'suspended' });
+    await expectRefusal(
+      1,
+      /is suspended and gets no keys: kopeck partner resume/,
+      'key',
+      'create',
+      partner,
+      '--mode',
+      'test',
+    );
+    expect(await runJson('partner', 'resume', partner)).toMatchObject({ state: 'active' });
+  });
+
+  test('limits changes what is given and shows the rest', async () => {
+    const changed = await runJson(
+      'partner',
+      'limits',
+      partner,
+      '--max-rub',
+      '250000',
+      '--daily-rub',
+      '1000000.50',
+      '--concurrent',
+      '5',
+    );
+    expect(changed.limits).toMatchObject({
+      min_rub: '10.00',
+      max_rub: '250000.00',
+      daily_rub: '1000000.50',
+      concurrent: 5,
+    });
+    expect((await runJson('partner', 'limits', partner, '--daily-rub', 'none')).limits.daily_rub).toBeNull();
+    expect((await runJson('partner', 'limits', partner)).limits.concurrent).toBe(5);
+    await expectRefusal(1, /would be above the largest/, 'partner', 'limits', partner, '--min-rub', '300000');
+  });
+
+  test('that does not exist is one line, as JSON too', async () => {
+    const unknown = 'prt_01h455vb4pex5vsknk084sn02q';
+    for (const typed of [unknown, 'nonsense', 'timeout', '']) {
+      await expectRefusal(
+        1,
+        /^There is no partner .*: see kopeck partner list\.$/m,
+        'partner',
+        'show',
+        typed,
+      );
+    }
+    const { code, stderr, stdout } = await run('partner', 'show', unknown, '--json');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(JSON.parse(stderr)).toEqual({
+      error: { code: 'no_partner', message: expect.stringContaining(unknown) },
+    });
+  });
+});
+
+describe('key', () => {
+  test('create shows the key once, list never does, revoke ends it', async () => {
+    const { key, key_id } = await runJson(
+      'key',
+      'create',
+      partner,
+      '--mode',
+      'live',
+      '--allow-ip',
+      '192.0.2.0/24',
+      '--allow-ip',
+      '2001:db8::/32',
+    );
+    expect(key).toMatch(new RegExp(`^svc_live_${key_id}_[0-9a-f]{48}$`));
+    const listed = await run('key', 'list', partner);
+    expect(listed.stdout).toContain(key_id);
+    expect(listed.stdout).toContain('192.0.2.0/24, 2001:db8::/32');
+    expect(listed.stdout).not.toContain(key);
+    expect(await runJson('key', 'revoke', key_id)).toMatchObject({ key_id, state: 'revoked' });
+    expect((await run('key', 'revoke', key_id)).stdout).toBe(`Key ${key_id} is already revoked.\n`);
+    await expectRefusal(1, /^There is no key 123/, 'key', 'revoke', '123');
+  });
+
+  test('revoke takes a whole key too, and does not repeat it', async () => {
+    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    expect((await run('key', 'revoke', key)).stdout).toBe(`Key ${key_id} is revoked.\n`);
+    const unknown = key.replace(key_id, '0'.repeat(12));
+    const { code, stderr } = await run('key', 'revoke', unknown);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'There is no key 000000000000: see kopeck key list.\n',
+    });
+  });
+
+  test('allow changes from where a key is accepted', async () => {
+    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    const narrow = ['--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
+    expect(await runJson('key', 'allow', key_id, ...narrow)).toMatchObject({
+      key_id,
+      allowed_addresses: ['192.0.2.7', '2001:db8::/32'],
+    });
+    expect((await run('key', 'allow', key, '--any')).stdout).toBe(
+      `Key ${key_id} is accepted from any address.\n`,
+    );
+    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id);
+    await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id, '--any', ...narrow);
+    await expectRefusal(2, /an address or a range/, 'key', 'allow', key_id, '--allow-ip', 'office');
+    await expectRefusal(1, /^There is no key 123/, 'key', 'allow', '123', '--any');
+    await run('key', 'revoke', key_id);
+    await expectRefusal(1, /is revoked/, 'key', 'allow', key_id, '--any');
+    const { rows } = await pool.query(`SELECT actor FROM audit WHERE subject = $1 AND action = 'key.allow'`, [
+      key_id,
+    ]);
+    expect(rows).toHaveLength(2);
+  });
+
+  test('is on record with the person, without the secret', async () => {
+    const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
+    const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);
+    expect(rows).toEqual([
+      {
+        actor: expect.stringMatching(/^cli:./),
+        action: 'key.create',
+        after: { partnerId: partner, mode: 'test', allowedAddresses: [] },
+      },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain(key);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { openInReview } from '../helpers/review.ts';
+import { resolution, startPaymentsConsole } from './payments-world.ts';
+
+const { pool, audit, partnerId, viewer, support, finance, open } = await startPaymentsConsole();
+const large = 5_000_000n;
+
+describe('asking again', () => {
+  test('a worker looks at once, and it stands on record', async () => {
+    const paymentId = await open();
+    expect(await recoverDuePayments(audit.deps)).toBe(0);
+    expect((await support.post(`/payments/${paymentId}/ask`)).json).toEqual({ outcome: 'done' });
+    await recoverDuePayments(audit.deps);
+    // The bank side has never heard of it, so it is voided and given back.
+    expect((await viewer.get(`/payments/${paymentId}`)).json.payment).toMatchObject({
+      status: 'failed',
+      error_code: 'not_executed',
+    });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'already_ended' } },
+    });
+  });
+
+  test('not while a process is busy with it, and not by everybody', async () => {
+    const paymentId = await openInReview(pool, partnerId, { leaseHolder: 77 });
+    expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'under_way' } },
+    });
+    for (const nobody of [viewer, finance])
+      expect((await nobody.post(`/payments/${paymentId}/ask`)).status).toBe(403);
+  });
+});
+
+describe('resolving', () => {
+  test('a stale page, a payment that ended, a role that may not, a word without a reason', async () => {
+    const paymentId = await open();
+    const post = (body: object, who = support) => who.post(`/payments/${paymentId}/resolve`, body);
+    expect(await post({ ...resolution, expected_status_detail: null })).toMatchObject({
+      status: 409,
+      json: { error: { code: 'stale' } },
+    });
+    expect((await post(resolution, viewer)).status).toBe(403);
+    expect((await post({ ...resolution, reason: '  ' })).status).toBe(422);
+    expect((await post({ ...resolution, outcome: 'maybe' })).status).toBe(422);
+    expect((await post(resolution)).json).toEqual({ outcome: 'done' });
+    expect(await post(resolution)).toMatchObject({ status: 409, json: { error: { code: 'already_ended' } } });
+  });
+
+  test('above the threshold a second person approves it, from the list of requests', async () => {
+    const paymentId = await open(large);
+    expect((await viewer.get(`/payments/${paymentId}`)).json).toMatchObject({
+      needs_second_person: true,
+      request: null,
+    });
+    const asked = await support.post(`/payments/${paymentId}/resolve`, resolution);
+    expect(asked.json).toMatchObject({
+      outcome: 'waiting',
+      request: {
+        kind: 'resolve',
+        subject: paymentId,
+        amount_rub: '50000.00',
+        asked_by: support.name,
+        is_own: true,
+        may_decide: false,
+      },
+    });
+    const { request_id: id } = asked.json.request;
+    const listed = async (who: typeof viewer) =>
+      (await who.get('/requests?state=waiting')).json.data.find(
+        (row: { request_id: string }) => row.request_id === id,
+      );
+    expect(await listed(finance)).toMatchObject({ may_decide: true, is_own: false });
+    expect(await listed(viewer)).toMatchObject({ may_decide: false, is_own: false });
+    expect((await viewer.get(`/payments/${paymentId}`)).json.request).toMatchObject({ request_id: id });
+    const inReview = (await viewer.get('/review?limit=100')).json.data.find(
+      (row: { payment_id: string }) => row.payment_id === paymentId,
+    );
+    expect(inReview).toMatchObject({ request: { request_id: id }, overdue: false, tries: 0 });
+
+    expect(await support.post(`/requests/${id}/approve`)).toMatchObject({
+      status: 403,
+      json: { error: { code: 'own_request' } },
+    });
+    expect((await viewer.post(`/requests/${id}/approve`)).json.error.code).toBe('forbidden');
+    expect((await finance.post(`/requests/${id}/withdraw`)).json.error.code).toBe('not_own_request');
+    expect((await finance.post(`/requests/${id}/approve`)).json).toEqual({ outcome: 'done' });
+    expect(await finance.post(`/requests/${id}/approve`)).toMatchObject({
+      status: 409,
+      json: { error: { code: 'already_decided' } },
+    });
+    expect((await viewer.get(`/payments/${paymentId}`)).json.payment.status).toBe('succeeded');
+    const story = (await viewer.get(`/payments/${paymentId}`)).json.timeline;
+    expect(story.map((item: { what: string }) => item.what)).toEqual(
+      expect.arrayContaining(['request.ask', 'request.approve', 'payment.resolve']),
+    );
+  });
+
+  test('a request whose payment has ended is void, and says so', async () => {
+    const paymentId = await open(large);
+    const { json } = await support.post(`/payments/${paymentId}/resolve`, resolution);
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
+    expect((await finance.post(`/payments/${paymentId}/resolve`, resolution)).json).toEqual({
+      outcome: 'done',
+    });
+    await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
+    expect((await finance.post(`/requests/${json.request.request_id}/approve`)).status).toBe(409);
+    const { data } = (await viewer.get('/requests?state=void')).json;
+    expect(data[0]).toMatchObject({
+      request_id: json.request.request_id,
+      state: 'void',
+      decided_by: finance.name,
+    });
+    expect((await finance.post('/requests/apr_x/approve')).status).toBe(404);
+  });
+});

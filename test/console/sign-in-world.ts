@@ -1,0 +1,36 @@
+import { manualClock } from '../helpers/clock.ts';
+import { startConsole } from '../helpers/console.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { enrolOperator } from '../helpers/operators.ts';
+
+/** The console behind a proxy, with a clock that is turned by hand. */
+export async function startSignIn() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const { signIn, visit } = await startConsole({ pool, clock, trustProxy: ['127.0.0.1'] });
+  let people = 0;
+  const newName = () => `person-${++people}`;
+  return {
+    pool,
+    clock,
+    audit: auditContextOf(pool, clock),
+    signIn,
+    visit,
+    newName,
+    enrolled: (role: 'viewer' | 'admin' = 'viewer') => enrolOperator(pool, clock, newName(), role),
+    /** Each from an address of their own, unless a test is about addresses. */
+    from: (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address }),
+    /** Until the next one-time code. */
+    wait: (steps = 1) => clock.advance(steps * 30_000),
+    auditOf: async (subject: string): Promise<object[]> => {
+      const { rows } = await pool.query(
+        'SELECT actor, action, after FROM audit WHERE subject = $1 ORDER BY id',
+        [subject],
+      );
+      return rows;
+    },
+  };
+}
+
+/** The answer of the console that refuses. */
+export const refusal = (status: number, code: string) => ({ status, json: { error: { code } } });

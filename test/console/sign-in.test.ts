@@ -1,0 +1,209 @@
+import { describe, expect, test, vi } from 'vitest';
+import { disableOperator, resetOperator, signIn as tryToSignIn } from '../../src/operators/index.ts';
+import { secretKey } from '../helpers/customers.ts';
+import { refusal, startSignIn } from './sign-in-world.ts';
+
+const minuteMs = 60_000;
+const { pool, clock, audit, visit, newName, enrolled, from, wait, auditOf } = await startSignIn();
+
+describe('signing in', () => {
+  test('by name, password and code; the name in any case, the code with its gap', async () => {
+    const { name, password, code } = await enrolled();
+    wait();
+    const page = visit();
+    const gap = code().replace(/^.../, '$& ');
+    const answer = await page.post(
+      '/login',
+      { name: ` ${name.toUpperCase()} `, password, code: gap },
+      from('203.0.113.9'),
+    );
+    expect(answer).toMatchObject({ status: 200, json: { operator: { name } } });
+    expect((await page.get('/session')).json.csrf_token).toBe(answer.json.csrf_token);
+    expect(await auditOf(name)).toContainEqual({
+      actor: `operator:${name}`,
+      action: 'session.sign_in',
+      after: { session_id: expect.stringMatching(/^ses_/), address: '203.0.113.9' },
+    });
+  });
+
+  test('never tells which of the three was wrong', async () => {
+    const { name, password, code } = await enrolled();
+    wait();
+    const answers = [];
+    for (const wrong of [
+      { name: 'nobody-at-all' },
+      { name: 'no name, surely' },
+      { password: 'x' },
+      { code: '000000' },
+      { code: 'абв' },
+    ])
+      answers.push(await visit().post('/login', { name, password, code: code(), ...wrong }, from()));
+    for (const { status, json } of answers) {
+      expect(status).toBe(401);
+      expect({ ...json.error, request_id: '' }).toEqual({ ...answers[0]!.json.error, request_id: '' });
+    }
+  });
+
+  test('takes a code once, also by two at once, and none from before it', async () => {
+    const { name, password, code } = await enrolled();
+    wait(2);
+    const [earlier, now] = [code(-1), code()];
+    const both = await Promise.all(
+      [1, 2].map(() => visit().post('/login', { name, password, code: now }, from())),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
+    for (const used of [now, earlier])
+      expect((await visit().post('/login', { name, password, code: used }, from())).status).toBe(401);
+    expect((await visit().post('/login', { name, password, code: code(1) }, from())).status).toBe(200);
+  });
+
+  test('is not for who was disabled or reset', async () => {
+    const one = await enrolled();
+    wait();
+    await disableOperator(audit, one.operatorId);
+    const login = () =>
+      visit().post('/login', { name: one.name, password: one.password, code: one.code() }, from());
+    expect((await login()).status).toBe(401);
+    const other = await enrolled();
+    wait();
+    await resetOperator(audit, secretKey, other.operatorId, { evenLastAdmin: false });
+    expect(
+      (
+        await visit().post(
+          '/login',
+          { name: other.name, password: other.password, code: other.code() },
+          from(),
+        )
+      ).status,
+    ).toBe(401);
+  });
+
+  test('from a page of somebody else is refused', async () => {
+    const { name, password, code } = await enrolled();
+    wait();
+    const body = { name, password, code: code() };
+    expect(await visit().post('/login', body, { origin: 'https://evil.example' })).toMatchObject(
+      refusal(403, 'csrf'),
+    );
+  });
+});
+
+describe('throttling', () => {
+  const wrong = (name: string, address: string) =>
+    visit().post('/login', { name, password: 'x', code: '000000' }, from(address));
+
+  test('hears nobody after five failures by name and address, even if right; and again in a quarter of an hour', async () => {
+    const { name, password, code } = await enrolled();
+    wait();
+    const address = '203.0.113.50';
+    // All at once: as many as one after the other.
+    const answers = await Promise.all(Array.from({ length: 9 }, () => wrong(name, address)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      ...Array(5).fill(401),
+      ...Array(4).fill(429),
+    ]);
+    const right = await visit().post('/login', { name, password, code: code() }, from(address));
+    expect(right).toMatchObject(refusal(429, 'throttled'));
+    expect(right.headers.get('retry-after')).toBe('900');
+    expect(await auditOf(name)).toContainEqual({
+      actor: 'console',
+      action: 'session.throttled',
+      after: { address, limits: ['nameAndAddress'] },
+    });
+    expect((await auditOf(name)).filter(line => JSON.stringify(line).includes('throttled'))).toHaveLength(1);
+
+    expect(
+      (await visit().post('/login', { name, password, code: code() }, from('203.0.113.51'))).status,
+    ).toBe(200);
+    clock.advance(15 * minuteMs);
+    expect((await visit().post('/login', { name, password, code: code() }, from(address))).status).toBe(200);
+  });
+
+  test('a wrong code counts like a wrong password, and being right starts anew', async () => {
+    const { name, password, code } = await enrolled();
+    const address = '203.0.113.60';
+    for (let round = 0; round < 2; round++) {
+      wait();
+      for (let tries = 0; tries < 4; tries++)
+        expect((await visit().post('/login', { name, password, code: 'nocode' }, from(address))).status).toBe(
+          401,
+        );
+      expect((await visit().post('/login', { name, password, code: code() }, from(address))).status).toBe(
+        200,
+      );
+    }
+  });
+
+  test('counts by address: twenty, whoever they are for', async () => {
+    const address = '203.0.113.70';
+    for (let tries = 0; tries < 20; tries++)
+      expect((await wrong(`guess-${tries}`, address)).status).toBe(401);
+    expect((await wrong('guess-21', address)).status).toBe(429);
+  });
+
+  test('counts by name: fifty, wherever from', async () => {
+    const { name } = await enrolled();
+    for (let tries = 0; tries < 50; tries++) expect((await wrong(name, `10.1.${tries}.1`)).status).toBe(401);
+    expect((await wrong(name, '10.2.1.1')).status).toBe(429);
+  });
+
+  test('takes a network of IPv6 for one address', async () => {
+    const { name } = await enrolled();
+    for (const address of [
+      '2001:db8:1:2::1',
+      '2001:db8:1:2::2',
+      '2001:db8:1:2:a:b:c:d',
+      '2001:db8:1:2:3::',
+      '2001:0db8:0001:2::5',
+    ])
+      expect((await wrong(name, address)).status).toBe(401);
+    expect((await wrong(name, '2001:db8:1:2::6')).status).toBe(429);
+    expect((await wrong(name, '2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  test('those who try take one connection together, however many: payments need the others', async () => {
+    const holder = await pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT pg_advisory_xact_lock(718000013)');
+      const credentials = { name: newName(), password: 'x', code: '000000' };
+      const tries = Array.from({ length: 30 }, (_, index) =>
+        tryToSignIn({ pool, clock, secretKey }, credentials, { address: `10.3.${index}.1`, userAgent: '' }),
+      );
+      const waiting = () =>
+        holder
+          .query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+          .then(r => r.rowCount);
+      await expect.poll(waiting).toBeGreaterThan(0);
+      expect(await waiting()).toBe(1);
+      expect(pool.waitingCount).toBe(0);
+      await holder.query('COMMIT');
+      expect((await Promise.all(tries)).map(({ outcome }) => outcome)).toEqual(Array(30).fill('refused'));
+    } finally {
+      holder.release();
+    }
+  });
+
+  test('a flood of what is not heard is not even asked about', async () => {
+    const address = '203.0.113.90';
+    for (let tries = 0; tries < 21; tries++) await wrong(`flood-${tries}`, address);
+    const connect = vi.spyOn(pool, 'connect');
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => wrong(`more-${index}`, address)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(answers[0]!.headers.get('retry-after')).toBe('900');
+    expect(connect).not.toHaveBeenCalled();
+    connect.mockRestore();
+  });
+
+  test('keeps what was typed as a name out of tables and audit, as it may be a password', async () => {
+    const typed = 'hunter2-and-more';
+    for (let tries = 0; tries < 5; tries++) await wrong(typed, '203.0.113.80');
+    const { rows } = await pool.query(
+      'SELECT a::text AS line FROM audit a UNION ALL SELECT l::text FROM login_attempts l',
+    );
+    expect(rows.map(({ line }) => line).join('\n')).not.toContain('hunter2');
+    expect(await auditOf('unknown')).not.toEqual([]);
+  });
+});

@@ -1,0 +1,33 @@
+import { afterAll } from 'vitest';
+import { createHttpGateway, type Gateway, type Order } from '../../src/gateway/index.ts';
+import { newPaymentId } from '../helpers/database.ts';
+
+export const token = 'a-token-that-nobody-may-see';
+
+/** Opens gateways that are closed at the end of the test file. */
+export function gatewayOpener() {
+  const openGateways: Gateway[] = [];
+  afterAll(() => Promise.all(openGateways.map(gateway => gateway.close())));
+  return (url: string, timeoutMs = 5_000): Gateway => {
+    const timeouts = { resolveTimeoutMs: timeoutMs, payTimeoutMs: timeoutMs, pollTimeoutMs: timeoutMs };
+    const gateway = createHttpGateway({ url, token, ...timeouts });
+    openGateways.push(gateway);
+    return gateway;
+  };
+}
+
+export const order: Order = {
+  paymentId: newPaymentId(),
+  qrUrl: 'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P',
+  qrcId: 'AD10004MV5CJ3D638358RO81129CE63P',
+  amountKopecks: 15_000n,
+  fingerprint: 'f1',
+};
+
+/** The three calls on an order; what is unknown is unknown of each. */
+export const calls = (of: Gateway) => ({
+  pay: () => of.pay(order),
+  poll: () => of.poll(order),
+  void: () => of.void(order),
+});
+export const callNames = ['pay', 'poll', 'void'] as const;

@@ -1,0 +1,55 @@
+import { beforeAll, beforeEach, expect, vi } from 'vitest';
+import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, newId } from '../../src/base/ids.ts';
+import type { ListedOrder } from '../../src/gateway/index.ts';
+import { decidePayment } from '../../src/payments/index.ts';
+import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+/** Payments and orders that differ in each way there is, and two that agree. */
+export async function startReconcileWorld() {
+  const { pool, url } = await createDatabase();
+  const simulator = await startSimulator();
+  const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
+  // The tests say themselves when a payment is over, so nothing waits for it.
+  const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };
+  const customer = await createCustomer(pool);
+  const partner = partnerAt(api.address, customer.liveKey);
+  beforeEach(() => setRate(pool));
+
+  async function pay(...faults: object[]): Promise<Id<'pay'>> {
+    const qr = await makeQr(simulator);
+    for (const fault of faults) await qr.fault(fault);
+    return (await partner.pay({ qr_url: qr.link })).json.id;
+  }
+  const resolve = (id: Id<'pay'>, outcome: 'succeeded' | 'failed') =>
+    decidePayment(auditContextOf(pool), id, { outcome, reason: 'test' });
+
+  const made: Record<string, Id<'pay'>> = {};
+  beforeAll(async () => {
+    await setRate(pool);
+    await pay();
+    await pay({ on: 'pay', kind: 'decline' });
+    made.unknownHere = newId('pay', clock);
+    await (await makeQr(simulator)).pay(made.unknownHere);
+    made.failedHere = await pay({ on: 'pay', kind: 'finish_later', ms: 100, outcome: 'succeeded' });
+    await resolve(made.failedHere, 'failed');
+    const order = () => simulator.call('GET', `/orders/${made.failedHere}`);
+    await vi.waitFor(async () => expect((await order()).body.state).toBe('succeeded'));
+    made.neverThere = await pay({ on: 'pay', kind: 'drop_before' });
+    await resolve(made.neverThere, 'succeeded');
+    made.wrongAmount = await pay({ on: 'pay', kind: 'wrong_amount' });
+    made.open = await pay({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+  });
+  return { pool, url, simulator, deps, customer, pay, resolve, made };
+}
+
+export const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
+  paymentId: 'somebody else',
+  orderId: 'ord_x',
+  state: 'succeeded',
+  amountKopecks: 100n,
+  createdAt: new Date(clock.nowMs()),
+  ...order,
+});

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { listAlarms } from '../../src/alarms/index.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import type { Gateway } from '../../src/gateway/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { findPartner } from '../../src/partners/index.ts';
+import { createPayment, recoverDuePayments } from '../../src/payments/index.ts';
+import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+/** The API with a simulated bank and a clock that is turned by hand; the ledger is verified after every test. */
+export async function startRecoveryWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const simulator = await startSimulator();
+  const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+
+  beforeEach(async () => {
+    clock.advance(1);
+    await setRate(pool, clock);
+  });
+  afterEach(async () => {
+    expect((await verifyLedger(pool)).findings).toEqual([]);
+  });
+
+  async function newCustomer() {
+    const customer = await createCustomer(pool);
+    const partner = partnerAt(address, customer.liveKey);
+    const limits = (await findPartner(pool, customer.partnerId))!.limits;
+    const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;
+    return {
+      ...customer,
+      partner,
+      balance,
+      caller: { partnerId: customer.partnerId, mode: 'live', limits } as const,
+    };
+  }
+  type Customer = Awaited<ReturnType<typeof newCustomer>>;
+
+  async function qrWith(...faults: object[]) {
+    const qr = await makeQr(simulator);
+    for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
+    return qr;
+  }
+
+  /** A payment that the bank has accepted and will not finish while the test runs. */
+  async function accepted({ partner }: Customer): Promise<Id<'pay'>> {
+    const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+    const { id, status } = (await partner.pay({ qr_url: qr.link })).json;
+    expect(status).toBe('processing');
+    return id;
+  }
+
+  /** Creates a payment whose gateway answers when it is told to, and what. */
+  async function unanswered({ caller }: Customer) {
+    const qr = await qrWith();
+    let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
+    const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
+    const creation = createPayment(
+      { ...deps, gateway: { ...deps.gateway, pay } },
+      caller,
+      requestFor(qr.link),
+    );
+    const paymentId = await vi.waitFor(async () => {
+      const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
+      return idFromUuid('pay', rows[0].id);
+    });
+    return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
+  }
+
+  return {
+    pool,
+    clock,
+    simulator,
+    deps,
+    audit: auditContextOf(pool, clock),
+    newCustomer,
+    qrWith,
+    accepted,
+    unanswered,
+    recover: (gateway: Partial<Gateway> = {}) =>
+      recoverDuePayments({ ...deps, gateway: { ...deps.gateway, ...gateway } }),
+    ...readersOf(pool),
+  };
+}
+
+function readersOf(pool: Awaited<ReturnType<typeof createDatabase>>['pool']) {
+  return {
+    statusOf: async (paymentId: Id<'pay'>) =>
+      (
+        await pool.query('SELECT status, status_detail, error_code FROM payments WHERE id = $1', [
+          uuidFromId(paymentId),
+        ])
+      ).rows[0],
+    openRowOf: async (paymentId: Id<'pay'>) =>
+      (await pool.query('SELECT * FROM open_payments WHERE payment_id = $1', [uuidFromId(paymentId)]))
+        .rows[0],
+    eventsOf: async (paymentId: Id<'pay'>) =>
+      (await pool.query('SELECT id FROM events WHERE payment_id = $1', [uuidFromId(paymentId)])).rows.length,
+    movesOf: async (paymentId: Id<'pay'>) =>
+      (await pool.query('SELECT entry_no FROM entries WHERE payment_id = $1', [uuidFromId(paymentId)])).rows
+        .length,
+    alarmsOf: async (subject: Id<'pay'>, cleared = false) =>
+      (await listAlarms(pool, { cleared }))
+        .filter(alarm => alarm.subject === subject)
+        .map(({ kind, times, clearedBy }) => ({ kind, times, clearedBy })),
+  };
+}
+
+export const requestFor = (qrUrl: string) => ({
+  qrUrl,
+  amountKopecks: undefined,
+  externalId: null,
+  metadata: new Map(),
+  idempotencyKey: randomUUID(),
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test, vi } from 'vitest';
+import { listAlarms } from '../../src/alarms/index.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { announcePresence } from '../../src/db/presence.ts';
+import { endAttempts } from '../../src/webhooks/delivery/deliveries.ts';
+import {
+  createSender,
+  findWebhook,
+  listAttempts,
+  resendEvent,
+  rotateSecret,
+  startDelivery,
+} from '../../src/webhooks/index.ts';
+import { setRate } from '../helpers/api.ts';
+import { hanging, withStatus } from '../helpers/receiver.ts';
+import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
+
+const world = await startDeliveryWorld();
+const { pool, clock, deps, audit, vault, newPartner, untilRecorded } = world;
+
+describe('nothing is lost', () => {
+  test('a process that dies after sending and before recording: another sends it again', async () => {
+    await world.delivery.stop();
+    const { receiver, pay, partnerId } = await newPartner();
+    const presence = await announcePresence(pool);
+    let isDead = false;
+    const db = {
+      query: (statement: { name?: string }) => {
+        isDead ||= statement.name === 'deliveries_end';
+        return isDead ? new Promise<never>(() => {}) : pool.query(statement as never);
+      },
+    } as typeof deps.db;
+    startDelivery({ ...deps, db, presence });
+    await pay();
+    await untilReceived(receiver, 1);
+    world.delivery = startDelivery(deps);
+    await presence.close();
+    await untilReceived(receiver, 2);
+    await untilRecorded(partnerId, 1);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test('a process that hangs loses its partners when its lease is over', async () => {
+    await world.delivery.stop();
+    const { receiver, pay, partnerId } = await newPartner();
+    const presence = await announcePresence(pool);
+    await pay();
+    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
+      uuidFromId(partnerId),
+      presence.instance,
+      new Date(clock.nowMs() + 30_000),
+    ]);
+    world.delivery = startDelivery(deps);
+    const other = await newPartner();
+    await other.pay();
+    await untilReceived(other.receiver, 1);
+    expect(receiver.received).toHaveLength(0);
+    clock.advance(30_000);
+    await untilReceived(receiver, 1);
+    await presence.close();
+  });
+
+  test('two processes share the partners, and each event is sent once', async () => {
+    const presence = await announcePresence(pool);
+    const second = startDelivery({ ...deps, presence });
+    const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
+    await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
+    await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
+    for (const { receiver } of partners) expect(receiver.received).toHaveLength(10);
+    await second.stop();
+    await presence.close();
+  });
+
+  test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
+    const slow = createSender({ allowPrivate: true });
+    await world.delivery.stop();
+    world.delivery = startDelivery({ ...deps, sender: slow });
+    const { receiver, pay, partnerId } = await newPartner();
+    receiver.answer(hanging);
+    await pay();
+    await untilReceived(receiver, 1);
+    const startedAt = performance.now();
+    await world.delivery.stop();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
+    receiver.answer(withStatus(200));
+    world.delivery = startDelivery(deps);
+    await untilRecorded(partnerId, 1);
+    expect(receiver.received).toHaveLength(2);
+    await slow.close();
+  });
+});
+
+describe('no one is left behind:', () => {
+  test('a partner that could not be given away is served on', async () => {
+    await world.delivery.stop();
+    let refuses = true;
+    const db = {
+      query: (statement: { name?: string }) =>
+        refuses && statement.name === 'give away webhooks'
+          ? Promise.reject(new Error('locked'))
+          : pool.query(statement as never),
+    } as typeof deps.db;
+    const { receiver, pay, partnerId } = await newPartner();
+    // What was done and whose answer was lost: this process owns a partner that it does not know of.
+    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
+      uuidFromId(partnerId),
+      deps.presence.instance,
+      new Date(clock.nowMs() + 3_600_000),
+    ]);
+    await pay();
+    world.delivery = startDelivery({ ...deps, db });
+    await untilReceived(receiver, 1);
+    refuses = false;
+  });
+
+  test('new events do not put off the next attempt at an old one', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    receiver.answer(withStatus(500));
+    await pay();
+    await untilRecorded(partnerId, 1);
+    // Due later than the second attempt at the first, so they come after it.
+    clock.advance(10_000);
+    await setRate(pool, clock);
+    for (let event = 0; event < 3; event++) await pay();
+    await untilRecorded(partnerId, 5);
+    const order = (await listAttempts(pool, partnerId, 10)).toReversed().map(({ attempt }) => attempt);
+    expect(order.slice(0, 2)).toEqual([1, 2]);
+  });
+
+  test('a secret that cannot be opened holds up its partner only', async () => {
+    const [broken, fine] = [await newPartner(), await newPartner()];
+    await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
+      uuidFromId(broken.partnerId),
+    ]);
+    await Promise.all([broken.pay(), fine.pay()]);
+    await untilReceived(fine.receiver, 1);
+    await vi.waitFor(async () =>
+      expect(
+        (await listAlarms(pool, { cleared: false })).map(({ kind, subject }) => [kind, subject]),
+      ).toContainEqual(['webhook_secret_unreadable', broken.partnerId]),
+    );
+    expect(broken.receiver.received).toEqual([]);
+    await rotateSecret(audit, vault, broken.partnerId);
+  });
+
+  test('what an operator sends again is not given up by an attempt from before', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    receiver.answer(hanging);
+    await pay();
+    await untilReceived(receiver, 1);
+    const { rows } = await pool.query(
+      'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
+      [uuidFromId(partnerId)],
+    );
+    await resendEvent(audit, rows[0].event_id);
+    await endAttempts(
+      pool,
+      [
+        {
+          ...{ partnerId, eventId: rows[0].event_id, attempt: 9, delivered: false, hung: true },
+          ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
+        },
+      ],
+      'suspended',
+    );
+    expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });
+    receiver.answer(withStatus(200));
+  });
+});
+
+test('receivers that hang do not hold up those that answer', async () => {
+  const slow = createSender({ allowPrivate: true });
+  await world.delivery.stop();
+  world.delivery = startDelivery({ ...deps, sender: slow });
+  const [dead, alive] = [
+    await Promise.all(Array.from({ length: 10 }, newPartner)),
+    await Promise.all(Array.from({ length: 10 }, newPartner)),
+  ];
+  for (const { receiver } of dead) receiver.answer(hanging);
+  await Promise.all(dead.flatMap(({ pay }) => [pay(), pay(), pay()]));
+  await Promise.all(dead.map(({ receiver }) => untilReceived(receiver, 1)));
+  await Promise.all(alive.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
+  await Promise.all(alive.map(({ partnerId }) => untilRecorded(partnerId, 10)));
+  // Each of the dead has one attempt under way and no more, however much is due.
+  expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
+  await world.delivery.stop();
+  world.delivery = startDelivery(deps);
+  await slow.close();
+});

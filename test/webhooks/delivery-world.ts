@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import {
+  createSender,
+  createVault,
+  listAttempts,
+  readSecrets,
+  setWebhook,
+  startDelivery,
+} from '../../src/webhooks/index.ts';
+import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { type Receiver, startReceiver } from '../helpers/receiver.ts';
+
+export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
+
+/** The API with the delivery of webhooks beside it, by a clock that is turned by hand. */
+export async function startDeliveryWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const { address, deps: apiDeps } = await startApi({ pool, clock });
+  const audit = auditContextOf(pool, clock);
+  const vault = createVault(secretKey);
+  const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
+  const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
+  afterAll(() => sender.close());
+
+  /** A partner with a receiver, and a way to make events. */
+  async function newPartner() {
+    const { partnerId, testKey } = await createCustomer(pool);
+    const receiver = await startReceiver();
+    await setWebhook(audit, vault, partnerId, receiver.url);
+    const partner = partnerAt(address, testKey);
+    const pay = async (kopecks = 10_000): Promise<Id<'pay'>> => {
+      const { id, status } = (await partner.pay({ qr_url: newLink(kopecks) }, randomUUID())).json;
+      expect(status).not.toBe('processing');
+      return id;
+    };
+    const [secret = ''] = await readSecrets(pool, vault, partnerId, clock.nowMs());
+    return { partnerId, receiver, partner, pay, secret };
+  }
+
+  const world = {
+    pool,
+    clock,
+    address,
+    deps,
+    audit,
+    vault,
+    sender,
+    newPartner,
+    untilRecorded: (partnerId: Id<'prt'>, count: number) =>
+      vi.waitFor(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count), {
+        timeout: 5_000,
+        interval: 5,
+      }),
+    noticesOf: async (partnerId: Id<'prt'>) =>
+      (
+        await pool.query(
+          `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
+          [uuidFromId(partnerId)],
+        )
+      ).rows.map(({ kind }) => kind),
+    /** Runs all the time; a test that replaces it starts its own. */
+    delivery: startDelivery(deps),
+  };
+  afterEach(async () => {
+    await world.delivery.stop();
+    world.delivery = startDelivery(deps);
+  });
+  afterAll(() => world.delivery.stop());
+  beforeEach(() => setRate(pool, clock));
+  return world;
+}
+
+export const untilReceived = ({ received }: Receiver, count: number) =>
+  vi.waitFor(() => expect(received.length).toBeGreaterThanOrEqual(count), { timeout: 5_000, interval: 5 });

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { listAttempts, pruneLog, resendEvent } from '../../src/webhooks/index.ts';
+import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
+
+const world = await startDeliveryWorld();
+const { pool, clock, audit, newPartner, untilRecorded } = world;
+
+describe('the feed', () => {
+  test('pages in order, for its mode only, and refuses what is no event', async () => {
+    const { partner, pay, receiver } = await newPartner();
+    const ids = [await pay(), await pay(), await pay()];
+    await untilReceived(receiver, 3);
+    const first = (await partner.get('/v1/events?limit=2')).json;
+    expect([first.data.length, first.has_more]).toEqual([2, true]);
+    const rest = (await partner.get(`/v1/events?limit=2&after=${first.next_cursor}`)).json;
+    expect([...first.data, ...rest.data].map(({ data }) => data.id)).toEqual(ids);
+    const end = (await partner.get(`/v1/events?after=${rest.next_cursor}`)).json;
+    expect(end).toMatchObject({ data: [], has_more: false, next_cursor: rest.next_cursor });
+    for (const wrong of ['evt_x', '17', 'evt_-1', 'evt_99999999999999999999', 'pay_1'])
+      expect((await partner.get(`/v1/events?after=${wrong}`)).status).toBe(422);
+    for (const limit of ['0', '101', 'x'])
+      expect((await partner.get(`/v1/events?limit=${limit}`)).status).toBe(422);
+  });
+
+  test('never skips an event that was committed late', async () => {
+    const { partner, pay } = await newPartner();
+    const [seen, made] = [new Set<string>(), new Set<string>()];
+    let paying = true;
+    const reading = (async () => {
+      let after = 'evt_0';
+      for (let last = false; !last; ) {
+        last = !paying;
+        const page = (await partner.get(`/v1/events?limit=7&after=${after}`)).json;
+        for (const { data } of page.data) seen.add(data.id);
+        after = page.next_cursor ?? after;
+        if (page.has_more) last = false;
+      }
+    })();
+    await Promise.all(Array.from({ length: 100 }, async () => made.add(await pay())));
+    paying = false;
+    await reading;
+    expect(seen).toEqual(made);
+  });
+});
+
+describe('the log', () => {
+  test('sends one event again under the same delivery id', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    await pay();
+    await untilRecorded(partnerId, 1);
+    const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
+    expect(await resendEvent(audit, eventId)).toEqual({ outcome: 'queued', partnerId, suspended: false });
+    expect(await resendEvent(audit, 10n ** 15n)).toEqual({ outcome: 'no_event' });
+    world.delivery.nudge();
+    await untilRecorded(partnerId, 2);
+    expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);
+  });
+
+  test('forgets after thirty days', async () => {
+    const { pay, partnerId } = await newPartner();
+    await pay();
+    await untilRecorded(partnerId, 1);
+    clock.advance(30 * 86_400_000);
+    await pruneLog(pool, clock);
+    expect(await listAttempts(pool, partnerId, 10)).toHaveLength(1);
+    clock.advance(1_000);
+    expect(await pruneLog(pool, clock)).toBeGreaterThan(0);
+    expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
+  });
+});

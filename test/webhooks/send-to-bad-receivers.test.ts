@@ -1,0 +1,149 @@
+import type { LookupAddress } from 'node:dns';
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { startHttpReceiver, startTcpReceiver } from '../helpers/receivers.ts';
+import {
+  answered,
+  expectNothingUncaught,
+  failed,
+  head,
+  local,
+  senderWith,
+  sendingTo,
+  untilQuiet,
+} from './sending.ts';
+
+expectNothingUncaught();
+
+describe('receivers that behave badly', () => {
+  test('nobody listens', async () => {
+    expect(await senderWith().send(local(1))).toEqual(failed('refused'));
+  });
+
+  test('a name that nobody knows', async () => {
+    const lookup = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
+    expect(await senderWith({ lookup }).send(sendingTo('https://hooks.example.com/'))).toEqual(failed('dns'));
+  });
+
+  test('a name server that keeps silent', async () => {
+    const lookup = () => new Promise<LookupAddress[]>(() => {});
+    const sender = senderWith({ lookup, timeoutMs: 100 });
+    expect(await sender.send(sendingTo('https://hooks.example.com/'))).toEqual(failed('timeout'));
+  });
+
+  /** Says it in pieces, one every 20 ms. */
+  const drip = (socket: Socket, pieces: Iterable<string>) => {
+    const iterator = pieces[Symbol.iterator]();
+    const timer = setInterval(() => {
+      const { value, done } = iterator.next();
+      if (done) clearInterval(timer);
+      else socket.write(value);
+    }, 20);
+    socket.on('close', () => clearInterval(timer));
+  };
+
+  function* interimAnswers() {
+    for (;;) yield 'HTTP/1.1 103 Early Hints\r\n\r\n';
+  }
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['says nothing', () => {}],
+    ['says the status and no more', socket => void socket.write(head)],
+    ['drips headers', socket => drip(socket, `${head}x-long: ${'a'.repeat(1000)}\r\n\r\n`)],
+    ['never gets beyond interim answers', socket => drip(socket, interimAnswers())],
+  ])('one that %s runs out of time, and its connection is closed', async (_kind, speak) => {
+    const receiver = await startTcpReceiver(speak);
+    const startedAt = performance.now();
+    const verdict = await senderWith({ timeoutMs: 200 }).send(local(receiver.port));
+    expect(verdict).toEqual(failed('timeout'));
+    expect(verdict.durationMs).toBeGreaterThanOrEqual(195);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+  });
+
+  test.each<[string, string, (socket: Socket) => void]>([
+    ['closes at once', 'closed', socket => socket.destroy()],
+    ['resets', 'closed', socket => socket.on('data', () => socket.resetAndDestroy())],
+    ['closes after the request', 'closed', socket => socket.on('data', () => socket.end())],
+    ['closes amid the headers', 'bad_answer', socket => socket.end(`${head}content-le`)],
+    ['speaks SSH', 'bad_answer', socket => socket.write('SSH-2.0-OpenSSH_9.9\r\n')],
+    ['speaks nothing known', 'bad_answer', socket => socket.write(Buffer.alloc(100, 0xfe))],
+    ['answers with a status of letters', 'bad_answer', socket => socket.write('HTTP/1.1 abc OK\r\n\r\n')],
+    [
+      'switches protocols',
+      'bad_answer',
+      socket => socket.write('HTTP/1.1 101 Ok\r\nupgrade: a\r\nconnection: upgrade\r\n\r\n'),
+    ],
+    ['says "continue" unasked', 'bad_answer', socket => socket.write('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['sends headers without end', 'bad_answer', socket => socket.write(`${head}a: ${'b'.repeat(100_000)}`)],
+  ])('one that %s: %s', async (_kind, error, speak) => {
+    const receiver = await startTcpReceiver(speak);
+    expect(await senderWith().send(local(receiver.port))).toEqual(failed(error));
+  });
+
+  test('an interim answer is not the answer', async () => {
+    const receiver = await startTcpReceiver(socket =>
+      socket.write(`HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n`),
+    );
+    expect(await senderWith().send(local(receiver.port))).toEqual(answered(500));
+  });
+});
+
+describe('the body of an answer', () => {
+  test.each([
+    ['with a length', `${head}content-length: 1000000000000\r\n\r\n`],
+    ['in chunks', `${head}transfer-encoding: chunked\r\n\r\n`],
+    ['until the end of the connection', `${head}connection: close\r\n\r\n`],
+  ])('without end (%s) holds up nobody, and the connection is closed', async (_kind, start) => {
+    const piece = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+    const receiver = await startTcpReceiver(socket => {
+      const pour = () => {
+        while (!socket.destroyed && socket.write(piece));
+      };
+      socket.on('drain', pour).write(start);
+      pour();
+    });
+    const verdict = await senderWith().send(local(receiver.port));
+    expect(verdict).toEqual(answered(200));
+    expect(verdict.durationMs).toBeLessThan(1_000);
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+    // What the kernel buffers on both sides; the rest was never read.
+    expect(receiver.connections[0]?.bytesWritten).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test('that will be long is not waited for', async () => {
+    const receiver = await startTcpReceiver(socket => socket.write(`${head}content-length: 1025\r\n\r\n`));
+    expect(await senderWith().send(local(receiver.port))).toEqual(answered(200));
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+  });
+
+  test('that stops amid holds up nobody, and its connection is closed at the deadline', async () => {
+    const receiver = await startTcpReceiver(socket => socket.write(`${head}content-length: 10\r\n\r\nabc`));
+    const sender = senderWith({ timeoutMs: 300 });
+    const verdict = await sender.send(local(receiver.port));
+    expect(verdict).toEqual(answered(200));
+    expect(verdict.durationMs).toBeLessThan(250);
+    expect(receiver.connections[0]?.destroyed).toBe(false);
+    await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
+    expect(sender.hosts).toBe(0);
+  });
+
+  test.each<[number, RequestListener]>([
+    [1, (_request, response) => response.end('a'.repeat(1024))],
+    [1, (_request, response) => response.write('a') && response.end('b')],
+    [3, (_request, response) => response.end('a'.repeat(1025))],
+    [3, (_request, response) => response.write('a'.repeat(1024)) && response.end('b')],
+    [3, (_request, response) => response.writeHead(200, { connection: 'close' }).end('a'.repeat(5000))],
+  ])('if small leaves the connection open: three sends, %d connections', async (connections, answer) => {
+    const receiver = await startHttpReceiver((request, response) =>
+      request.resume().on('end', () => answer(request, response)),
+    );
+    const sender = senderWith();
+    for (let count = 0; count < 3; count++) {
+      expect(await sender.send(local(receiver.port))).toEqual(answered(200));
+      await untilQuiet();
+    }
+    expect(receiver.connections).toHaveLength(connections);
+  });
+});

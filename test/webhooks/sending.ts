@@ -1,0 +1,37 @@
+import type { LookupAddress } from 'node:dns';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import { createSender, type SenderOptions, type Sending } from '../../src/webhooks/http/send.ts';
+
+export const body = JSON.stringify({ id: 'evt_1', text: 'Кофейня' });
+export const headers = { 'content-type': 'application/json', 'x-service-event': 'payment.succeeded' };
+export const sendingTo = (url: string): Sending => ({ url, headers, body });
+export const local = (port: number, path = '/hook?a=1') => sendingTo(`http://127.0.0.1:${port}${path}`);
+
+export function senderWith(options: Partial<SenderOptions> = {}) {
+  const sender = createSender({ allowPrivate: true, timeoutMs: 5_000, ...options });
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+export const leadsTo =
+  (...ips: string[]) =>
+  async (): Promise<LookupAddress[]> =>
+    ips.map(address => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+export const answered = (status: number) => ({ outcome: 'answered', status, durationMs: expect.any(Number) });
+export const failed = (error: string) => ({ outcome: 'failed', error, durationMs: expect.any(Number) });
+export const head = 'HTTP/1.1 200 OK\r\n';
+
+/** The verdict comes with the headers; the rest of the answer may be on its way. */
+export const untilQuiet = () => new Promise(resolve => setTimeout(resolve, 50));
+
+/** An exception that is not caught would end the service, so the test file fails for it. */
+export function expectNothingUncaught(): void {
+  const uncaught: unknown[] = [];
+  const note = (error: unknown) => uncaught.push(error);
+  process.on('uncaughtException', note).on('unhandledRejection', note);
+  afterAll(() => {
+    process.off('uncaughtException', note).off('unhandledRejection', note);
+    expect(uncaught).toEqual([]);
+  });
+}

@@ -1,6 +1,6 @@
 /** The least that an endpoint can cost: the same framework, the same schema, and nothing behind it. */
 import Fastify from 'fastify';
-import { Ping } from '../src/api/schemas.ts';
+import { Ping } from '../src/api/account/schemas.ts';
 
 const server = Fastify();
 server.get('/v1/ping', { schema: { response: { 200: Ping } } }, () => ({

@@ -178,7 +178,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the owner of an answer that is kept',
-    file: 'src/api/finished.ts',
+    file: 'src/api/payments/finished-payment-cache.ts',
     piece: /\$\{partnerId\} \$\{mode\} /,
     instead: '',
     test: 'test/api/list.test.ts',

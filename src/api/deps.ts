@@ -4,27 +4,27 @@ import type { Pool } from '../db/pool.ts';
 import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
-import type { Admission } from './admission.ts';
-import type { UpdateDoor } from './telegram-webhook-route.ts';
+import type { Admission } from './http/admission-control.ts';
+import type { TelegramReceiver } from './telegram/webhook-route.ts';
 
-/** What the door needs of the house. */
+/** What the HTTP server needs from the rest of the service. */
 export interface ApiDeps extends CreateDeps {
   pool: Pool;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
   presence: Presence;
-  /** Adds the metrics of this process to those of its neighbours; returns how to read them all. */
+  /** Adds the metrics of this process to those of the other processes on this port; returns a reader of all of them. */
   shareMetrics(own: Registry): () => Promise<string>;
-  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];
-  /** The test clock was moved: what is due by that can be done at once. */
+  /** Called when a partner has advanced the test clock: payments and webhooks may be due now. */
   onTestClockMoved?: () => void;
-  /** Where the chat brings its news, if it shall. */
-  updateDoor?: UpdateDoor | undefined;
-  /** Whether partners are served here, or only what stands beside them. */
+  /** Set when Telegram pushes updates instead of being polled. */
+  telegramReceiver?: TelegramReceiver | undefined;
+  /** False in a process that serves the console only. */
   servesPartners?: boolean;
-  /** The door of the operators, if it is on this port. */
+  /** Adds the routes of the console, when this process serves it. */
   console?: ((server: FastifyInstance) => Promise<void>) | undefined;
 }
 
@@ -33,9 +33,9 @@ declare module 'fastify' {
     caller: Caller;
   }
   interface FastifyContextConfig {
-    /** Which of the two buckets the endpoint draws from. */
+    /** Creating payments has its own rate limit; everything else shares one. */
     kind?: 'create';
-    /** For somebody else than partners, who needs no advice. */
+    /** Not for partners: its errors carry no `retryable` and `same_key`. */
     isOutsideContract?: true;
   }
 }

@@ -1,3 +1,4 @@
-export { createAdmission } from './admission.ts';
 export type { ApiDeps } from './deps.ts';
-export { createServer, listen } from './server.ts';
+export { createAdmission } from './http/admission-control.ts';
+export { listen } from './http/listen.ts';
+export { createServer } from './server.ts';

@@ -85,7 +85,7 @@ export async function startService(
     : undefined;
   if (!servesPartners && !console) return undefined;
 
-  const server = await createServer({ ...deps, updateDoor: bot?.door, servesPartners, console });
+  const server = await createServer({ ...deps, telegramReceiver: bot?.door, servesPartners, console });
   cleanups.push(async () => {
     deps.waiting.stop();
     // At once: the server waits for news that were brought to the bot, and the bot would be patient with Telegram.

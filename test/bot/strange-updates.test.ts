@@ -11,7 +11,7 @@ const secret = 'a-secret-of-the-tests';
 let world: BotWorld;
 const { address } = await startApi({
   pool,
-  updateDoor: { path, secret, handle: update => world.first.door!.handle(update) },
+  telegramReceiver: { path, secret, handle: update => world.first.door!.handle(update) },
 });
 world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { anchorOf, renderMarkdown } from '../../src/api/markdown.ts';
+import { anchorOf, renderMarkdown } from '../../src/api/docs/markdown.ts';
 import { allErrors, errors } from '../../src/base/errors.ts';
 import { scenarios } from '../../src/payments/create/scenarios.ts';
 import { failureMessages } from '../../src/payments/payment.ts';

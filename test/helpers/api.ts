@@ -25,7 +25,7 @@ export interface ApiOptions {
   payTimeoutMs?: number;
   trustProxy?: string[];
   mostBeforeDebit?: number;
-  updateDoor?: NonNullable<ApiDeps['updateDoor']>;
+  telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
 }
 
 /** The API on a real port of this process, so that a test can turn its clock. */
@@ -53,7 +53,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
-    updateDoor: options.updateDoor,
+    telegramReceiver: options.telegramReceiver,
     presence,
     shareMetrics: singleProcess.shareMetrics,
     leaseRelease,

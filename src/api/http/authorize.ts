@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiDeps } from './deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { sendError } from './errors.ts';
 
 const bearer = /^Bearer ([!-~]+)$/;
 
-/** Who may call, before anything of the request is read: key, address and suspension, then the rate limits. */
+/** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
 export function authorize({ authenticator, rateLimiter, presence }: ApiDeps) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    // With a database that keeps silent nothing can be checked, and whoever asked it would hang.
+    // While the database does not answer nothing can be checked, and the request would hang.
     if (!presence.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });

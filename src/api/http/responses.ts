@@ -1,9 +1,13 @@
+import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { adviceOf, allErrors } from '../base/errors.ts';
+import { adviceOf, allErrors } from '../../base/errors.ts';
 import type { ErrorCode } from './errors.ts';
 
+/** What OpenAPI calls a security requirement: the partner's key. */
+export const apiKeySecurity = [{ apiKey: [] }];
+
 /** Every endpoint can answer with these. */
-const everywhere: ErrorCode[] = [
+const commonErrors: ErrorCode[] = [
   'unauthorized',
   'partner_suspended',
   'ip_not_allowed',
@@ -27,9 +31,9 @@ const validationExample = {
   value: { detail: [{ loc: ['body', 'amount_rub'], msg: 'Field required', type: 'missing' }] },
 };
 
-/** The responses of an endpoint: its own shape, and by status every error it may answer with, with an example each. */
+/** The responses of an operation for OpenAPI: its own shape, and each of its errors with an example, by status. */
 export function responses(success: Type.TSchema, codes: ErrorCode[]) {
-  const byStatus = Map.groupBy(new Set([...codes, ...everywhere]), code => allErrors[code].status);
+  const byStatus = Map.groupBy(new Set([...codes, ...commonErrors]), code => allErrors[code].status);
   const entries = Array.from(byStatus, ([status, group]) => [status, errorResponse(status, group)] as const);
   if (!byStatus.has(422)) entries.push([422, errorResponse(422, [])]);
   return { 200: success, ...Object.fromEntries(entries) };
@@ -52,3 +56,7 @@ function errorResponse(status: number, codes: ErrorCode[]) {
     },
   };
 }
+
+/** Sends JSON that is text already: payments are stored with the partner's metadata exactly as it came. */
+export const sendJsonText = (reply: FastifyReply, json: string) =>
+  reply.type('application/json; charset=utf-8').send(json);

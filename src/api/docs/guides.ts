@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { sendError } from './errors.ts';
+import { sendError } from '../http/errors.ts';
 import { escapeHtml, type Page, renderMarkdown } from './markdown.ts';
 
-const folder = join(import.meta.dirname, '..', '..', 'docs', 'guides');
+const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides');
 
 /** Text and one style sheet: nothing runs, and nothing comes from elsewhere. */
 const policy =

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { adviceOf, allErrors } from '../base/errors.ts';
+import { adviceOf, allErrors } from '../../base/errors.ts';
 
 export type ErrorCode = keyof typeof allErrors;
 

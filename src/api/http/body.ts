@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   JsonNumber,
   type JsonObject,
@@ -6,14 +6,30 @@ import {
   type JsonValue,
   parseJson,
   stringifyJson,
-} from '../base/json.ts';
-import { parseKopecks } from '../base/money.ts';
+} from '../../base/json.ts';
+import { parseKopecks } from '../../base/money.ts';
 import { shapeError } from './errors.ts';
+
+export const maxBodyBytes = 64 * 1024;
+
+/**
+ * Bodies are parsed by `base/json.ts`, so that amounts and metadata keep the digits that were sent. The validator gets
+ * the same value as plain JavaScript; routes read the lossless one.
+ */
+export function parseBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: object, bytes: Buffer) => {
+    const lossless = readBody(bytes);
+    refuseUnstorableText(lossless);
+    (request as { lossless?: JsonObject }).lossless = lossless;
+    return toPlain(lossless);
+  });
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a body without losing anything of it; what is not JSON is refused with the place where it stops being so. */
-export function readBody(bytes: Buffer): JsonObject {
+/** Refuses what is not a JSON object, with the position of the first error. */
+function readBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) throw shapeError(['body'], 'Field required', 'missing');
   let value: JsonValue;
   try {
@@ -32,12 +48,12 @@ export function readBody(bytes: Buffer): JsonObject {
   return value;
 }
 
-/** The body as it came, with nothing of it lost. */
+/** The body with every number as it was written. */
 export const losslessBody = (request: FastifyRequest) =>
   (request as FastifyRequest & { lossless: JsonObject }).lossless;
 
-/** For the validator: the same value in JavaScript's own terms. Numbers only tell that they are numbers. */
-export function toPlain(value: JsonValue): unknown {
+/** For the validator, which checks only that a number is a number: no route reads its value. */
+function toPlain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.source);
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Map) {
@@ -48,7 +64,7 @@ export function toPlain(value: JsonValue): unknown {
   return value;
 }
 
-/** A decimal string or a JSON number, taken by its text: no float in between. */
+/** A decimal string or a JSON number, parsed from its text and never as a float. */
 export function readAmount(body: JsonObject): bigint | undefined {
   const value = body.get('amount_rub');
   if (value === undefined || value === null) return undefined;
@@ -85,7 +101,7 @@ function depthOf(value: JsonValue): number {
   return 0;
 }
 
-/** PostgreSQL stores no NUL, and half a surrogate pair is no character: neither could come back as it was sent. */
+/** PostgreSQL cannot store NUL or a lone surrogate, so neither could be returned as it was sent. */
 export function refuseUnstorableText(value: JsonValue, loc: (string | number)[] = ['body']): void {
   if (typeof value === 'string') {
     if (value.includes('\0') || !value.isWellFormed()) {

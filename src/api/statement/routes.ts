@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { digestOf, openStatement, writeStatement } from '../ledger/index.ts';
-import * as schemas from './addition-schemas.ts';
-import type { ApiDeps } from './deps.ts';
-import { sendError } from './errors.ts';
-import { responses } from './responses.ts';
-import { readDay } from './times.ts';
+import { digestOf, openStatement, writeStatement } from '../../ledger/index.ts';
+import type { ApiDeps } from '../deps.ts';
+import { sendError } from '../http/errors.ts';
+import { readDay } from '../http/instants.ts';
+import * as schemas from './schemas.ts';
 
 const types = { csv: 'text/csv; charset=utf-8', json: 'application/json; charset=utf-8' };
 
@@ -13,28 +12,7 @@ const types = { csv: 'text/csv; charset=utf-8', json: 'application/json; charset
 export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
   server.get<{ Querystring: { day: string; format: 'csv' | 'json' } }>(
     '/v1/statement',
-    {
-      schema: {
-        operationId: 'getStatement',
-        tags: ['Additions'],
-        summary: 'The books of a UTC day',
-        description:
-          'Opening balances, every entry with the balances after it, closing balances, and what was still held then, for the mode of the key. A day that is over is `closed`: from then on its statement is the same for ever, byte for byte; so the id of the request stands only in the header. Today is shown so far and is not closed. A day that has not begun: 400 `invalid_request`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so that `If-None-Match` answers 304.',
-        security: [{ apiKey: [] }],
-        querystring: schemas.StatementQuery,
-        response: {
-          ...responses(schemas.Statement, ['invalid_request']),
-          200: {
-            description: 'The statement',
-            content: {
-              'application/json': { schema: schemas.Statement },
-              'text/csv': { schema: schemas.StatementCsv },
-            },
-          },
-          304: schemas.Unchanged,
-        },
-      },
-    },
+    { schema: schemas.getStatementOperation },
     async (request, reply) => {
       const { format } = request.query;
       const day = readDay(request.query.day, 'day');

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { countOpenAlarms } from '../alarms/index.ts';
-import { countUnfinished } from '../payments/index.ts';
-import type { ApiDeps } from './deps.ts';
+import { countOpenAlarms } from '../../alarms/index.ts';
+import { countUnfinished } from '../../payments/index.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** Prometheus metrics at /metrics: of all processes behind this port, and of the service as the database knows it. */
 export function measure(

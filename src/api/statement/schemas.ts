@@ -1,6 +1,6 @@
-/** The shapes of what was added to the contract. */
 import Type from 'typebox';
-import { mode, orNull, partnerId, paymentId, requestId, usdt } from './schemas.ts';
+import { apiKeySecurity, responses } from '../http/responses.ts';
+import { mode, orNull, partnerId, paymentId, usdt } from '../shared-schemas.ts';
 
 const books = (description: string) =>
   Type.Object(
@@ -13,16 +13,19 @@ const books = (description: string) =>
     },
     { description },
   );
+
 const account = Type.Enum(['topup', 'treasury', 'available', 'held', 'settled']);
+
 const entryNo = Type.String({ pattern: '^\\d+$', description: 'Counts without gaps', examples: ['17'] });
+
 const at = Type.String({ format: 'date-time', examples: ['2026-11-15T10:00:00.123Z'] });
 
-export const StatementQuery = Type.Object({
+const StatementQuery = Type.Object({
   day: Type.String({ description: 'A UTC day', examples: ['2026-11-15'] }),
   format: Type.Enum(['json', 'csv'], { default: 'json' }),
 });
 
-export const Statement = Type.Object({
+const Statement = Type.Object({
   object: Type.Literal('statement'),
   partner_id: partnerId,
   mode,
@@ -51,15 +54,24 @@ export const Statement = Type.Object({
   digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
 });
 
-export const StatementCsv = Type.String({ description: 'The same as lines; the last one is the digest' });
-export const Unchanged = Type.Null({ description: 'You have it already' });
+const StatementCsv = Type.String({ description: 'The same as lines; the last one is the digest' });
 
-export const ClockRequest = Type.Object({
-  advance_sec: Type.Integer({ minimum: 1, maximum: 604_800, examples: [30] }),
-});
+const Unchanged = Type.Null({ description: 'You have it already' });
 
-export const TestClock = Type.Object({
-  object: Type.Literal('test_clock'),
-  advanced_sec: Type.Integer({ description: 'By how much it was moved, all in all', examples: [30] }),
-  request_id: requestId,
-});
+export const getStatementOperation = {
+  operationId: 'getStatement',
+  tags: ['Additions'],
+  summary: 'The books of a UTC day',
+  description:
+    'Opening balances, every entry with the balances after it, closing balances, and what was still held then, for the mode of the key. A day that is over is `closed`: from then on its statement is the same for ever, byte for byte; so the id of the request stands only in the header. Today is shown so far and is not closed. A day that has not begun: 400 `invalid_request`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so that `If-None-Match` answers 304.',
+  security: apiKeySecurity,
+  querystring: StatementQuery,
+  response: {
+    ...responses(Statement, ['invalid_request']),
+    200: {
+      description: 'The statement',
+      content: { 'application/json': { schema: Statement }, 'text/csv': { schema: StatementCsv } },
+    },
+    304: Unchanged,
+  },
+};

@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { scenarios } from '../payments/index.ts';
+import { scenarios } from '../../payments/index.ts';
 import { guideRoutes } from './guides.ts';
-import { referenceRoutes } from './reference.ts';
+import { referenceRoutes } from './reference-page.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import { allErrors } from '../../base/errors.ts';
+import { BatcherFullError } from '../../db/batch.ts';
+import { isDatabaseFailing } from '../../db/pool.ts';
+import type { ApiDeps } from '../deps.ts';
+import { maxBodyBytes } from './body.ts';
+import { type ErrorCode, ShapeError, sendError } from './errors.ts';
+
+/** Turns what a route throws into an answer of the contract. */
+export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void {
+  server.setErrorHandler((error, request, reply) => {
+    // The body was read to its end, so the connection can stay open.
+    if (error instanceof ShapeError)
+      return reply.removeHeader('connection').status(422).send({ detail: error.details });
+    const code = codeOf(error);
+    if (allErrors[code].status >= 500) log.error({ err: error, request_id: request.id }, 'a request failed');
+    return sendError(request, reply, code, messageOf(error));
+  });
+}
+
+/** Overload and a database that is down or too slow are temporary; other errors without a 4xx status are our bugs. */
+function codeOf(error: unknown): ErrorCode {
+  const { statusCode } = error as { statusCode?: number };
+  if (error instanceof BatcherFullError) return 'gateway_busy';
+  if (isDatabaseFailing(error)) return 'gateway_unavailable';
+  return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
+}
+
+/** Messages for what Fastify itself refuses and the caller can correct. */
+const messages: Record<number, { message: string }> = {
+  413: { message: `The body is larger than ${maxBodyBytes / 1024} KiB.` },
+  415: { message: 'The Content-Type cannot be read: send application/json.' },
+};
+const messageOf = (error: unknown) => messages[(error as { statusCode?: number }).statusCode ?? 0] ?? {};

@@ -1,0 +1,75 @@
+import type { Duplex } from 'node:stream';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { systemClock } from '../../base/clock.ts';
+import { adviceOf, allErrors } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import type { ApiDeps } from '../deps.ts';
+import { maxBodyBytes } from './body.ts';
+import { sendError } from './errors.ts';
+import { drainOnClose } from './graceful-shutdown.ts';
+
+/** Headers and body must arrive within these; an answer may take longer. */
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
+
+/** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
+export function createFastify({ clock, trustProxy }: Pick<ApiDeps, 'clock' | 'trustProxy'>): FastifyInstance {
+  const server = Fastify({
+    bodyLimit: maxBodyBytes,
+    requestTimeout: requestTimeoutMs,
+    exposeHeadRoutes: false,
+    // Fastify's own 503 has no error code of the contract; ours is in `refuseEarly`.
+    return503OnClosing: false,
+    genReqId: () => newId('req', clock),
+    clientErrorHandler: (_error: Error, socket: Duplex) => refuseOnSocket(socket),
+    // A URL that cannot be decoded, or is longer than any id, does not exist.
+    frameworkErrors: (_error, request, reply) =>
+      sendError(
+        request as FastifyRequest,
+        reply.header('X-Request-Id', request.id) as FastifyReply,
+        'not_found',
+      ),
+    // Otherwise Node answers by itself, without a request id.
+    http: { requireHostHeader: false },
+    ...(trustProxy.length > 0 ? { trustProxy } : {}),
+  });
+  server.server.headersTimeout = headersTimeoutMs;
+  // By default Node answers an unknown `Expect` without a request id, and CONNECT not at all.
+  server.server.on('checkExpectation', (request, response) =>
+    server.server.emit('request', request, response),
+  );
+  server.server.on('connect', (_request, socket) => refuseOnSocket(socket));
+  refuseEarly(server, drainOnClose(server));
+  return server;
+}
+
+/** Answers before the body is read: during shutdown, and for a URL that does not exist. */
+function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    if (isClosing()) sendError(request, reply.header('Connection', 'close'), 'gateway_unavailable');
+    else if (request.is404) sendError(request, reply, 'not_found');
+    else done();
+  });
+  server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
+}
+
+/** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
+function refuseOnSocket(socket: Duplex): void {
+  if (!socket.writable) return;
+  const requestId = newId('req', systemClock);
+  const code = 'invalid_request';
+  const { message } = allErrors[code];
+  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...adviceOf(code) } });
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Graceful shutdown: when the server closes, requests that have arrived are answered (drained), and every other
+ * connection is closed at once: idle ones, and those whose request is still arriving. Node alone would wait for them.
+ * Returns whether the server is closing.
+ */
+export function drainOnClose(app: FastifyInstance): () => boolean {
+  let isClosing = false;
+  const inFlight = new Map<Socket, Set<IncomingMessage>>();
+  app.server.on('connection', socket => {
+    inFlight.set(socket, new Set());
+    socket.once('close', () => inFlight.delete(socket));
+  });
+  app.server.on('request', (request, response) => {
+    const { socket } = request;
+    inFlight.get(socket)?.add(request);
+    response.once('close', () => {
+      inFlight.get(socket)?.delete(request);
+      if (isClosing) socket.destroySoon();
+    });
+  });
+  app.addHook('preClose', done => {
+    isClosing = true;
+    for (const [socket, requests] of inFlight)
+      if ([...requests].every(({ complete }) => !complete)) socket.destroySoon();
+    done();
+  });
+  return () => isClosing;
+}

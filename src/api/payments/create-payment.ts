@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
+import type { Limits } from '../../partners/index.ts';
+import { createPayment } from '../../payments/index.ts';
+import type { ApiDeps } from '../deps.ts';
+import { losslessBody, readAmount, readMetadata } from '../http/body.ts';
+import { type ErrorCode, sendError } from '../http/errors.ts';
+import { sendJsonText } from '../http/responses.ts';
+import type { FinishedPaymentCache } from './finished-payment-cache.ts';
+import { createPaymentOperation } from './schemas.ts';
+
+interface PaymentBody {
+  qr_url: string;
+  external_id?: string | null;
+}
+
+/** `POST /v1/payments`. The body was validated before; here the amount, the metadata and the key are read. */
+export function createPaymentRoute(
+  server: FastifyInstance,
+  deps: ApiDeps,
+  cache: FinishedPaymentCache,
+): void {
+  server.post<{ Body: PaymentBody }>(
+    '/v1/payments',
+    { config: { kind: 'create' }, schema: createPaymentOperation },
+    async (request, reply) => {
+      const fields = losslessBody(request);
+      const amountKopecks = readAmount(fields);
+      const metadata = readMetadata(fields);
+      const idempotencyKey = readIdempotencyKey(request);
+      if (idempotencyKey === undefined) return refuseIdempotencyKey(request, reply);
+      if (deps.admission.isFull()) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
+      const leave = deps.admission.enter();
+      const creation = await createPayment(
+        deps,
+        { ...request.caller, onDebited: leave },
+        {
+          qrUrl: request.body.qr_url,
+          amountKopecks,
+          externalId: request.body.external_id ?? null,
+          metadata,
+          idempotencyKey,
+        },
+      ).finally(leave);
+      // A simulated failure of test mode: the connection breaks before the answer.
+      if (creation.isAnswerLost) {
+        reply.hijack();
+        return request.raw.socket.destroy();
+      }
+      if (creation.outcome !== 'payment') return refusePayment(request, reply, creation);
+      if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
+      return sendJsonText(reply, cache.toJson(creation.payment));
+    },
+  );
+}
+
+const idempotencyKeysOf = (request: FastifyRequest) => request.raw.headersDistinct['idempotency-key'] ?? [];
+
+/** The one key of the request; undefined when there is none, more than one, or one of other characters. */
+function readIdempotencyKey(request: FastifyRequest): string | undefined {
+  const [key, ...others] = idempotencyKeysOf(request);
+  return key !== undefined && others.length === 0 && /^[\x20-\x7e]{1,255}$/.test(key) ? key : undefined;
+}
+
+function refuseIdempotencyKey(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (idempotencyKeysOf(request).length === 0) return sendError(request, reply, 'missing_idempotency_key');
+  return sendError(request, reply, 'invalid_request', {
+    message: 'Send one Idempotency-Key of 1 to 255 printable ASCII characters.',
+  });
+}
+
+type Refused = Extract<Awaited<ReturnType<typeof createPayment>>, { outcome: 'refused' }>;
+
+function refusePayment(request: FastifyRequest, reply: FastifyReply, refused: Refused): FastifyReply {
+  const { code, requiredMicroUsdt, balanceMicroUsdt, retryAfterSec } = refused;
+  if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
+  return sendError(request, reply, code, {
+    ...limitMessage(code, request.caller.limits),
+    ...(requiredMicroUsdt === undefined
+      ? {}
+      : {
+          required_usdt: formatMicroUsdt(requiredMicroUsdt),
+          balance_usdt: formatMicroUsdt(balanceMicroUsdt!),
+        }),
+  });
+}
+
+/** Names the partner's own limit that the amount violates. */
+function limitMessage(code: ErrorCode, { minKopecks, maxKopecks }: Limits): { message?: string } {
+  switch (code) {
+    case 'invalid_request':
+      return { message: `The amount is below your smallest payment, ${formatKopecks(minKopecks)} RUB.` };
+    case 'amount_limit_exceeded':
+      return { message: `The amount is above your largest payment, ${formatKopecks(maxKopecks)} RUB.` };
+    default:
+      return {};
+  }
+}

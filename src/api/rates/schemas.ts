@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { apiKeySecurity, responses } from '../http/responses.ts';
+import { rate, requestId, rubles, usdt } from '../shared-schemas.ts';
+
+const freshness = {
+  as_of: Type.Integer({ description: 'Unix seconds of the exchange data', examples: [1794737400] }),
+  max_age_sec: Type.Integer({ description: 'Past this age payments are closed', examples: [300] }),
+  stale: Type.Boolean({ description: 'True while payments are closed for the age of the rate' }),
+};
+
+const Rate = Type.Object({
+  pair: Type.Literal('USDT/RUB'),
+  rate,
+  ...freshness,
+  request_id: requestId,
+});
+
+const Quote = Type.Object({
+  amount_rub: rubles('As it was asked'),
+  amount_usdt: usdt('What would be debited, rounded up'),
+  rate,
+  pair: Type.Literal('USDT/RUB'),
+  fee_rub: Type.Literal('0.00'),
+  ...freshness,
+  request_id: requestId,
+});
+
+const amountRub = Type.Union([Type.String(), Type.Number()], {
+  description: 'Rubles as a decimal string or a number, with at most 2 places',
+  examples: ['100.00'],
+});
+
+const QuoteRequest = Type.Object({ amount_rub: amountRub });
+
+export const getRateOperation = {
+  operationId: 'getRate',
+  tags: ['Rates'],
+  summary: 'Current rate',
+  security: apiKeySecurity,
+  response: responses(Rate, ['rate_unavailable']),
+};
+
+export const createQuoteOperation = {
+  operationId: 'createQuote',
+  tags: ['Rates'],
+  summary: 'How much USDT is debited for an amount in rubles',
+  security: apiKeySecurity,
+  body: QuoteRequest,
+  response: responses(Quote, ['invalid_request', 'rate_unavailable']),
+};

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readTestClock } from '../../payments/index.ts';
+import { moveTestClock } from '../../webhooks/index.ts';
+import type { ApiDeps } from '../deps.ts';
+import { sendError } from '../http/errors.ts';
+import * as schemas from './schemas.ts';
+
+/** Before the body is read: to a live key there is nothing to be said about it. */
+const onlyTestKeys = async (request: FastifyRequest, reply: FastifyReply) =>
+  request.caller.mode === 'test' ? undefined : sendError(request, reply, 'test_key_required');
+
+/** An addition to the contract: whoever tests need not wait. */
+export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
+  const describe = (request: FastifyRequest, advancedSec: number) => ({
+    object: 'test_clock',
+    advanced_sec: advancedSec,
+    request_id: request.id,
+  });
+
+  server.get(
+    '/v1/test/clock',
+    { onRequest: onlyTestKeys, schema: schemas.getTestClockOperation },
+    async request => describe(request, await readTestClock(deps.db, request.caller.partnerId)),
+  );
+
+  server.post<{ Body: { advance_sec: number } }>(
+    '/v1/test/clock',
+    { onRequest: onlyTestKeys, schema: schemas.advanceTestClockOperation },
+    async request => {
+      const { partnerId } = request.caller;
+      const sumSec = await moveTestClock(deps.pool, deps.clock, partnerId, request.body.advance_sec);
+      deps.onTestClockMoved?.();
+      return describe(request, sumSec);
+    },
+  );
+}

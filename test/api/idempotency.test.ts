@@ -1,34 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { readBalances, topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
 import { recoverDuePayments } from '../../src/payments/index.ts';
-import {
-  type Answer,
-  createCustomer,
-  issueKey,
-  newLink,
-  partnerAt,
-  setRate,
-  startApi,
-} from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw.ts';
+import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
 
-const { pool } = await createDatabase();
-const clock = manualClock();
-const { address, deps } = await startApi({ pool, clock });
-const audit = auditContextOf(pool);
-beforeEach(() => setRate(pool, clock));
-
-async function newPartner() {
-  const customer = await createCustomer(pool);
-  return { ...partnerAt(address, customer.testKey), ...customer };
-}
-const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error.code}`;
-const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
+const { pool, clock, address, deps, audit, newPartner } = await startIdempotencyWorld();
 
 describe('an idempotency key', () => {
   const send = async (keys: string | string[] | undefined, testKey?: string) =>
@@ -297,128 +276,5 @@ describe('a rejected request leaves the key free', () => {
       microUsdt: 100_000_000n,
     });
     expect(codeOf(await partner.pay(body, 'retry'))).toBe('200 succeeded');
-  });
-});
-
-describe('keys never collide', () => {
-  test('between two partners', async () => {
-    const [first, second] = [await newPartner(), await newPartner()];
-    const paid = [
-      await first.pay({ qr_url: newLink(10_000) }, 'shared'),
-      await second.pay({ qr_url: newLink(20_000) }, 'shared'),
-    ];
-    expect(paid.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
-    expect(paid.some(isReplay)).toBe(false);
-  });
-
-  test('between test and live', async () => {
-    const partner = await newPartner();
-    await partner.pay({ qr_url: newLink(10_000) }, 'shared');
-    // There is no gateway here: live mode gets as far as asking it, and no conflict.
-    const live = await partnerAt(address, partner.liveKey).pay({ qr_url: newLink(20_000) }, 'shared');
-    expect(codeOf(live)).toBe('503 gateway_unavailable');
-  });
-
-  test('but are one for all keys of a partner and mode', async () => {
-    const partner = await newPartner();
-    const second = partnerAt(address, await issueKey(pool, partner.partnerId, 'test'));
-    const body = { qr_url: newLink(10_000) };
-    const first = await partner.pay(body, 'shared');
-    expect((await second.pay(body, 'shared')).text).toBe(first.text);
-  });
-});
-
-describe('at the same time', () => {
-  test('50 with one key are one payment', async () => {
-    const partner = await newPartner();
-    const body = { qr_url: newLink(10_000) };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, 'crowd')));
-    expect(new Set(answers.map(codeOf))).toEqual(new Set(['200 succeeded']));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
-    expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
-  });
-
-  test('50 with one key and different bodies are one payment and 49 conflicts', async () => {
-    const partner = await newPartner();
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, () => partner.pay({ qr_url: newLink(10_000) }, 'crowd')),
-    );
-    const codes = answers.map(codeOf).sort();
-    expect(codes).toEqual(['200 succeeded', ...Array(49).fill('409 idempotency_conflict')]);
-    expect((await partner.get('/v1/payments')).json.data).toHaveLength(1);
-  });
-
-  test('50 with keys of their own and one code under way are one payment and 49 duplicates', async () => {
-    const partner = await newPartner();
-    const body = { qr_url: newLink(10_002) };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => partner.pay(body, randomUUID())));
-    const codes = answers.map(codeOf).sort();
-    expect(codes).toEqual(['200 processing', ...Array(49).fill('409 duplicate_qr_in_flight')]);
-  });
-});
-
-describe('a repeat while the first is running', () => {
-  /** A service whose payments end when they are told to. */
-  async function startSlowApi() {
-    const slow = await startApi({ pool, clock });
-    const { finish } = slow.deps.writer;
-    const gate = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    slow.deps.writer.finish = async outcome => {
-      begun.resolve();
-      await gate.promise;
-      return finish(outcome);
-    };
-    return { address: slow.address, begun: begun.promise, letGo: gate.resolve };
-  }
-
-  test.each([
-    ['in the same process', true],
-    ['in another process', false],
-  ])('joins it %s', async (_name, same) => {
-    const partner = await newPartner();
-    const slow = await startSlowApi();
-    const body = { qr_url: newLink(10_000) };
-    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
-    await slow.begun;
-    let answered = false;
-    const joined = partnerAt(same ? slow.address : address, partner.testKey)
-      .pay(body, 'join')
-      .finally(() => {
-        answered = true;
-      });
-    // Another request of the same partner is through before it: what joins does wait.
-    expect((await partner.get('/v1/payments')).json.data[0]).toMatchObject({
-      status: 'processing',
-      status_detail: 'awaiting_gateway',
-    });
-    expect(answered).toBe(false);
-    slow.letGo();
-    const answers = await Promise.all([first, joined]);
-    expect(answers.map(codeOf)).toEqual(['200 succeeded', '200 succeeded']);
-    expect(answers[1].text).toBe(answers[0].text);
-  });
-
-  test('with another body is a conflict at once', async () => {
-    const partner = await newPartner();
-    const slow = await startSlowApi();
-    const first = partnerAt(slow.address, partner.testKey).pay({ qr_url: newLink(10_000) }, 'join');
-    await slow.begun;
-    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'join'))).toBe('409 idempotency_conflict');
-    slow.letGo();
-    await first;
-  });
-
-  test('waits no longer than the first would, and then says processing', async () => {
-    const partner = await newPartner();
-    const slow = await startSlowApi();
-    const body = { qr_url: newLink(10_000) };
-    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
-    await slow.begun;
-    clock.advance(5_000);
-    expect(codeOf(await partner.pay(body, 'join'))).toBe('200 processing');
-    slow.letGo();
-    await first;
   });
 });

@@ -1,0 +1,40 @@
+import { expect } from 'vitest';
+import { createPartner } from '../../src/partners/index.ts';
+import { issueKey, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+
+/** The API by a clock that is turned by hand, and new partners with the limits of the contract. */
+export async function startAccessWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  await setRate(pool, clock);
+  const { address, deps } = await startApi({ pool, clock });
+  const audit = auditContextOf(pool);
+
+  /** Waits until this process has heard of a change to the partner. */
+  const untilHeard = (key: string, outcome: string) =>
+    expect
+      .poll(async () => (await deps.authenticator.authenticate({ key, address: '127.0.0.1' })).outcome, {
+        interval: 1,
+      })
+      .toBe(outcome);
+
+  async function newcomer() {
+    const { partnerId } = await createPartner(audit, 'Newcomer');
+    const key = await issueKey(pool, partnerId, 'test');
+    return { partnerId, key, partner: partnerAt(address, key) };
+  }
+
+  return { pool, clock, address, deps, audit, newcomer, untilHeard };
+}
+
+export type Partner = ReturnType<typeof partnerAt>;
+/** A creation that is refused after the bucket was asked. */
+export const create = async (partner: Partner) => (await partner.post('/v1/payments', { body: {} })).status;
+
+export async function repeat(times: number, call: () => Promise<number>) {
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time++) statuses.push(await call());
+  return statuses;
+}

@@ -1,0 +1,181 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { partnerAt } from '../helpers/api.ts';
+import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { startHttpWorld } from './http-world.ts';
+
+const { address, partner, authorization } = await startHttpWorld();
+
+describe('a body', () => {
+  const quoteOf = (bytes: number) => {
+    const body = '{"amount_rub":"100"}';
+    return body + ' '.repeat(bytes - body.length);
+  };
+  const posts = ['/v1/quote', '/v1/qr/resolve', '/v1/payments'];
+
+  test('of exactly 64 KiB is read', async () => {
+    expect((await partner.post('/v1/quote', { raw: quoteOf(64 * 1024) })).status).toBe(200);
+  });
+
+  test.each(posts)('of one byte more is an invalid request to %s', async path => {
+    const { status, json } = await partner.post(path, { raw: quoteOf(64 * 1024 + 1) });
+    expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
+    expect(json.error.message).toBe('The body is larger than 64 KiB.');
+  });
+
+  test('of one byte more in chunks is an invalid request', async () => {
+    const body = quoteOf(64 * 1024 + 1);
+    const headers = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nConnection: close\r\n`;
+    const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
+    const answer = await sendRaw(address, `${headers}Transfer-Encoding: chunked\r\n\r\n`, chunk, '0\r\n\r\n');
+    expectError(answer, 400, 'invalid_request');
+  });
+
+  test('that is announced as a gigabyte is refused before it comes', async () => {
+    const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
+    const answer = await sendRaw(address, `${head}Content-Length: 1000000000\r\n\r\n{"qr_url":`);
+    expectError(answer, 400, 'invalid_request');
+  });
+
+  test('of 4 MiB still gets to read its answer', async () => {
+    const { status, json } = await partner.post('/v1/quote', { raw: quoteOf(4 * 1024 * 1024) });
+    expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
+  });
+
+  test('of a stranger is not looked at, however large', async () => {
+    const { status } = await partnerAt(address, 'nobody').post('/v1/quote', { raw: quoteOf(70_000) });
+    expect(status).toBe(401);
+  });
+
+  test.each([
+    '{',
+    '{"amount_rub":}',
+    '{"amount_rub":"100"',
+    '{"amount_rub":"100"}}',
+    '{"amount_rub":"100",}',
+    "{'amount_rub':'100'}",
+    '{amount_rub:100}',
+    '{"amount_rub":NaN}',
+    '{"amount_rub":Infinity}',
+    '{"amount_rub":0x64}',
+    '{"amount_rub":0100}',
+    '{"amount_rub":+100}',
+    '{"amount_rub":.5}',
+    '{"amount_rub":5.}',
+    '{"amount_rub":"1\n0"}',
+    '{"amount_rub":"\\x31"}',
+    '{"amount_rub":"\\u12"}',
+    '// 100\n{"amount_rub":100}',
+    'amount_rub=100',
+    'undefined',
+    ' ',
+    '['.repeat(30_000),
+    '{"a":'.repeat(10_000),
+  ])('that is no JSON is malformed: %s', async raw => {
+    const { status, json } = await partner.post('/v1/quote', { raw });
+    expect(status).toBe(422);
+    expect(json.detail).toEqual([
+      { loc: ['body', expect.any(Number)], msg: 'JSON decode error', type: 'json_invalid' },
+    ]);
+  });
+
+  test('says where it stops being JSON', async () => {
+    const { json } = await partner.post('/v1/quote', { raw: '{"amount_rub":}' });
+    expect(json.detail[0].loc).toEqual(['body', 14]);
+  });
+
+  test.each([
+    ['bad UTF-8', new Uint8Array([...Buffer.from('{"amount_rub":"1'), 0xc3, 0x28, ...Buffer.from('"}')])],
+    ['an overlong NUL', new Uint8Array([...Buffer.from('{"a":"'), 0xc0, 0x80, ...Buffer.from('"}')])],
+    ['a surrogate in UTF-8', new Uint8Array([...Buffer.from('{"a":"'), 0xed, 0xa0, 0x80, 0x22, 0x7d])],
+    ['UTF-16', new Uint8Array(Buffer.from('{"amount_rub":"100"}', 'utf16le'))],
+    ['gzip', new Uint8Array(gzipSync('{"amount_rub":"100"}'))],
+    ['zeros', new Uint8Array(100)],
+  ])('in %s is malformed', async (_name, raw) => {
+    const { status, json } = await partner.post('/v1/quote', { raw });
+    expect({ status, type: json.detail[0].type }).toEqual({ status: 422, type: 'json_invalid' });
+  });
+
+  test('may begin with a byte order mark', async () => {
+    const { json } = await partner.post('/v1/quote', { raw: '\ufeff{"amount_rub":"100"}' });
+    expect(json.amount_rub).toBe('100.00');
+  });
+
+  test.each(posts)('that is missing is malformed at %s', async path => {
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const { status, json } = await partner.post(path, { headers: headers as Record<string, string> });
+      expect(status).toBe(422);
+      expect(json.detail[0].loc).toEqual(['body']);
+    }
+  });
+
+  test.each(['[]', '[{"amount_rub":100}]', 'null', 'true', '"100"', '100'])(
+    'that is no object is malformed: %s',
+    async raw => {
+      for (const path of posts) {
+        const { status, json } = await partner.post(path, { raw });
+        expect(status).toBe(422);
+        expect(json.detail[0].loc).toEqual(['body']);
+      }
+    },
+  );
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16'])(
+    'is read as JSON whatever type it claims to be: %j',
+    async type => {
+      const answer = await partner.post('/v1/quote', {
+        raw: '{"amount_rub":"100"}',
+        headers: { 'content-type': type },
+      });
+      expect(answer.json.amount_rub).toBe('100.00');
+    },
+  );
+
+  test.each(['', 'nonsense', ';', 'application/', 'a b/c'])(
+    'of an unreadable type is refused: %j',
+    async type => {
+      const answer = await partner.post('/v1/quote', {
+        raw: '{"amount_rub":"100"}',
+        headers: { 'content-type': type },
+      });
+      expect({ status: answer.status, ...answer.json.error }).toMatchObject({
+        status: 400,
+        code: 'invalid_request',
+        message: expect.stringContaining('Content-Type'),
+      });
+    },
+  );
+
+  test('cannot fill in a field by way of __proto__', async () => {
+    const raw = '{"__proto__":{"amount_rub":"100"},"constructor":{"prototype":{"amount_rub":"100"}}}';
+    const { status, json } = await partner.post('/v1/quote', { raw });
+    expect({ status, detail: json.detail }).toEqual({
+      status: 422,
+      detail: [{ loc: ['body', 'amount_rub'], msg: 'Field required', type: 'missing' }],
+    });
+    expect(({} as { amount_rub?: string }).amount_rub).toBeUndefined();
+  });
+
+  test('may have fields that nobody knows, and __proto__ is one of them', async () => {
+    const raw = '{"amount_rub":"100","__proto__":{"amount_rub":"5"},"toString":1,"hasOwnProperty":null}';
+    expect((await partner.post('/v1/quote', { raw })).json.amount_rub).toBe('100.00');
+  });
+
+  test('that names a field twice means the last one', async () => {
+    const raw = '{"amount_rub":"100","amount_rub":"200"}';
+    expect((await partner.post('/v1/quote', { raw })).json.amount_rub).toBe('200.00');
+  });
+
+  test('with NUL or half a character anywhere is malformed, and says where', async () => {
+    for (const bad of ['\\u0000', '\\ud800', '\\udc00\\ud800']) {
+      const raw = `{"amount_rub":"100","other":[{"deep":"${bad}"}]}`;
+      const { status, json } = await partner.post('/v1/quote', { raw });
+      expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['body', 'other', 0, 'deep'] });
+    }
+  });
+
+  test('of a GET is ignored', async () => {
+    const headers = { authorization, 'content-length': '1' };
+    expect((await sendRequest(address, { path: '/v1/ping', headers, body: '{' })).status).toBe(200);
+  });
+});

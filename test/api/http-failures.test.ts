@@ -1,0 +1,218 @@
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createServer } from '../../src/api/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { startHttpWorld } from './http-world.ts';
+
+const { pool, address, deps, testKey, partner, authorization, countPayments } = await startHttpWorld();
+
+describe('what is hardly HTTP', () => {
+  const head = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
+
+  test.each([
+    ['garbage', '\x00\x01\x02garbage\r\n\r\n'],
+    ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['an unknown verb', 'FETCH /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['HTTP/3', 'GET /v1/ping HTTP/3.0\r\nHost: x\r\n\r\n'],
+    ['a header without a colon', 'GET /v1/ping HTTP/1.1\r\nHost x\r\n\r\n'],
+    ['NUL in a header', 'GET /v1/ping HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n'],
+    ['headers of 20 KB', `GET /v1/ping HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['an address of 20 KB', `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['a negative length', `${head}Content-Length: -1\r\n\r\n`],
+    ['two lengths', `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+    ['a length and chunks', `${head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['a broken chunk', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`],
+    ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+  ])('is an invalid request: %s', async (_name, bytes) => {
+    expectError(await sendRaw(address, Buffer.from(bytes, 'latin1')), 400, 'invalid_request');
+  });
+
+  test('an expectation that cannot be met changes nothing', async () => {
+    const answer = await sendRaw(
+      address,
+      `${head}Expect: miracles\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+  });
+
+  test('a missing Host gets an answer of the contract', async () => {
+    const answer = await sendRaw(address, 'GET /v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expectError(answer, 401, 'unauthorized');
+  });
+
+  test('HTTP/1.0 will do', async () => {
+    const answer = await sendRaw(address, `GET /v1/ping HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`);
+    expect(answer.json.ok).toBe(true);
+  });
+
+  test('a request to become a web socket is answered as any other', async () => {
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+    const answer = await sendRequest(address, {
+      path: '/v1/ping',
+      headers: { authorization, connection: 'upgrade', upgrade: 'websocket' },
+    });
+    expect(answer.status, upgrade).toBe(200);
+  });
+
+  test('whoever hangs up in the middle of a payment leaves nothing behind', async () => {
+    const before = await countPayments();
+    const { port } = new URL(address);
+    await new Promise<void>(resolve => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('close', () => resolve());
+      const start = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: gone\r\n`;
+      socket.write(`${start}Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`, () =>
+        socket.destroy(),
+      );
+    });
+    expect((await partner.get('/v1/ping')).status).toBe(200);
+    expect(await countPayments()).toBe(before);
+  });
+});
+
+describe('who is too slow', async () => {
+  const server = await createServer(deps);
+  Object.assign(server.server, { headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 50 });
+  const impatient = await server.listen({ host: '127.0.0.1', port: 0 });
+  afterAll(() => server.close());
+
+  test('with the headers gets an invalid request', async () => {
+    expectError(await sendRaw(impatient, 'GET /v1/ping HTTP/1.1\r\nHo'), 400, 'invalid_request');
+  });
+
+  test('with the body gets an invalid request, and has paid nothing', async () => {
+    const before = await countPayments();
+    const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: slow\r\n`;
+    const answer = await sendRaw(
+      impatient,
+      `${head}Content-Length: 500\r\n\r\n{"qr_url":"${newLink(10_000)}"`,
+    );
+    expectError(answer, 400, 'invalid_request');
+    expect(await countPayments()).toBe(before);
+  });
+
+  test('and a stranger gets no time at all', async () => {
+    const head = 'POST /v1/payments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 500\r\n\r\n';
+    const began = performance.now();
+    expectError(await sendRaw(address, head), 401, 'unauthorized');
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});
+
+describe('an error of our own', () => {
+  test('is an internal error that tells nothing, debits nothing and leaves the key free', async () => {
+    const broken = await startApi({ pool });
+    const open = broken.deps.writer.open;
+    const logged: object[] = [];
+    broken.deps.log.error = details => void logged.push(details);
+    broken.deps.writer.open = () => Promise.reject(new Error('secret detail'));
+    const unlucky = partnerAt(broken.address, testKey);
+    const balance = (await partner.get('/v1/balance')).json.balance_usdt;
+    const body = { qr_url: newLink(10_000) };
+    const failed = await unlucky.pay(body, 'after an error');
+    expect({ status: failed.status, code: failed.json.error.code }).toEqual({
+      status: 500,
+      code: 'internal_error',
+    });
+    expect(failed.text).not.toContain('secret detail');
+    expect(logged).toEqual([{ err: new Error('secret detail'), request_id: failed.json.error.request_id }]);
+    expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(balance);
+    broken.deps.writer.open = open;
+    const retried = await unlucky.pay(body, 'after an error');
+    expect(retried.json.status).toBe('succeeded');
+    expect(retried.headers.has('idempotent-replayed')).toBe(false);
+  });
+});
+
+describe('once a payment is debited', () => {
+  test('an error of our own is not a refusal: the payment stands and ends later', async () => {
+    const broken = await startApi({ pool });
+    const { finish } = broken.deps.writer;
+    broken.deps.writer.finish = () => Promise.reject(new Error('the database is gone'));
+    const unlucky = partnerAt(broken.address, testKey);
+    const body = { qr_url: newLink(10_000) };
+    const answered = await unlucky.pay(body, 'debited');
+    expect(answered.json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
+    broken.deps.writer.finish = finish;
+    broken.deps.clock = { ...systemClock, nowMs: () => Date.now() + 61_000 };
+    await recoverDuePayments(broken.deps);
+    expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
+  });
+
+  test('an answer that got lost on the way from the database is found by its key, and the payment goes on', async () => {
+    const broken = await startApi({ pool });
+    const { open } = broken.deps.writer;
+    broken.deps.writer.open = async opening => {
+      await open(opening);
+      throw new Error('the connection broke after the commit');
+    };
+    const answered = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) }, 'committed');
+    expect({ status: answered.status, payment: answered.json.status }).toEqual({
+      status: 200,
+      payment: 'succeeded',
+    });
+  });
+
+  test('no database is a temporary error', async () => {
+    const broken = await startApi({ pool });
+    const gone = Object.assign(new Error('connect ECONNREFUSED'), {
+      code: 'ECONNREFUSED',
+      syscall: 'connect',
+    });
+    broken.deps.writer.open = () => Promise.reject(gone);
+    const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
+    expect({ status: failed.status, code: failed.json.error.code }).toEqual({
+      status: 503,
+      code: 'gateway_unavailable',
+    });
+  });
+
+  test('a database that cannot keep up is a temporary error too', async () => {
+    const somebody = await pool.connect();
+    await somebody.query('BEGIN');
+    await somebody.query('SELECT FROM accounts FOR UPDATE');
+    const failed = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+    await somebody.query('ROLLBACK');
+    somebody.release();
+    expect({ status: failed.status, code: failed.json.error.code }).toEqual({
+      status: 503,
+      code: 'gateway_unavailable',
+    });
+  });
+});
+
+test('a server that closes waits only for those who wait for an answer', async () => {
+  const { deps } = await startApi({ pool });
+  const server = await createServer(deps);
+  let answer = () => {};
+  server.get('/slow', () => new Promise(resolve => (answer = () => resolve({ ok: true }))));
+  await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const open = (text: string) => {
+    const socket = connect(port, '127.0.0.1', () => void socket.write(text));
+    let received = '';
+    socket.on('data', chunk => (received += chunk));
+    return { socket, ended: new Promise<string>(resolve => socket.once('close', () => resolve(received))) };
+  };
+  const headers = 'Host: x\r\nContent-Length: 10\r\n\r\n';
+  const idle = [
+    open(''),
+    open('GET /v1/ping HTTP/1.1\r\n'),
+    open(`POST /v1/quote HTTP/1.1\r\n${headers}{"amount`),
+  ];
+  const waiting = open('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await vi.waitFor(async () =>
+    expect(
+      await new Promise(resolve => server.server.getConnections((_error, count) => resolve(count))),
+    ).toBe(4),
+  );
+  const closed = server.close();
+  await Promise.all(idle.map(({ ended }) => ended));
+  answer();
+  expect(await waiting.ended).toContain('200 OK');
+  await closed;
+});

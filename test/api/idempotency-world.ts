@@ -1,0 +1,22 @@
+import { beforeEach } from 'vitest';
+import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+
+/** The API by a clock that is turned by hand, with a fresh rate before every test. */
+export async function startIdempotencyWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const { address, deps } = await startApi({ pool, clock });
+  const audit = auditContextOf(pool);
+  beforeEach(() => setRate(pool, clock));
+
+  async function newPartner() {
+    const customer = await createCustomer(pool);
+    return { ...partnerAt(address, customer.testKey), ...customer };
+  }
+  return { pool, clock, address, deps, audit, newPartner };
+}
+
+export const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error.code}`;
+export const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';

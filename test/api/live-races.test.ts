@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import { listAlarms } from '../../src/alarms/index.ts';
+import type { Queryable } from '../../src/db/pool.ts';
+import type { Gateway } from '../../src/gateway/index.ts';
+import { findPartner } from '../../src/partners/index.ts';
+import { type Creation, createPayment, recoverDuePayments } from '../../src/payments/index.ts';
+import { newLink } from '../helpers/api.ts';
+import type { createFundedPartner } from '../helpers/database.ts';
+import { failed, full, startLiveWorld } from './live-world.ts';
+
+const { pool, clock, deps, rowsOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } =
+  await startLiveWorld();
+
+describe('crashes and races', () => {
+  const never = new Promise<never>(() => {});
+
+  async function callerOf(partnerId: Awaited<ReturnType<typeof createFundedPartner>>, mode: 'live' | 'test') {
+    return { partnerId, mode, limits: (await findPartner(pool, partnerId))!.limits };
+  }
+  const requestFor = (qrUrl: string, idempotencyKey = randomUUID()) => ({
+    qrUrl,
+    amountKopecks: undefined,
+    externalId: null,
+    metadata: new Map(),
+    idempotencyKey,
+  });
+
+  test.each([
+    ['before the gateway heard of it', () => never, 'failed', 'not_executed'],
+    [
+      'after the gateway had paid',
+      (order: Parameters<Gateway['pay']>[0]) => deps.gateway.pay(order).then(() => never),
+      'succeeded',
+      null,
+    ],
+  ])('a process that dies %s leaves a row that says what to do', async (_case, pay, status, code) => {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith();
+    const dying = { ...deps, gateway: { ...deps.gateway, pay } };
+    void createPayment(dying, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    await untilRow(qr.qrc_id);
+    if (status === 'succeeded') await untilBank(qr.qrc_id, 'paid');
+    await recoverAfter(59_999);
+    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status: 'processing' }]);
+    await recoverAfter(1);
+    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status, error_code: code }]);
+  });
+
+  test.each([
+    [15_000, 'succeeded', null],
+    [15_001, 'failed', 'gateway_declined'],
+    [15_002, 'succeeded', null],
+  ])(
+    'a process that dies in test mode over %i kopecks: the outcome is the promised one',
+    async (kopecks, status, code) => {
+      const { partnerId } = await newCustomer();
+      const link = newLink(kopecks);
+      const dying = { ...deps, writer: { ...deps.writer, finish: () => never } };
+      void createPayment(dying, await callerOf(partnerId, 'test'), requestFor(link));
+      const qrcId = new URL(link).pathname.slice(1);
+      await untilRow(qrcId);
+      await recoverAfter(60_000);
+      expect(await rowsOf(qrcId)).toMatchObject([{ status, error_code: code }]);
+    },
+  );
+
+  test('a repeat that meets its first just as that is refused hears the refusal', async () => {
+    const { partnerId } = await newCustomer();
+    const caller = await callerOf(partnerId, 'live');
+    const qr = await qrWith(
+      { on: 'pay', kind: 'delay', ms: 200, times: 1 },
+      { on: 'pay', kind: 'busy', times: 1 },
+    );
+    const request = requestFor(qr.link);
+    const first = createPayment(deps, caller, request);
+    await untilRow(qr.qrc_id);
+    // It looked for its key before the first was there, and looks at the first when that is over.
+    const db: Queryable = {
+      query: async statement => {
+        if (statement.name === 'find payment by key') return { rows: [] } as never;
+        if (statement.name === 'find payment') await first;
+        return pool.query(statement);
+      },
+    };
+    const repeat = await createPayment({ ...deps, db }, caller, request);
+    expect(repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+    expect(await first).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+  });
+
+  test('a refusal that comes after the payment was voided does not unbind its key', async () => {
+    const { partner, balance } = await newCustomer();
+    const qr = await qrWith(
+      { on: 'pay', kind: 'delay', ms: 400, times: 1 },
+      { on: 'pay', kind: 'busy', times: 1 },
+    );
+    const key = randomUUID();
+    const paying = partner.pay({ qr_url: qr.link }, key);
+    await untilRow(qr.qrc_id);
+    await recoverAfter(60_000);
+    const answer = await paying;
+    expect(answer).toMatchObject({ status: 200, json: failed('not_executed') });
+    expect((await partner.pay({ qr_url: qr.link }, key)).text).toBe(answer.text);
+    expect(await balance()).toBe(full);
+  });
+
+  test('a gateway that contradicts itself changes nothing that is terminal and raises an alarm', async () => {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith();
+    let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
+    const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
+    const contradictory = { ...deps, gateway: { ...deps.gateway, pay } };
+    const paying = createPayment(contradictory, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    await untilRow(qr.qrc_id);
+    await recoverAfter(60_000);
+    answer({ outcome: 'succeeded', orderId: 'ord_late' });
+    const { payment } = (await paying) as Extract<Creation, { outcome: 'payment' }>;
+    expect([payment.status, payment.errorCode]).toEqual(['failed', 'not_executed']);
+    expect(await listAlarms(pool, { cleared: false })).toContainEqual(
+      expect.objectContaining({ kind: 'gateway_contradiction', subject: payment.paymentId, times: 1 }),
+    );
+  });
+
+  test('a rate that goes stale between reading and debiting closes the payment and debits nothing', async () => {
+    const { partnerId, balance } = await newCustomer();
+    const qr = await qrWith();
+    const resolve: Gateway['resolve'] = async qrUrl => {
+      clock.advance(300_001);
+      return deps.gateway.resolve(qrUrl);
+    };
+    const slow = { ...deps, gateway: { ...deps.gateway, resolve } };
+    const creation = await createPayment(slow, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    expect(creation).toEqual({ outcome: 'refused', code: 'rate_unavailable' });
+    expect([await balance(), await rowsOf(qr.qrc_id)]).toEqual([full, []]);
+  });
+
+  test('two who recover at once finish a payment once', async () => {
+    const { inHaste, balance } = await newCustomer();
+    const qrs = await Promise.all(
+      Array.from({ length: 8 }, () => qrWith({ on: 'pay', kind: 'answer_lost', times: 1 })),
+    );
+    await Promise.all(qrs.map(qr => inHaste.pay({ qr_url: qr.link })));
+    clock.advance(2_000);
+    const polled = vi.spyOn(deps.gateway, 'poll');
+    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(deps)));
+    const ids = polled.mock.calls.map(([{ paymentId }]) => paymentId);
+    polled.mockRestore();
+    expect(ids).toHaveLength(new Set(ids).size);
+    const { data } = (await inHaste.get('/v1/payments?status=succeeded')).json;
+    expect([data.length, await balance()]).toEqual([8, '987.027024']);
+  });
+
+  test('a payment that recovery stumbles over does not hold up the others', async () => {
+    const [one, other] = [await newCustomer(), await newCustomer()];
+    const qrs = [
+      await qrWith({ on: 'pay', kind: 'answer_lost', times: 1 }),
+      await qrWith({ on: 'pay', kind: 'answer_lost', times: 1 }),
+    ];
+    const { id } = (await one.inHaste.pay({ qr_url: qrs[0]!.link })).json;
+    await other.inHaste.pay({ qr_url: qrs[1]!.link });
+    clock.advance(2_000);
+    const poll: Gateway['poll'] = order =>
+      order.paymentId === id ? Promise.reject(new Error('a bug')) : deps.gateway.poll(order);
+    await recoverDuePayments({ ...deps, gateway: { ...deps.gateway, poll } }).catch(() => {});
+    await vi.waitFor(async () =>
+      expect(await rowsOf(qrs[1]!.qrc_id)).toMatchObject([{ status: 'succeeded' }]),
+    );
+    await recoverAfter(30_000);
+    expect(await rowsOf(qrs[0]!.qrc_id)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});

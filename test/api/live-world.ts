@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { idFromUuid } from '../../src/base/ids.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+interface Row {
+  id: string;
+  status: string;
+  status_detail: string | null;
+  error_code: string | null;
+  gateway_order_id: string | null;
+}
+
+/**
+ * Two services with one simulated bank. After every test the ledger is verified, and every payment that the bank has
+ * paid must be one that the partner sees as paid.
+ */
+export async function startLiveWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const simulator = await startSimulator();
+  const common = { pool, clock, gatewayUrl: simulator.address };
+  /** Waits for an outcome for as long as the clock stands. */
+  const patient = await startApi({ ...common, answerWithinMs: 60_000 });
+  /** Answers at once with what it knows. */
+  const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 300 });
+  const { deps } = patient;
+
+  beforeEach(async () => {
+    await simulator.call('DELETE', '/sim/faults');
+    clock.advance(1);
+    await setRate(pool, clock);
+  });
+
+  const rowsOf = async (qrcId: string) =>
+    (
+      await pool.query<Row>(
+        'SELECT id, status, status_detail, error_code, gateway_order_id FROM payments WHERE qrc_id = $1 ORDER BY id',
+        [qrcId],
+      )
+    ).rows;
+  const orderOf = async (paymentId: string) => (await simulator.call('GET', `/orders/${paymentId}`)).body;
+
+  afterEach(async () => {
+    expect((await verifyLedger(pool)).findings).toEqual([]);
+    const { rows } = await pool.query<Row>(`SELECT id, status FROM payments WHERE mode = 'live'`);
+    const idsOf = (status: string) =>
+      rows.filter(row => row.status === status).map(row => idFromUuid('pay', row.id) as string);
+    const unfinished = new Set(idsOf('processing'));
+    const { orders, next_cursor } = (await simulator.call('GET', '/orders?limit=1000')).body;
+    expect(next_cursor).toBeNull();
+    const paid = orders
+      .filter((order: { state: string }) => order.state === 'succeeded')
+      .map((order: { payment_id: string }) => order.payment_id)
+      .filter((id: string) => !unfinished.has(id));
+    expect(paid.toSorted()).toEqual(idsOf('succeeded').toSorted());
+  });
+
+  async function newCustomer(liveMicroUsdt?: bigint) {
+    const customer = await createCustomer(pool, liveMicroUsdt);
+    const partner = partnerAt(patient.address, customer.liveKey);
+    const inHaste = partnerAt(hasty.address, customer.liveKey);
+    const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;
+    return { ...customer, partner, inHaste, balance };
+  }
+
+  async function qrWith(...faults: object[]) {
+    const qr = await makeQr(simulator);
+    for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
+    return qr;
+  }
+
+  /** Waits until a payment for the code is stored and fits. */
+  const untilRow = (qrcId: string, fits: (row: Row) => boolean = () => true) =>
+    vi.waitFor(async () => expect((await rowsOf(qrcId)).some(fits)).toBe(true), {
+      timeout: 5_000,
+      interval: 10,
+    });
+
+  /** Waits until the bank has finished with the code. */
+  const untilBank = (qrcId: string, state: 'paid' | 'open') =>
+    vi.waitFor(
+      async () => expect((await simulator.call('GET', `/sim/qrs/${qrcId}`)).body.state).toBe(state),
+      {
+        timeout: 5_000,
+        interval: 10,
+      },
+    );
+
+  async function recoverAfter(ms: number): Promise<void> {
+    clock.advance(ms);
+    await recoverDuePayments(deps);
+  }
+
+  return {
+    pool,
+    clock,
+    simulator,
+    common,
+    patient,
+    hasty,
+    deps,
+    rowsOf,
+    orderOf,
+    newCustomer,
+    qrWith,
+    untilRow,
+    untilBank,
+    recoverAfter,
+  };
+}
+
+export const full = '1000.000000';
+/** After one payment of 150 rubles at 92.50. */
+export const less = '998.378378';
+
+export const failed = (code: string) => ({
+  status: 'failed',
+  status_detail: 'gateway_declined',
+  settled_at: expect.any(String),
+  error: { code, message: expect.any(String) },
+});
+export const underReview = {
+  status: 'processing',
+  status_detail: 'manual_review',
+  settled_at: null,
+  error: null,
+};

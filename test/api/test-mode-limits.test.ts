@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
+import { createPartner, setLimits, setSuspended } from '../../src/partners/index.ts';
+import { recoverDuePayments } from '../../src/payments/index.ts';
+import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { codeOf, startTestModeWorld } from './test-mode-world.ts';
+
+const { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened } =
+  await startTestModeWorld();
+
+describe('the daily limit', () => {
+  test('counts what is paid and what is under way', async () => {
+    const partner = await newPartner({ dailyKopecks: 30_002n });
+    const outcomes = [];
+    for (const kopecks of [10_000, 10_002, 10_005, 10_000, 1_000])
+      outcomes.push(codeOf(await partner.pay({ qr_url: newLink(kopecks) })));
+    expect(outcomes).toEqual([
+      '200 succeeded',
+      '200 processing',
+      '403 daily_limit_exceeded',
+      '200 succeeded',
+      '403 daily_limit_exceeded',
+    ]);
+  });
+
+  test('is given back by a payment that fails', async () => {
+    const partner = await newPartner({ dailyKopecks: 10_001n });
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_001) }))).toBe('200 failed');
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
+    expect(codeOf(await partner.pay({ qr_url: newLink(1_000) }))).toBe('403 daily_limit_exceeded');
+  });
+
+  test('begins anew with the day in UTC', async () => {
+    const partner = await newPartner({ dailyKopecks: 10_000n });
+    const dayMs = 86_400_000;
+    clock.advance(dayMs - (clock.nowMs() % dayMs) - 1);
+    await setRate(pool, clock);
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('403 daily_limit_exceeded');
+    clock.advance(1);
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('403 daily_limit_exceeded');
+  });
+
+  test('of zero lets nothing through, and none lets everything', async () => {
+    const closed = await newPartner({ dailyKopecks: 0n });
+    expect(codeOf(await closed.pay({ qr_url: newLink(1_000) }))).toBe('403 daily_limit_exceeded');
+    await expectNothingHappened(closed);
+    const open = await newPartner({ dailyKopecks: null });
+    for (let count = 0; count < 5; count++)
+      expect(codeOf(await open.pay({ qr_url: newLink(10_000_000) }))).toBe('200 succeeded');
+  });
+});
+
+describe('concurrent payments', () => {
+  test('are as many as the limit; the next is busy until one ends', async () => {
+    const partner = await newPartner({ concurrent: 2 });
+    const outcomes = [];
+    for (let count = 0; count < 3; count++)
+      outcomes.push(codeOf(await partner.pay({ qr_url: newLink(10_002) })));
+    expect(outcomes).toEqual(['200 processing', '200 processing', '503 gateway_busy']);
+    expect((await balanceOf(partner)).heldMicroUsdt).toBe(2n * 1_081_298n);
+    clock.advance(30_000);
+    await recoverDuePayments(deps);
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_002) }))).toBe('200 processing');
+  });
+
+  test('that have ended hold no slot', async () => {
+    const partner = await newPartner({ concurrent: 1 });
+    const outcomes = [];
+    for (const kopecks of [10_000, 10_001, 10_003, 10_000])
+      outcomes.push(codeOf(await partner.pay({ qr_url: newLink(kopecks) })));
+    expect(outcomes).toEqual(['200 succeeded', '200 failed', '409 qr_changed', '200 succeeded']);
+  });
+
+  test('are two for a new partner, and test and live are counted apart', async () => {
+    const { partnerId } = await createPartner(audit, 'Newcomer');
+    const partner = partnerAt(address, await issueKey(pool, partnerId, 'test'));
+    const outcomes = [];
+    for (let count = 0; count < 3; count++)
+      outcomes.push(codeOf(await partner.pay({ qr_url: newLink(10_002) })));
+    expect(outcomes).toEqual(['200 processing', '200 processing', '503 gateway_busy']);
+    // Live mode asks the gateway, of which there is none here; what matters is that it got that far.
+    const live = partnerAt(address, await issueKey(pool, partnerId, 'live'));
+    expect(codeOf(await live.pay({ qr_url: newLink(10_002) }))).toBe('503 gateway_unavailable');
+  });
+});
+
+describe('a QR code under way', () => {
+  test('is not paid again by the same partner, with whatever key, until it has ended', async () => {
+    const partner = await newPartner();
+    const link = newLink(10_002);
+    const first = await partner.pay({ qr_url: link });
+    expect(codeOf(await partner.pay({ qr_url: link }))).toBe('409 duplicate_qr_in_flight');
+    expect((await partner.get('/v1/payments')).json.data).toEqual([first.json]);
+    expect((await balanceOf(partner)).heldMicroUsdt).toBe(1_081_298n);
+    clock.advance(30_000);
+    await recoverDuePayments(deps);
+    expect(codeOf(await partner.pay({ qr_url: link }))).toBe('200 processing');
+  });
+
+  test('is known by its code and not by the rest of the link', async () => {
+    const partner = await newPartner();
+    const link = newLink(10_002);
+    await partner.pay({ qr_url: link });
+    for (const same of [
+      link.replace('sum=10002', 'sum=20000'),
+      link.replace('https://qr.', 'https://web.qr.'),
+      link.replace('https', 'bank100000000004'),
+    ]) {
+      expect(codeOf(await partner.pay({ qr_url: same }))).toBe('409 duplicate_qr_in_flight');
+    }
+  });
+
+  test('may be paid by another partner, and with a test key of this one it is not in the way of live', async () => {
+    const [first, second] = [await newPartner(), await newPartner()];
+    const link = newLink(10_002);
+    expect(codeOf(await first.pay({ qr_url: link }))).toBe('200 processing');
+    expect(codeOf(await second.pay({ qr_url: link }))).toBe('200 processing');
+    // Live mode asks the gateway, of which there is none here; what matters is that it got that far.
+    const live = partnerAt(address, first.liveKey);
+    expect(codeOf(await live.pay({ qr_url: link }))).toBe('503 gateway_unavailable');
+  });
+
+  test('is free again after a refusal', async () => {
+    const partner = await newPartner({ maxKopecks: 1_000_000_000n });
+    const link = newLink();
+    expect(codeOf(await partner.pay({ qr_url: link, amount_rub: 1_000_000 }))).toBe(
+      '402 insufficient_balance',
+    );
+    expect(codeOf(await partner.pay({ qr_url: link, amount_rub: 100 }))).toBe('200 succeeded');
+  });
+});
+
+describe('payments decided in one statement', () => {
+  test('do not stand in the way of each other when they are refused', async () => {
+    const partner = await newPartner({ maxKopecks: 1_000_000_000n });
+    const gathering = await startApi({ pool, clock });
+    const { open } = gathering.deps.writer;
+    const openings: Parameters<typeof open>[0][] = [];
+    gathering.deps.writer.open = opening => {
+      openings.push(opening);
+      return Promise.reject(new Error('not yet'));
+    };
+    const gatherer = partnerAt(gathering.address, partner.testKey);
+    const link = newLink();
+    // While the first is under way, the other two gather.
+    await gatherer.pay({ qr_url: newLink(10_000) });
+    await gatherer.pay({ qr_url: link, amount_rub: 1_000_000 });
+    await gatherer.pay({ qr_url: link, amount_rub: 100 });
+    const results = await Promise.all(openings.map(open));
+    expect(results.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
+  });
+});
+
+describe('the operator', () => {
+  test.each(['Test recipient', ' TEST  RECIPIENT ', 'test'])('blocks the recipient %j', async name => {
+    const partner = await newPartner();
+    await blockRecipient(audit, name);
+    const link = newLink(10_000);
+    expect(codeOf(await partner.pay({ qr_url: link }, 'blocked'))).toBe('403 recipient_blocked');
+    expect((await partner.post('/v1/qr/resolve', { body: { qr_url: link } })).json.payable).toBe(false);
+    await expectNothingHappened(partner);
+    await unblockRecipient(audit, name);
+    expect(codeOf(await partner.pay({ qr_url: link }, 'blocked'))).toBe('200 succeeded');
+  });
+
+  test('closes for maintenance: no new payments, everything else goes on', async () => {
+    const partner = await newPartner();
+    const running = await partner.pay({ qr_url: newLink(10_002) });
+    await setMaintenance(audit, true);
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'paused'))).toBe('503 maintenance');
+    for (const path of [
+      '/v1/ping',
+      '/v1/balance',
+      '/v1/rate',
+      '/v1/payments',
+      `/v1/payments/${running.json.id}`,
+    ])
+      expect((await partner.get(path)).status).toBe(200);
+    expect((await partner.post('/v1/quote', { body: { amount_rub: 1 } })).status).toBe(200);
+    expect((await partner.post('/v1/qr/resolve', { body: { qr_url: newLink(10_000) } })).status).toBe(200);
+    clock.advance(30_000);
+    await recoverDuePayments(deps);
+    expect((await partner.get(`/v1/payments/${running.json.id}`)).json.status).toBe('succeeded');
+    await setMaintenance(audit, false);
+    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'paused'))).toBe('200 succeeded');
+  });
+});
+
+describe('several objections at once', () => {
+  test('are raised in the order of the decisions, and none of them debits', async () => {
+    const proxied = await startApi({ pool, clock, trustProxy: ['127.0.0.1'] });
+    const partner = await newPartner({ createRps: 1, createBurst: 1, concurrent: 1, dailyKopecks: 10_002n });
+    const key = await issueKey(pool, partner.partnerId, 'test', ['192.0.2.1']);
+    const running = newLink(10_002);
+    expect(codeOf(await partner.pay({ qr_url: running }, 'known'))).toBe('200 processing');
+    await setMaintenance(audit, true);
+    await blockRecipient(audit, 'Test recipient');
+    await setSuspended(audit, partner.partnerId, true);
+
+    let [token, from, idempotencyKey] = [`${key}0`, '198.51.100.1', 'known' as string | undefined];
+    let body: object | undefined;
+    const attempt = async () => {
+      const answer = await partnerAt(proxied.address, token).post('/v1/payments', {
+        ...(body ? { body } : { raw: '{broken' }),
+        headers: {
+          'x-forwarded-for': from,
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        },
+      });
+      return answer.json.detail ? 'malformed' : (answer.json.error?.code ?? answer.json.status);
+    };
+    const soon = { interval: 1 };
+
+    expect(await attempt()).toBe('unauthorized');
+    token = key;
+    expect(await attempt()).toBe('ip_not_allowed');
+    from = '192.0.2.1';
+    await expect.poll(attempt, soon).toBe('partner_suspended');
+    await setSuspended(audit, partner.partnerId, false);
+    await expect.poll(attempt, soon).toBe('rate_limited');
+    await setLimits(audit, partner.partnerId, { createRps: 1_000, createBurst: 1_000 });
+    clock.advance(301_000);
+    await expect.poll(attempt, soon).toBe('malformed');
+    body = { qr_url: 'nonsense', amount_rub: '5.00' };
+    idempotencyKey = undefined;
+    expect(await attempt()).toBe('missing_idempotency_key');
+    idempotencyKey = 'é';
+    expect(await attempt()).toBe('invalid_request');
+    idempotencyKey = 'known';
+    expect(await attempt()).toBe('idempotency_conflict');
+    idempotencyKey = 'fresh';
+    expect(await attempt()).toBe('maintenance');
+    await setMaintenance(audit, false);
+    expect(await attempt()).toBe('rate_unavailable');
+    await setRate(pool, clock);
+    expect(await attempt()).toBe('invalid_qr');
+    body = { qr_url: running.replace('type=02', 'type=03'), amount_rub: '5.00' };
+    expect(await attempt()).toBe('unsupported_qr');
+    body = { qr_url: running.replace(/\?.*/, '') };
+    expect(await attempt()).toBe('unsupported_variable_amount');
+    body = { qr_url: running.replace('10002', '503'), amount_rub: '5.00' };
+    expect(await attempt()).toBe('amount_mismatch');
+    body = { qr_url: running.replace('10002', '503') };
+    expect(await attempt()).toBe('invalid_request');
+    body = { qr_url: running.replace('10002', '999999903') };
+    expect(await attempt()).toBe('amount_limit_exceeded');
+    await setLimits(audit, partner.partnerId, { maxKopecks: 1_000_000_000n });
+    await expect.poll(attempt, soon).toBe('recipient_blocked');
+    await unblockRecipient(audit, 'Test recipient');
+    expect(await attempt()).toBe('qr_changed');
+    body = { qr_url: running.replace('10002', '999999900') };
+    expect(await attempt()).toBe('duplicate_qr_in_flight');
+    body = { qr_url: newLink(999_999_900) };
+    expect(await attempt()).toBe('gateway_busy');
+    await setLimits(audit, partner.partnerId, { concurrent: 2 });
+    expect(await attempt()).toBe('daily_limit_exceeded');
+    await setLimits(audit, partner.partnerId, { dailyKopecks: null });
+    expect(await attempt()).toBe('insufficient_balance');
+    expect((await balanceOf(partner)).heldMicroUsdt).toBe(1_081_298n);
+    expect((await balanceOf(partner)).settledMicroUsdt).toBe(0n);
+    body = { qr_url: newLink(10_000) };
+    expect(await attempt()).toBe('succeeded');
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeEach, expect } from 'vitest';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
+import { type Limits, setLimits } from '../../src/partners/index.ts';
+import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+
+/** The API by a clock that is turned by hand; at the end of the test file the ledger is verified. */
+export async function startTestModeWorld() {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  const { address, deps } = await startApi({ pool, clock });
+  const audit = auditContextOf(pool);
+  beforeEach(() => setRate(pool, clock));
+  afterAll(async () => {
+    expect((await verifyLedger(pool)).findings).toEqual([]);
+  });
+
+  async function newPartner(limits: Partial<Limits> = {}) {
+    const { partnerId, testKey, liveKey } = await createCustomer(pool);
+    await setLimits(audit, partnerId, limits);
+    return { ...partnerAt(address, testKey), partnerId, testKey, liveKey };
+  }
+  type Partner = Awaited<ReturnType<typeof newPartner>>;
+
+  const balanceOf = async ({ partnerId }: Partner) => (await readBalances(pool, partnerId)).test;
+
+  /** Nothing debited, nothing listed. */
+  async function expectNothingHappened(partner: Partner) {
+    expect(await balanceOf(partner)).toEqual(untouched);
+    expect((await partner.get('/v1/payments')).json.data).toEqual([]);
+  }
+  return { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened };
+}
+
+export const untouched = { availableMicroUsdt: 10_000_000_000n, heldMicroUsdt: 0n, settledMicroUsdt: 0n };
+export const codeOf = ({ status, json }: Answer) => `${status} ${json.status ?? json.error.code}`;

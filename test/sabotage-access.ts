@@ -22,7 +22,7 @@ export const accessSabotages: Sabotage[] = [
     guard: 'the look at the role',
     ...guardFile,
     ...roles,
-    piece: /!mayOperator\(operator\.role, needs!\)/,
+    piece: /!roleHasPermission\(operator\.role, needs!\)/,
     instead: 'false',
     noticedBy: 'POST /operators',
   },
@@ -74,7 +74,7 @@ export const accessSabotages: Sabotage[] = [
   {
     guard: 'the pages that ask by themselves',
     ...sessions,
-    piece: /isSignOfLife && clock/,
+    piece: /isUserActivity && clock/,
     instead: 'clock',
     noticedBy: 'is not kept alive',
   },
@@ -104,6 +104,6 @@ export const accessSabotages: Sabotage[] = [
     file: 'src/operators/operators.ts',
     ...operators,
     piece: /await tx\.query\(\{ text: 'LOCK TABLE operators IN SHARE ROW EXCLUSIVE MODE' \}\);/,
-    noticedBy: 'of two who remove each other',
+    noticedBy: 'two admins who remove each other',
   },
 ];

@@ -220,7 +220,7 @@ const sabotages: Sabotage[] = [
     guard: 'the right of whoever approves',
     file: 'src/approvals/decide.ts',
     ...approvals,
-    piece: /if \(!\(await mayStill\([^\n]*/,
+    piece: /if \(!\(await hasPermissionNow\([^\n]*/,
     instead: '',
     noticedBy: 'nobody approves who',
   },

@@ -2,7 +2,7 @@ import type { Id } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
-import { mayStill, wasEnrolledBy } from '../operators/index.ts';
+import { hasPermissionNow, wasEnrolledBy } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
 import { thresholdsChange } from './ask.ts';
 import {
@@ -40,7 +40,8 @@ export const approveRequest = (
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await mayStill(tx, operator.operatorId, neededFor[request.kind]))) return { outcome: 'forbidden' };
+    if (!(await hasPermissionNow(tx, operator.operatorId, neededFor[request.kind])))
+      return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
     if (await wasEnrolledBy(tx, operator.name, request.askedName)) return { outcome: 'let_in_by_asker' };
     const carried = await carryOut(tx, audit, request);
@@ -60,7 +61,8 @@ export const refuseRequest = (
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await mayStill(tx, operator.operatorId, neededFor[request.kind]))) return { outcome: 'forbidden' };
+    if (!(await hasPermissionNow(tx, operator.operatorId, neededFor[request.kind])))
+      return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
     await decide(tx, audit, operator, request, 'refused');
     return { outcome: 'done' };

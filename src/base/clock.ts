@@ -1,7 +1,7 @@
-/** Time is always asked of a clock that was handed in, so that tests can turn it. */
+/** The source of time is always passed in, so that tests can control it. */
 export interface Clock {
   nowMs(): number;
-  /** Resolves when the time has passed, or at once when the signal says that nobody waits any more. */
+  /** Resolves after `ms`, or as soon as the signal aborts; it never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

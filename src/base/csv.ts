@@ -1,8 +1,8 @@
-/** What a spreadsheet would take for a formula; with an apostrophe before it, it is text. */
+/** CSV injection: a spreadsheet runs such a cell as a formula, unless an apostrophe stands before it. */
 const looksLikeFormula = /^[=+\-@\t\r]/;
 const isNumber = /^-?\d+(\.\d+)?$/;
 
-/** One line of RFC 4180, with `\n` at its end. */
+/** One RFC 4180 line, ending with `\n`. */
 export const csvLine = (cells: (string | number | bigint | null)[]) => `${cells.map(toCell).join(',')}\n`;
 
 function toCell(cell: string | number | bigint | null): string {

@@ -12,23 +12,23 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
 const wellFormed = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** Random bytes are cheaper by the page: an id is made for every request. */
-const randomPage = Buffer.allocUnsafe(8 * 512);
-let randomUsed = randomPage.length;
+/** Random bytes are generated in bulk, which is cheaper: every request gets an id. */
+const randomPool = Buffer.allocUnsafe(8 * 512);
+let randomUsed = randomPool.length;
 
 function takeRandom(target: Buffer, at: number): void {
-  if (randomUsed === randomPage.length) {
-    randomFillSync(randomPage);
+  if (randomUsed === randomPool.length) {
+    randomFillSync(randomPool);
     randomUsed = 0;
   }
-  randomPage.copy(target, at, randomUsed, randomUsed + 8);
+  randomPool.copy(target, at, randomUsed, randomUsed + 8);
   randomUsed += 8;
 }
 
-/** The last moment that each clock gave an id, with a counter of those that have it in common. */
+/** Per clock: the millisecond of its newest id, and how many ids have that millisecond. */
 const moments = new WeakMap<Clock, { ms: number; sequence: number }>();
 
-/** Behind the one before it, even if the clock is not. */
+/** Always after the previous one, even when the clock stands still or goes back. */
 function nextMoment(clock: Clock): { ms: number; sequence: number } {
   const moment = moments.get(clock) ?? { ms: 0, sequence: 0 };
   moments.set(clock, moment);
@@ -43,7 +43,7 @@ function nextMoment(clock: Clock): { ms: number; sequence: number } {
   return moment;
 }
 
-/** 48 bits of milliseconds, 12 of a counter that keeps ids by one clock in order, 62 random ones. */
+/** 48 bits of milliseconds, a 12-bit counter that keeps the ids of one clock in order, 62 random bits. */
 function uuidV7(clock: Clock): Buffer {
   const { ms, sequence } = nextMoment(clock);
   const bytes = Buffer.allocUnsafe(16);
@@ -54,7 +54,7 @@ function uuidV7(clock: Clock): Buffer {
   return bytes;
 }
 
-/** Five bits a character, from the left; the first has only three, as 26 of them would hold two bits too many. */
+/** Five bits per character, from the left. The first carries only three: 26 characters hold 130 bits. */
 function toBase32(bytes: Buffer): string {
   let text = '';
   for (let bit = -2; bit < 128; bit += 5) {
@@ -71,7 +71,7 @@ export const newId = <Kind extends IdKind>(kind: Kind, clock: Clock): Id<Kind> =
 export const idFromUuid = <Kind extends IdKind>(kind: Kind, uuid: string): Id<Kind> =>
   `${kind}_${toBase32(Buffer.from(uuid.replaceAll('-', ''), 'hex'))}`;
 
-/** Reads what somebody typed or sent; anything that this service could not have issued is undefined. */
+/** Parses untrusted text; undefined for anything that this service cannot have issued. */
 export function parseId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind> | undefined {
   const fits = text.length === kind.length + 1 + suffixLength && text.startsWith(`${kind}_`);
   return fits && wellFormed.test(text.slice(kind.length + 1)) ? (text as Id<Kind>) : undefined;
@@ -93,11 +93,11 @@ export function uuidFromId(id: Id<IdKind>): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** When it was made, by the clock of whoever made it. */
+/** Milliseconds since the epoch, by the clock of the process that made the id. */
 export const timeOfId = (id: Id<IdKind>) => Number.parseInt(uuidFromId(id).replace('-', '').slice(0, 12), 16);
 
-/** No id made at that time or later has a smaller UUID. */
-export function leastUuidAt(ms: number): string {
+/** The lower bound for range queries: no id made at that time or later has a smaller UUID. */
+export function minUuidAt(ms: number): string {
   const hex = Math.max(0, ms).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

@@ -1,7 +1,9 @@
 /**
- * JSON that comes back as it was sent. `JSON.parse` rounds `12345678901234567890`, turns `1.10` into `1.1`, moves
- * keys that look like numbers to the front and treats `__proto__` as special; partners' `metadata` must survive
- * all four. So objects are Maps (they keep the order of every key) and numbers keep their source text.
+ * Lossless JSON: a value is returned exactly as it was sent. `JSON.parse` rounds `12345678901234567890`, turns `1.10`
+ * into `1.1`, moves keys that look like numbers to the front and treats `__proto__` as special; partners' `metadata`
+ * must survive all four. So objects are Maps (they keep the order of the keys) and numbers keep their source text.
+ *
+ * Written by hand: no library keeps number text, key order and our rule for duplicate keys (the last one counts).
  */
 export class JsonNumber {
   readonly source: string;
@@ -21,7 +23,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Deep enough for anything sane, shallow enough that no input can exhaust the stack. */
+/** No real metadata nests this deep, and no input within it can exhaust the stack. */
 const maxDepth = 256;
 
 const whitespace = /[ \t\n\r]*/y;
@@ -108,7 +110,7 @@ export function stringifyJson(value: JsonValue): string {
   return JSON.stringify(value);
 }
 
-/** One text for all ways to write the same value: keys sorted, numbers by their worth (`1.10` and `11e-1` are one). */
+/** The same text for equal values: keys sorted, numbers by value (`1.10` and `11e-1` are equal). For request hashes. */
 export function canonicalJson(value: JsonValue): string {
   if (value instanceof JsonNumber) return canonicalNumber(value.source);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -3,7 +3,7 @@
  * touches it: text becomes a `bigint` here and becomes text again here.
  */
 
-/** No amount this service handles has more digits before the point: a billion of anything is too much. */
+/** Amounts from one billion up are refused as mistakes. */
 const maxWholeDigits = 9;
 
 /** Plain decimal notation only: no sign, no exponent, no leading point, no more places than the unit has. */
@@ -28,7 +28,7 @@ export const formatKopecks = (kopecks: bigint) => formatDecimal(kopecks, 2);
 export const parseMicroUsdt = (text: string) => parseDecimal(text, 6);
 export const formatMicroUsdt = (microUsdt: bigint) => formatDecimal(microUsdt, 6);
 
-/** From the smallest to the largest; `sort` by itself would compare them as text. */
+/** Smallest first; a plain `sort` would compare the amounts as text. */
 export const ascending = (amounts: bigint[]) => amounts.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /** A rate is RUB for 1 USDT in ten-thousandths: `"92.5000"` ↔ 925000n. */
@@ -36,18 +36,18 @@ export const parseRate = (text: string) => parseDecimal(text, 4);
 export const formatRate = (rateE4: bigint) => formatDecimal(rateE4, 4);
 
 /**
- * The price of an exchange comes with as many places as it likes. It is kept whole, in 10^-30 (the 28 digits of a
- * Python Decimal fit), so that a mid price is rounded once and at the end: `"80.12"` → 8012n * 10n ** 28n.
+ * Exchanges send prices with any number of decimal places. A price is kept exact, in units of 10^-30 (the 28 digits of
+ * a Python Decimal fit), so that a mid price is rounded only once, at the end: `"80.12"` → 8012n * 10n ** 28n.
  */
 const pricePlaces = 30;
 const priceE30PerRateE4 = 10n ** 26n;
 export const parsePrice = (text: string) => parseDecimal(text, pricePlaces);
 
-/** Halfway between two prices, to the nearest rate; a price by itself is its own middle. */
+/** The mid price of bid and ask, rounded to the nearest rate; a single price counts as both. */
 export const midRateE4 = (bidE30: bigint, askE30 = bidE30) =>
   divideRoundingHalfUp(bidE30 + askE30, 2n * priceE30PerRateE4);
 
-/** These three are all the divisions of money there are; the name says which side the remainder falls on. */
+/** These three are the only divisions of money; the name says how the remainder is rounded. */
 function divideRoundingUp(dividend: bigint, divisor: bigint): bigint {
   assertDivisible(dividend, divisor);
   return (dividend + divisor - 1n) / divisor;

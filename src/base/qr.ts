@@ -1,6 +1,6 @@
 /**
- * Links of SBP QR codes, in all the forms in which people paste them. Only what the link itself says is decided here;
- * what the code is for and whether it can still be paid, only resolving it can tell.
+ * Links of SBP QR codes, in all the forms in which people paste them. Only the link itself is checked here: what it asks
+ * for, and whether it can still be paid, is known after the gateway resolved it.
  */
 export type QrLink =
   /** `url` is the one form in which the link is stored, compared and sent on. */
@@ -21,13 +21,13 @@ export function parseQrLink(text: string, hosts: readonly string[]): QrLink {
   const type = new URLSearchParams(query).get('type');
   if (host === subscriptionHost || (hosts.includes(host) && type === '03')) return { kind: 'subscription' };
   if (!hosts.includes(host) || !isChecksumRight(host, hosts[0]!, qrcId, query)) return invalid;
-  const facts = readFacts(query);
-  return facts
-    ? { kind: 'sbp', qrcId, sumKopecks: facts.sumKopecks, url: `https://${hosts[0]}/${qrcId}${query}` }
+  const parameters = readParameters(query);
+  return parameters
+    ? { kind: 'sbp', qrcId, sumKopecks: parameters.sumKopecks, url: `https://${hosts[0]}/${qrcId}${query}` }
     : invalid;
 }
 
-function readFacts(query: string): { sumKopecks: bigint | undefined } | undefined {
+function readParameters(query: string): { sumKopecks: bigint | undefined } | undefined {
   const parameters = new URLSearchParams(query);
   const [type, sum, currency] = ['type', 'sum', 'cur'].map(name => parameters.get(name));
   if (type && type !== '01' && type !== '02') return undefined;
@@ -37,8 +37,8 @@ function readFacts(query: string): { sumKopecks: bigint | undefined } | undefine
 }
 
 /**
- * The checksum covers everything before it, scheme and host included. A link may have been copied from the web form
- * with the checksum of the original one, so either host will do.
+ * The checksum covers everything before it, scheme and host included. A link copied from the web form can carry the
+ * checksum of the original link, so the checksum of either host is accepted.
  */
 function isChecksumRight(host: string, mainHost: string, qrcId: string, query: string): boolean {
   const found = /[?&]crc=([^&]*)/.exec(query);

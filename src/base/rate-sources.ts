@@ -4,18 +4,18 @@ import { refuseSetting } from './operator-error.ts';
 export const exchangeNames = ['rapira', 'abcex', 'coingecko', 'cryptopay'] as const;
 export type ExchangeName = (typeof exchangeNames)[number];
 
-/** One source of RATE_SOURCES. The name is what records and people know it by; it holds no secret. */
+/** One source of RATE_SOURCES. The name stands in records and on screens, so it holds no secret. */
 export type RateSourceSetting =
   | { kind: 'exchange'; name: ExchangeName }
   | { kind: 'fixed'; name: string; rateE4: bigint }
   | { kind: 'feed'; name: string; url: string };
 
-/** `rapira, coingecko, fixed:92.50, https://rates.example/usdt` → what each of them is. */
+/** Parses RATE_SOURCES, such as `rapira, coingecko, fixed:92.50, https://rates.example/usdt`. */
 export function parseRateSources(text: string): RateSourceSetting[] {
   const sources = text.split(',').map(item => parseRateSource(item.trim()));
   const names = sources.map(({ name }) => name);
   const repeated = names.find((name, place) => names.indexOf(name) !== place);
-  // Counted twice it would agree with itself, and agreement is what guards against one source gone wrong.
+  // A source listed twice would agree with itself, and agreement is the guard against one wrong source.
   return repeated === undefined ? sources : refuse(`has ${repeated} twice`);
 }
 
@@ -40,10 +40,10 @@ function parseFixed(item: string): RateSourceSetting {
       );
 }
 
-/** The query of an address may hold a key, so neither the name nor a message repeats it. */
+/** The query of an address may hold an API key, so neither the name nor a message repeats it. */
 function parseFeed(item: string): RateSourceSetting {
   const url = URL.canParse(item) ? new URL(item) : undefined;
-  if (!url) return refuse('has an address that is none');
+  if (!url) return refuse('has an address that cannot be read');
   if (url.username || url.password) return refuse(`has an address with a user name (${url.host}): remove it`);
   return { kind: 'feed', name: `${url.origin}${url.pathname}`, url: url.href };
 }

@@ -13,39 +13,39 @@ export interface Settings {
   processes: number | undefined;
   port: number;
   host: string;
-  /** As given; whoever opens it makes it absolute. */
+  /** As given, possibly relative to the working directory. */
   dataDir: string;
   /** Undefined means the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
   logLevel: (typeof logLevels)[number];
-  /** Undefined outside production means a key made and kept in `dataDir`. */
+  /** Undefined (only outside production) means a key generated and stored in `dataDir`. */
   secretKey: string | undefined;
   /** Undefined means the bundled simulator. */
   gatewayUrl: string | undefined;
   gatewayToken: string | undefined;
-  /** Hosts of SBP links; the first is the one they are normalised to. */
+  /** Hosts of SBP links; links are normalised to the first one. */
   qrHosts: string[];
-  /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];
   /** Undefined means the feed of the bundled simulator. */
   rateSources: RateSourceSetting[] | undefined;
-  /** What the house keeps of every rate, in hundredths of a percent. */
+  /** The service's margin on every rate, in hundredths of a percent. */
   rateSpreadBps: number;
   rateRefreshSec: number;
   rateMaxAgeSec: number;
   cryptoPayToken: string | undefined;
-  /** Before each attempt to deliver an event; there are as many attempts as pauses. */
+  /** The pause before each delivery attempt of an event; one attempt per pause. */
   webhookRetryScheduleSec: number[];
   /** Whether receivers may be on this machine or in a private network. */
   webhookAllowPrivate: boolean;
-  /** Where partners reach the service, for what is shown to them; undefined means where it listens. */
+  /** The address shown to partners; undefined means the address it listens on. */
   publicUrl: string | undefined;
   /** Undefined means no bot. */
   telegramToken: string | undefined;
   telegramApiRoot: string;
-  /** The chat where alarms and requests for approval go. */
+  /** The chat that gets alarms and requests for approval. */
   telegramStaffChat: number | undefined;
-  /** Where Telegram brings its news; undefined means that it is asked for them. */
+  /** Telegram pushes its updates here; undefined means long polling. */
   telegramWebhook: { url: string; secret: string } | undefined;
 }
 
@@ -53,7 +53,7 @@ const secPerDay = 86_400;
 
 type Environment = Record<string, string | undefined>;
 
-/** Every setting, its default and its check; a bad one is named in the one line that stops the start. */
+/** Every setting with its default and its check. A bad one stops the start with one line that names it. */
 export function readSettings(environment: Environment): Settings {
   const read = (name: string) => environment[name]?.trim() || undefined;
   const sources = read('RATE_SOURCES');
@@ -78,7 +78,7 @@ export function readSettings(environment: Environment): Settings {
     rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
-    webhookRetryScheduleSec: pauses('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
+    webhookRetryScheduleSec: retrySchedule('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
     publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
     telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),
@@ -93,7 +93,7 @@ export function readSettings(environment: Environment): Settings {
 const processes = (name: string, text: string | undefined) =>
   text === undefined ? undefined : wholeNumber(name, text, 1, 16);
 
-function pauses(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
+function retrySchedule(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));
   return values[0] === 0 ? values : refuse(name, 'must begin with 0: the first attempt is made at once');
 }
@@ -109,11 +109,11 @@ function port(name: string, text: string): number {
   return value <= 65535 ? value : refuse(name, `must be a port from 0 to 65535, not "${text}"`);
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
+function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= least && value <= most
+  return value >= min && value <= max
     ? value
-    : refuse(name, `must be a whole number from ${least} to ${most}, not "${text}"`);
+    : refuse(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
 }
 
 function oneOf<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
@@ -158,30 +158,30 @@ function host(name: string, text: string): string {
     : refuse(name, `must be names of hosts, not "${text}"`);
 }
 
-/** Only the look of it is checked here; the door refuses what is no address. */
+/** Checks only the characters; the HTTP server refuses what is not an address. */
 function addressRange(name: string, text: string): string {
-  const wanted = `must be addresses or ranges such as 10.0.0.0/8, not "${text}"`;
-  return /^[0-9a-f.:]+(\/\d{1,3})?$/i.test(text) ? text : refuse(name, wanted);
+  const problem = `must be addresses or ranges such as 10.0.0.0/8, not "${text}"`;
+  return /^[0-9a-f.:]+(\/\d{1,3})?$/i.test(text) ? text : refuse(name, problem);
 }
 
-/** A secret that goes into a header: printable, and never repeated. */
+/** A secret that goes into a header. The message never repeats it. */
 function token(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   return /^[\x21-\x7e]+$/.test(text) ? text : refuse(name, 'must be printable ASCII without spaces');
 }
 
-/** A secret, so that the message never repeats it. */
+/** A secret, so the message never repeats it. */
 function botToken(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
   return refuse(name, 'must be a token as @BotFather gives it, digits, a colon and letters');
 }
 
-/** Anybody can send to an address; the secret shows that it is Telegram. */
+/** Anyone can send to the address; the secret proves that a request comes from Telegram. */
 function telegramWebhook(url: string | undefined, secret: string | undefined) {
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isFine = parsed?.protocol === 'https:' && parsed.pathname.length > 1 && parsed.search === '';
-  if (!isFine) refuse('TELEGRAM_WEBHOOK_URL', 'must be an https address with a path of its own');
+  const isValid = parsed?.protocol === 'https:' && parsed.pathname.length > 1 && parsed.search === '';
+  if (!isValid) refuse('TELEGRAM_WEBHOOK_URL', 'must be an https address with a path of its own');
   const isSecret = secret !== undefined && /^[\w-]{16,256}$/.test(secret);
   return isSecret
     ? { url, secret }
@@ -193,8 +193,8 @@ function telegramWebhook(url: string | undefined, secret: string | undefined) {
 
 function chatId(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const wanted = `must be the number of a chat, such as -1001234567890, not "${text}"`;
-  return /^-?[1-9]\d{0,14}$/.test(text) ? Number(text) : refuse(name, wanted);
+  const problem = `must be the number of a chat, such as -1001234567890, not "${text}"`;
+  return /^-?[1-9]\d{0,14}$/.test(text) ? Number(text) : refuse(name, problem);
 }
 
 function cryptoPayToken(

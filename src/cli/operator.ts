@@ -62,7 +62,7 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
           withDatabase(json, async context => {
             const { operatorId } = await find(context, name);
             const { audit, secretKey } = context;
-            const result = await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: true });
+            const result = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: true });
             return result.outcome === 'reset'
               ? describeInvitation(context, result)
               : refuse(name, result.outcome);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isAsker, neededFor, type OperatorRequest, type VoidReason } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
-import { mayOperator, type SignedIn } from '../operators/index.ts';
+import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, refuse } from './replies.ts';
 import type { Done, RequestRow } from './shapes.ts';
 
@@ -9,7 +9,7 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;
   const isOwn = isAsker(request, operator);
   const mayDecide =
-    request.state === 'waiting' && !isOwn && mayOperator(operator.role, neededFor[request.kind]);
+    request.state === 'waiting' && !isOwn && roleHasPermission(operator.role, neededFor[request.kind]);
   const { expected_version: _, ...change } = request.change;
   return {
     request_id: request.requestId,

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { deriveKey } from '../db/secret-key.ts';
-import { findSession, mayOperator } from '../operators/index.ts';
+import { findSession, roleHasPermission } from '../operators/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { refuse } from './replies.ts';
@@ -29,7 +29,7 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isSame(`${sent}`, csrfTokenOf(deps.secretKey, token)))
       return refuseForeign(request, reply);
-    if (!mayOperator(operator.role, needs!))
+    if (!roleHasPermission(operator.role, needs!))
       return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} may not do this.`);
     // No text of ours has it, and PostgreSQL takes none that does; bodies are looked through where they are read.
     if (/%00/.test(request.url))
@@ -49,8 +49,8 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
 export async function findVisitor(deps: ConsoleDeps, request: FastifyRequest) {
   const token = readSessionToken(request);
   if (token === undefined) return undefined;
-  const isSignOfLife = request.headers['x-background'] === undefined;
-  const operator = await findSession(deps.db, deps.clock, token, { isSignOfLife });
+  const isUserActivity = request.headers['x-background'] === undefined;
+  const operator = await findSession(deps.db, deps.clock, token, { isUserActivity });
   return operator && { token, operator };
 }
 

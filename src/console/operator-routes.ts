@@ -10,11 +10,11 @@ import {
   endSession,
   listOperators,
   listSessions,
-  mayOperator,
   type Operator,
   operatorRoles,
   readOperatorName,
   resetOperator,
+  roleHasPermission,
   setOperatorRole,
   setupUrl,
   signOutOperator,
@@ -85,7 +85,7 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     async (request, reply) => {
       const id = parseId('opr', request.params.id);
       const audit = auditContextOf(deps, request);
-      const result = id && (await resetOperator(audit, deps.secretKey, id, { evenLastAdmin: false }));
+      const result = id && (await resetOperator(audit, deps.secretKey, id, { allowLastAdmin: false }));
       if (result?.outcome === 'reset') return invitationObject(request, result);
       return send(request, reply, result?.outcome ?? 'no_operator');
     },
@@ -119,7 +119,7 @@ export function operatorRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
   );
 
   const sessionsOf = ({ operator }: FastifyRequest) =>
-    mayOperator(operator.role, needs) ? undefined : operator.operatorId;
+    roleHasPermission(operator.role, needs) ? undefined : operator.operatorId;
 
   routes.get('/sessions', { config: { needs: 'see' } }, async request => {
     const sessions = await listSessions(deps.db, deps.clock, sessionsOf(request));

@@ -1,6 +1,6 @@
+import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createRecent } from '../base/recent.ts';
 import { BatcherFullError, createBatcher } from '../db/batch.ts';
 import { mayBeOneItemsFault, type Queryable } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
@@ -33,7 +33,7 @@ const tellLostEveryMs = 10_000;
 export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDeps): CallLog {
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const resolved = createRecent<Exchange>(mostResolved);
+  const resolved = createBoundedCache<Exchange>(mostResolved);
   let lost = 0;
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
@@ -68,7 +68,7 @@ export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDe
     record: exchange => {
       const { paymentId, qrUrl } = exchange;
       if (!paymentId) {
-        if (qrUrl !== undefined) resolved.add(qrUrl, exchange);
+        if (qrUrl !== undefined) resolved.set(qrUrl, exchange);
         return;
       }
       const before = qrUrl === undefined ? undefined : resolved.get(qrUrl);

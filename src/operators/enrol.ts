@@ -3,14 +3,14 @@ import { type Id, idFromUuid } from '../base/ids.ts';
 import { recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { openTotpSecret } from './link.ts';
-import { hashPassword, objectionToPassword } from './password.ts';
+import { hashPassword, passwordObjection } from './password.ts';
 import type { OperatorRole } from './permissions.ts';
-import type { Visitor } from './sessions.ts';
+import type { ClientInfo } from './sessions.ts';
 import { hashOfToken, isToken } from './sessions.ts';
-import { type Door, letIn, type SignInOutcome } from './sign-in.ts';
+import { type SignInDeps, type SignInOutcome, startSession } from './sign-in.ts';
 import { stepOf } from './totp.ts';
 
-/** Whom a link is for, and the secret of their codes, which they take into their application. */
+/** The operator that a set-up link is for, and the TOTP secret for their authenticator application. */
 export interface Enrolment {
   operatorId: Id<'opr'>;
   name: string;
@@ -27,9 +27,9 @@ interface EnrolmentFields {
   setup_expires_at: Date;
 }
 
-/** Looking does not use the link up: it may be opened twice before it is used. */
+/** Reads the link without redeeming it: it may be opened several times before it is used. */
 export async function findEnrolment(
-  { pool, clock, secretKey }: Door,
+  { pool, clock, secretKey }: SignInDeps,
   token: string,
 ): Promise<Enrolment | undefined> {
   if (!isToken(token)) return undefined;
@@ -55,29 +55,34 @@ type EnrolOutcome =
   | { outcome: 'no_link' | 'wrong_code' }
   | { outcome: 'weak_password'; objection: string };
 
-/** Sets the password, shows that the codes work, uses the link up and lets them in. */
+/** Checks a one-time code, sets the password, redeems the link and signs the operator in. */
 export async function enrol(
-  door: Door,
+  deps: SignInDeps,
   { token, password, code }: { token: string; password: string; code: string },
-  visitor: Visitor,
+  client: ClientInfo,
 ): Promise<EnrolOutcome> {
-  const found = await findEnrolment(door, token);
+  const found = await findEnrolment(deps, token);
   if (!found) return { outcome: 'no_link' };
-  const objection = objectionToPassword(password, found.name);
+  const objection = passwordObjection(password, found.name);
   if (objection) return { outcome: 'weak_password', objection };
-  const step = stepOf(found.totpSecret, code, door.clock.nowMs());
+  const step = stepOf(found.totpSecret, code, deps.clock.nowMs());
   if (step === undefined) return { outcome: 'wrong_code' };
   const passwordHash = await hashPassword(password);
-  return transaction(door.pool, async tx => {
-    if (!(await useUp(tx, door, token, passwordHash, step))) return { outcome: 'no_link' };
-    const audit = { ...door, actor: `operator:${found.name}` };
+  return transaction(deps.pool, async tx => {
+    if (!(await redeemLink(tx, deps, token, { passwordHash, step }))) return { outcome: 'no_link' };
+    const audit = { ...deps, actor: `operator:${found.name}` };
     await recordChange(tx, audit, { action: 'operator.enrol', subject: found.name });
-    return letIn(tx, door, found.operatorId, found.name, visitor);
+    return startSession(tx, deps, { operatorId: found.operatorId, name: found.name, client });
   });
 }
 
-/** In one statement, so that of two who hold the link one comes in. */
-async function useUp(tx: Queryable, { clock }: Door, token: string, passwordHash: string, step: number) {
+/** One statement, so that two requests with the same link cannot both succeed. */
+async function redeemLink(
+  tx: Queryable,
+  { clock }: SignInDeps,
+  token: string,
+  { passwordHash, step }: { passwordHash: string; step: number },
+): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `UPDATE operators SET password_hash = $3, totp_last_step = $4, setup_hash = NULL, setup_expires_at = NULL
             WHERE setup_hash = $1 AND setup_expires_at > $2 AND disabled_at IS NULL`,

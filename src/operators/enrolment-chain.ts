@@ -1,15 +1,15 @@
 import type { Queryable } from '../db/pool.ts';
 
-/** Nobody was let in by that many after each other; and whoever goes in circles ends somewhere. */
-const longestChain = 50;
+/** Longer than any real chain; it also ends a loop of operators who reset each other. */
+const maxChainLength = 50;
 
 /**
- * Whether somebody has their access from the link that the other has issued, or from one that goes back to it. Whoever
- * issues a link could use it themselves: of such two it is not known that they are two.
+ * Part of four-eyes approval: whether `name` got access through a set-up link that `other` issued, directly or through
+ * others. The issuer of a link could have used it, so the two accounts may be one person and do not count as two.
  */
 export async function wasEnrolledBy(db: Queryable, name: string, other: string): Promise<boolean> {
   let current = name;
-  for (let steps = 0; steps < longestChain; steps++) {
+  for (let steps = 0; steps < maxChainLength; steps++) {
     const { rows } = await db.query<{ actor: string }>({
       text: `SELECT actor FROM audit WHERE subject = $1 AND action IN ('operator.create', 'operator.reset')
               ORDER BY at DESC, id DESC LIMIT 1`,

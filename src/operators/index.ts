@@ -1,4 +1,4 @@
-export { mayStill } from './active.ts';
+export { hasPermissionNow } from './current-permission.ts';
 export { enrol, findEnrolment } from './enrol.ts';
 export { wasEnrolledBy } from './enrolment-chain.ts';
 export { setupUrl } from './link.ts';
@@ -18,10 +18,10 @@ export {
 } from './operators.ts';
 export {
   listPermissions,
-  mayOperator,
   type OperatorRole,
   operatorRoles,
   type Permission,
+  roleHasPermission,
 } from './permissions.ts';
 export {
   endSession,

@@ -7,7 +7,7 @@ import { newTotpSecret } from './totp.ts';
 
 const validMs = 24 * 3_600_000;
 
-/** What a link to set a password is made of. The token is for whoever shall use it, the rest for their row. */
+/** A new set-up link. The operator gets the token; the other fields go into the operator's row. */
 export interface NewLink {
   token: string;
   expiresAt: Date;
@@ -30,6 +30,6 @@ export const openTotpSecret = (secretKey: string, sealed: Buffer, operatorId: Id
 
 const totpKey = (secretKey: string) => deriveKey(secretKey, 'operator codes');
 
-/** Behind the `#` a browser keeps it to itself: it stands in no log of a server or proxy. */
+/** Browsers do not send what follows the `#`, so the token is in no log of a server or proxy. */
 export const setupUrl = (address: string, token: string) =>
   `${address.replace(/\/+$/, '')}/console/setup#${token}`;

@@ -10,7 +10,7 @@ export interface Operator {
   operatorId: Id<'opr'>;
   name: string;
   role: OperatorRole;
-  /** Invited: they have not used their link yet, or it was replaced by a reset. */
+  /** Invited: the set-up link was not used yet, or a reset replaced it. */
   state: 'invited' | 'active' | 'disabled';
   createdAt: Date;
   lastSeenAt: Date | null;
@@ -54,20 +54,20 @@ export async function findOperator(db: Queryable, who: Id<'opr'> | string): Prom
   return rows[0] && toOperator(rows[0]);
 }
 
-/** Without the mark that ids have, so that no name can be taken for one. */
+/** No underscore, so that a name never looks like an id. */
 const namePattern = /^[a-z0-9][a-z0-9.-]{0,38}[a-z0-9]$/;
 
-/** As it is kept, or undefined for what cannot be one. */
+/** The name in its stored form; undefined if it cannot be a name. */
 export function readOperatorName(text: string): string | undefined {
   const name = text.trim().toLowerCase();
   return namePattern.test(name) ? name : undefined;
 }
 
 /**
- * Those who change operators come one after the other: what is counted stays true until it is written. Signing in
- * waits for the moment it takes.
+ * Changes to operators run one after the other, so that "is this the last admin" stays true until the commit. Signing
+ * in waits for the short time that this takes.
  */
-const oneAtATime = <Result>(audit: AuditContext, work: (tx: Queryable) => Promise<Result>) =>
+const withOperatorsLock = <Result>(audit: AuditContext, work: (tx: Queryable) => Promise<Result>) =>
   transaction(audit.pool, async tx => {
     await tx.query({ text: 'LOCK TABLE operators IN SHARE ROW EXCLUSIVE MODE' });
     return work(tx);
@@ -83,7 +83,7 @@ export const createOperator = (
   audit: AuditContext,
   secretKey: string,
   wanted: { name: string; role: OperatorRole },
-): Promise<Creation> => oneAtATime(audit, tx => create(tx, audit, secretKey, wanted));
+): Promise<Creation> => withOperatorsLock(audit, tx => create(tx, audit, secretKey, wanted));
 
 async function create(
   tx: Queryable,
@@ -106,20 +106,20 @@ async function create(
 export type Refused = { outcome: 'no_operator' | 'last_admin' | 'disabled' };
 
 /**
- * For a lost phone or a forgotten password: both are void at once, sessions end, and a link sets new ones. At the
- * command line also for the only admin, since that is the way back in.
+ * For a lost phone or a forgotten password: both become invalid at once, sessions end, and a link sets new ones. The
+ * command line may reset the only admin too; without that, a lost phone would lock everyone out.
  */
 export function resetOperator(
   audit: AuditContext,
   secretKey: string,
   operatorId: Id<'opr'>,
-  { evenLastAdmin }: { evenLastAdmin: boolean },
+  { allowLastAdmin }: { allowLastAdmin: boolean },
 ): Promise<({ outcome: 'reset' } & Invited) | Refused> {
-  return oneAtATime(audit, async tx => {
+  return withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
     if (operator.state === 'disabled') return { outcome: 'disabled' };
-    if (!evenLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
+    if (!allowLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
     return { outcome: 'reset', ...(await reset(tx, audit, secretKey, operator)) };
   });
 }
@@ -144,7 +144,7 @@ async function reset(
 
 export type Changed = { outcome: 'done'; operator: Operator } | Refused;
 
-/** They are out at once, and their link, if they had one, leads nowhere. */
+/** Ends all sessions at once and invalidates an open set-up link. */
 export const disableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
   change(audit, operatorId, async (tx, operator) => {
     if (operator.state === 'disabled') return undefined;
@@ -186,7 +186,7 @@ export const setOperatorRole = (audit: AuditContext, operatorId: Id<'opr'>, role
     return undefined;
   });
 
-/** Of all their sessions; they may sign in again. */
+/** Ends all sessions; the operator may sign in again. */
 export const signOutOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
   change(audit, operatorId, async (tx, operator) => {
     const sessions = await endAllSessions(tx, audit.clock, operatorId);
@@ -204,7 +204,7 @@ const change = (
   operatorId: Id<'opr'>,
   work: (tx: Queryable, operator: Operator) => Promise<'last_admin' | undefined>,
 ): Promise<Changed> =>
-  oneAtATime(audit, async tx => {
+  withOperatorsLock(audit, async tx => {
     const operator = await findOperator(tx, operatorId);
     if (!operator) return { outcome: 'no_operator' };
     const refused = await work(tx, operator);
@@ -213,7 +213,7 @@ const change = (
       : { outcome: 'done', operator: (await findOperator(tx, operatorId))! };
   });
 
-/** Without one nobody could manage operators in the console any more. */
+/** Without an active admin nobody could manage operators in the console. */
 async function isLastAdmin(tx: Queryable, { operatorId, role, state }: Operator): Promise<boolean> {
   if (role !== 'admin' || state !== 'active') return false;
   const { rows } = await tx.query<{ others: boolean }>({
@@ -227,11 +227,11 @@ async function isLastAdmin(tx: Queryable, { operatorId, role, state }: Operator)
 const firstName = 'admin';
 
 /**
- * As long as nobody has ever been here, each start gives the one admin a fresh link, and the one before leads nowhere.
- * Undefined when people have begun to manage operators themselves.
+ * Until the first sign-in, each start gives the one admin a new set-up link and invalidates the previous one.
+ * Undefined once operators are managed by people.
  */
 export function inviteFirstAdmin(audit: AuditContext, secretKey: string): Promise<Invited | undefined> {
-  return oneAtATime(audit, async tx => {
+  return withOperatorsLock(audit, async tx => {
     const { rows } = await tx.query<{ name: string; untouched: boolean }>({
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });

@@ -1,26 +1,26 @@
 import { hash, verify } from '@node-rs/argon2';
 
-/** What OWASP recommends at the least; argon2id is the package's own choice of algorithm. */
+/** The minimum that OWASP recommends; argon2id is the default algorithm of the package. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** Of nobody's password: for a name that is not there, so that its answer takes as long. */
-const nobodys =
+/** Verified for an unknown name, so that its answer takes as long as for a known one. */
+const dummyHash =
   '$argon2id$v=19$m=19456,t=2,p=1$gMcJz+S3OfDPOBPaMXdDgA$bWq5LaO+S4NC7LS19vfXB/UyR8Jy62+k2GhDY/Fi7lc';
 
-/** The same characters may be typed in several ways; they are one password. */
-const normal = (password: string) => password.normalize('NFKC');
+/** Keyboards compose the same characters differently; the password is the same. */
+const normalise = (password: string) => password.normalize('NFKC');
 
-export const hashPassword = (password: string) => hash(normal(password), cost);
+export const hashPassword = (password: string) => hash(normalise(password), cost);
 
-export async function isPassword(password: string, passwordHash: string | null): Promise<boolean> {
-  const isRight = await verify(passwordHash ?? nobodys, normal(password));
-  return isRight && passwordHash !== null;
+export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
+  const isCorrect = await verify(passwordHash ?? dummyHash, normalise(password));
+  return isCorrect && passwordHash !== null;
 }
 
-const leastLength = 12;
-/** What must be left of it without the words that everybody tries first. */
-const leastOfItsOwn = 6;
-const leastDifferent = 5;
+const minLength = 12;
+/** Characters that must remain when the most common words are removed. */
+const minUncommonLength = 6;
+const minDistinct = 5;
 const rows = [
   '0123456789',
   'abcdefghijklmnopqrstuvwxyz',
@@ -30,19 +30,19 @@ const rows = [
 const obvious =
   /password|passwort|пароль|qwerty|йцукен|welcome|letmein|iloveyou|administrator|admin|operator|kopeck|копейка|secret|changeme|master|dragon|monkey|football|sunshine|princess|пожалуйста|любовь/g;
 
-/** What is wrong with it, as one line for whoever has chosen it; undefined if it will do. */
-export function objectionToPassword(password: string, name: string): string | undefined {
-  const characters = [...normal(password)];
-  if (characters.length < leastLength) return `Choose at least ${leastLength} characters.`;
-  const plain = normal(password).toLowerCase();
+/** What is wrong with a new password, as one line for its user; undefined if it is acceptable. */
+export function passwordObjection(password: string, name: string): string | undefined {
+  const characters = [...normalise(password)];
+  if (characters.length < minLength) return `Choose at least ${minLength} characters.`;
+  const plain = normalise(password).toLowerCase();
   const rest = withoutRows(plain.replaceAll(name, '').replaceAll(obvious, '')).replace(/\P{L}+$/u, '');
-  const isTrivial = new Set(characters).size < leastDifferent || isRepeated(plain);
-  return isTrivial || [...rest].length < leastOfItsOwn
+  const isTrivial = new Set(characters).size < minDistinct || isRepeated(plain);
+  return isTrivial || [...rest].length < minUncommonLength
     ? 'It is too easy to guess: take several words that do not belong together.'
     : undefined;
 }
 
-/** Four or more in a row of the alphabet or the keyboard, forwards or backwards, count as nothing. */
+/** Removes runs of four or more adjacent letters of the alphabet or the keyboard, in either direction. */
 function withoutRows(text: string): string {
   let rest = text;
   for (const row of rows.flatMap(forwards => [forwards, [...forwards].reverse().join('')]))

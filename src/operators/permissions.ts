@@ -1,4 +1,4 @@
-/** What operators may do. Each role has what is listed for it; nobody has more by being several things at once. */
+/** An operator has exactly one role, and exactly the permissions listed for it. */
 export const operatorRoles = ['viewer', 'support', 'finance', 'admin'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
@@ -41,7 +41,7 @@ const permissionsOf: Record<OperatorRole, ReadonlySet<Permission>> = {
   admin: new Set(['see', ...forSupport, ...forFinance, ...forAdmin]),
 };
 
-export const mayOperator = (role: OperatorRole, permission: Permission) =>
+export const roleHasPermission = (role: OperatorRole, permission: Permission) =>
   permissionsOf[role].has(permission);
 
 export const listPermissions = (role: OperatorRole): Permission[] => [...permissionsOf[role]];

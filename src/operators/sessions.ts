@@ -6,21 +6,21 @@ import { type Queryable, transaction } from '../db/pool.ts';
 import type { OperatorRole } from './permissions.ts';
 
 const idleMs = 30 * 60_000;
-const longestMs = 12 * 3_600_000;
-/** Those that are over stay for a while, for whoever asks who was there. */
-const keptMs = 90 * 86_400_000;
-/** Signs of life are written no oftener than this: a page asks every few seconds. */
-const seenEveryMs = 60_000;
+const maxAgeMs = 12 * 3_600_000;
+/** Ended sessions stay for investigations: who was signed in, and from where. */
+const retentionMs = 90 * 86_400_000;
+/** Activity is written at most this often, because a page sends requests every few seconds. */
+const lastSeenPrecisionMs = 60_000;
 
 const tokenBytes = 32;
 const tokenPattern = /^[\w-]{43}$/;
-const mostUserAgent = 200;
+const maxUserAgentLength = 200;
 
 export const newToken = () => randomBytes(tokenBytes).toString('base64url');
 export const isToken = (text: string) => tokenPattern.test(text);
 export const hashOfToken = (token: string) => createHash('sha256').update(token).digest();
 
-/** Who asks, as their session says. */
+/** The operator behind a request, from the session. */
 export interface SignedIn {
   sessionId: Id<'ses'>;
   operatorId: Id<'opr'>;
@@ -33,23 +33,23 @@ export interface SignedIn {
 export const idleEndOf = ({ lastSeenAt, endsAt }: Pick<SignedIn, 'lastSeenAt' | 'endsAt'>) =>
   new Date(Math.min(lastSeenAt.getTime() + idleMs, endsAt.getTime()));
 
-export interface Visitor {
+export interface ClientInfo {
   address: string;
   userAgent: string;
 }
 
-/** The token is in the answer and nowhere else. */
+/** Only the token's hash is stored; the token itself is returned once. */
 export async function openSession(
   tx: Queryable,
   clock: Clock,
   operatorId: Id<'opr'>,
-  { address, userAgent }: Visitor,
+  { address, userAgent }: ClientInfo,
 ): Promise<{ sessionId: Id<'ses'>; token: string }> {
   const token = newToken();
   const sessionId = newId('ses', clock);
   await tx.query({
     text: 'DELETE FROM operator_sessions WHERE operator_id = $1 AND ends_at < $2',
-    values: [uuidFromId(operatorId), new Date(clock.nowMs() - keptMs)],
+    values: [uuidFromId(operatorId), new Date(clock.nowMs() - retentionMs)],
   });
   await tx.query({
     text: `INSERT INTO operator_sessions (id, operator_id, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
@@ -59,9 +59,9 @@ export async function openSession(
       uuidFromId(operatorId),
       hashOfToken(token),
       address,
-      userAgent.slice(0, mostUserAgent),
+      userAgent.slice(0, maxUserAgentLength),
       instantOf(clock),
-      new Date(clock.nowMs() + longestMs),
+      new Date(clock.nowMs() + maxAgeMs),
     ],
   });
   return { sessionId, token };
@@ -86,14 +86,14 @@ const selectSessions = `SELECT s.id, s.operator_id, o.name, o.role, s.address, s
                           FROM operator_sessions s JOIN operators o ON o.id = s.operator_id`;
 
 /**
- * Asked of the database each time, so that a role that was changed or a session that was ended counts at once. What a
- * page asks by itself is no sign of life of the person before it.
+ * Reads the database for every request, so that a changed role or an ended session takes effect at once. Requests that
+ * a page sends by itself are not user activity and do not keep the session alive.
  */
 export async function findSession(
   db: Queryable,
   clock: Clock,
   token: string,
-  { isSignOfLife }: { isSignOfLife: boolean },
+  { isUserActivity }: { isUserActivity: boolean },
 ): Promise<SignedIn | undefined> {
   if (!isToken(token)) return undefined;
   const { rows } = await db.query<SessionFields>({
@@ -103,7 +103,7 @@ export async function findSession(
   });
   const [row] = rows;
   if (!row) return undefined;
-  if (isSignOfLife && clock.nowMs() - row.last_seen_at.getTime() >= seenEveryMs) {
+  if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
     row.last_seen_at = instantOf(clock);
     await db.query({
       text: 'UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) WHERE id = $1',
@@ -120,11 +120,11 @@ export async function findSession(
   };
 }
 
-export interface OpenSession extends SignedIn, Visitor {
+export interface OpenSession extends SignedIn, ClientInfo {
   createdAt: Date;
 }
 
-/** The newest first; of one operator, or of all. */
+/** Newest first; of one operator, or of all. */
 export async function listSessions(
   db: Queryable,
   clock: Clock,
@@ -147,7 +147,7 @@ export async function listSessions(
   }));
 }
 
-/** Signing out, or somebody else ending it; of another operator's sessions only who may say so ends one. */
+/** Signing out, or revoking; `ofOperator` limits it to the sessions of that operator. */
 export function endSession(
   audit: AuditContext,
   sessionId: Id<'ses'>,
@@ -166,7 +166,7 @@ export function endSession(
   });
 }
 
-/** Whoever it is, they are out; within the transaction of what is the reason for it. */
+/** Runs in the transaction of the change that ends the sessions. */
 export async function endAllSessions(tx: Queryable, clock: Clock, operatorId: Id<'opr'>): Promise<number> {
   const { rowCount } = await tx.query({
     text: 'UPDATE operator_sessions SET ended_at = $2 WHERE operator_id = $1 AND ended_at IS NULL',

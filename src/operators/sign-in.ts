@@ -4,13 +4,13 @@ import { recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { openTotpSecret } from './link.ts';
 import { readOperatorName } from './operators.ts';
-import { isPassword } from './password.ts';
-import { findSession, openSession, type SignedIn, type Visitor } from './sessions.ts';
-import { attemptOf, forgiveAttempts, takeAttempt } from './throttle.ts';
+import { verifyPassword } from './password.ts';
+import { type ClientInfo, findSession, openSession, type SignedIn } from './sessions.ts';
+import { clearAttempts, createAttempt, throttleAttempt } from './throttle.ts';
 import { newTotpSecret, stepOf } from './totp.ts';
 
-/** What is needed to let somebody in. */
-export interface Door {
+/** What signing in and enrolling need. */
+export interface SignInDeps {
   pool: Pool;
   clock: Clock;
   secretKey: string;
@@ -18,7 +18,7 @@ export interface Door {
 
 export type SignInOutcome =
   | { outcome: 'signed_in'; token: string; signedIn: SignedIn }
-  /** Which of the three was wrong is nobody's business. */
+  /** Does not say which of name, password and code was wrong. */
   | { outcome: 'refused' }
   | { outcome: 'throttled'; retryAfterSec: number };
 
@@ -28,31 +28,36 @@ export interface Credentials {
   code: string;
 }
 
-/** Every attempt takes the same steps, whoever it is for, and ends after the last of them. */
-export async function signIn(door: Door, credentials: Credentials, visitor: Visitor): Promise<SignInOutcome> {
+/** Every attempt takes the same steps, so that its duration does not show whether the name exists. */
+export async function signIn(
+  deps: SignInDeps,
+  credentials: Credentials,
+  client: ClientInfo,
+): Promise<SignInOutcome> {
   const name = readOperatorName(credentials.name) ?? '';
-  const attempt = attemptOf(door.secretKey, name || credentials.name, visitor.address);
-  const taken = await takeAttempt(door.pool, door.clock, attempt);
-  if (taken.outcome === 'throttled') return taken;
+  const attempt = createAttempt(deps.secretKey, name || credentials.name, client.address);
+  const throttle = await throttleAttempt(deps.pool, deps.clock, attempt);
+  if (throttle.outcome === 'throttled') return throttle;
 
-  const known = await findCredentials(door, name);
-  const isRightPassword = await isPassword(credentials.password, known?.passwordHash ?? null);
-  const step = stepOf(known?.totpSecret ?? newTotpSecret(), credentials.code, door.clock.nowMs());
-  return transaction(door.pool, async tx => {
-    const isIn = known && isRightPassword && step !== undefined && (await takeCode(tx, known, step));
-    if (isIn) {
-      await forgiveAttempts(tx, attempt);
-      return letIn(tx, door, known.operatorId, name, visitor);
+  const known = await findCredentials(deps, name);
+  const isPasswordCorrect = await verifyPassword(credentials.password, known?.passwordHash ?? null);
+  const step = stepOf(known?.totpSecret ?? newTotpSecret(), credentials.code, deps.clock.nowMs());
+  return transaction(deps.pool, async tx => {
+    const isAccepted =
+      known && isPasswordCorrect && step !== undefined && (await redeemCode(tx, known, step));
+    if (isAccepted) {
+      await clearAttempts(tx, attempt);
+      return startSession(tx, deps, { operatorId: known.operatorId, name, client });
     }
-    if (taken.filled.length > 0) {
-      // A name that nobody has may be a password that went into the wrong field.
+    if (throttle.filled.length > 0) {
+      // An unknown name may be a password typed into the wrong field, so it is not recorded.
       await recordChange(
         tx,
-        { ...door, actor: 'console' },
+        { ...deps, actor: 'console' },
         {
           action: 'session.throttled',
           subject: known ? name : 'unknown',
-          after: { address: visitor.address, limits: taken.filled },
+          after: { address: client.address, limits: throttle.filled },
         },
       );
     }
@@ -60,13 +65,16 @@ export async function signIn(door: Door, credentials: Credentials, visitor: Visi
   });
 }
 
-interface Known {
+interface KnownOperator {
   operatorId: Id<'opr'>;
   passwordHash: string;
   totpSecret: Buffer;
 }
 
-async function findCredentials({ pool, secretKey }: Door, name: string): Promise<Known | undefined> {
+async function findCredentials(
+  { pool, secretKey }: SignInDeps,
+  name: string,
+): Promise<KnownOperator | undefined> {
   const { rows } = await pool.query<{ id: string; password_hash: string; totp_secret: Buffer }>({
     text: `SELECT id, password_hash, totp_secret FROM operators
             WHERE name = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL`,
@@ -79,8 +87,12 @@ async function findCredentials({ pool, secretKey }: Door, name: string): Promise
   return { operatorId, passwordHash: row.password_hash, totpSecret };
 }
 
-/** A code is taken once, by whoever comes first; and not if they were disabled or reset since we looked. */
-async function takeCode(tx: Queryable, { operatorId, passwordHash }: Known, step: number): Promise<boolean> {
+/** A one-time code is accepted once, and only if the operator was not disabled or reset since it was read. */
+async function redeemCode(
+  tx: Queryable,
+  { operatorId, passwordHash }: KnownOperator,
+  step: number,
+): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `UPDATE operators SET totp_last_step = $3
             WHERE id = $1 AND password_hash = $2 AND disabled_at IS NULL AND coalesce(totp_last_step < $3, true)`,
@@ -89,21 +101,19 @@ async function takeCode(tx: Queryable, { operatorId, passwordHash }: Known, step
   return rowCount === 1;
 }
 
-/** Opens a session, with its line in the audit. */
-export async function letIn(
+/** Opens a session and writes its audit record. */
+export async function startSession(
   tx: Queryable,
-  { pool, clock }: Door,
-  operatorId: Id<'opr'>,
-  name: string,
-  visitor: Visitor,
+  { pool, clock }: SignInDeps,
+  { operatorId, name, client }: { operatorId: Id<'opr'>; name: string; client: ClientInfo },
 ): Promise<Extract<SignInOutcome, { outcome: 'signed_in' }>> {
-  const { sessionId, token } = await openSession(tx, clock, operatorId, visitor);
+  const { sessionId, token } = await openSession(tx, clock, operatorId, client);
   const audit = { pool, clock, actor: `operator:${name}` };
   await recordChange(tx, audit, {
     action: 'session.sign_in',
     subject: name,
-    after: { session_id: sessionId, address: visitor.address },
+    after: { session_id: sessionId, address: client.address },
   });
-  const signedIn = await findSession(tx, clock, token, { isSignOfLife: false });
+  const signedIn = await findSession(tx, clock, token, { isUserActivity: false });
   return { outcome: 'signed_in', token, signedIn: signedIn! };
 }

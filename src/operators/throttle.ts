@@ -1,16 +1,18 @@
 import { createHmac } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
-import { createRecent, type Recent } from '../base/recent.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { deriveKey } from '../db/secret-key.ts';
 
 const windowMs = 15 * 60_000;
-/** So many may fail in that time; whoever has the next is not even heard. */
-const most = { nameAndAddress: 5, address: 20, name: 50 };
-type Limit = keyof typeof most;
+/** Failed sign-ins within the window, after which the next attempt is refused without checking the password. */
+const maxFailures = { nameAndAddress: 5, address: 20, name: 50 };
+type Limit = keyof typeof maxFailures;
+const limits = Object.keys(maxFailures) as Limit[];
 
-/** Any number: those who try to sign in are counted one after the other. */
+/** Key of the advisory lock under which attempts are counted one after the other; an arbitrary number. */
 const countingLock = 718_000_013;
 
 interface Attempt {
@@ -18,52 +20,42 @@ interface Attempt {
   address: string;
 }
 
-export function attemptOf(secretKey: string, name: string, address: string): Attempt {
+/** Names are stored hashed: a name that was typed may be a password in the wrong field. */
+export function createAttempt(secretKey: string, name: string, address: string): Attempt {
   const nameHash = createHmac('sha256', deriveKey(secretKey, 'login names')).update(name).digest();
   return { nameHash, address: networkOf(address) };
 }
 
-/** Who has one address of IPv6 has a network of them. */
+/** IPv6 is counted by /64 network: a client with one IPv6 address usually has the whole network. */
 function networkOf(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':').filter(Boolean);
-  const after = tail?.split(':').filter(Boolean) ?? [];
-  const all =
-    tail === undefined ? groups : [...groups, ...Array(8 - groups.length - after.length).fill('0'), ...after];
-  return `${all
-    .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  if (!isIPv6(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (parsed.isIPv4MappedAddress()) return address;
+  const prefix = parsed.parts.slice(0, 4).map(part => part.toString(16));
+  return `${prefix.join(':')}::/64`;
 }
 
-type Taken =
-  /** It counts from now on; `filled` are the limits that it has used up. */
-  { outcome: 'taken'; filled: Limit[] } | { outcome: 'throttled'; retryAfterSec: number };
+type ThrottleResult =
+  /** The attempt counts from now on; `filled` are the limits that it has used up. */
+  { outcome: 'counted'; filled: Limit[] } | { outcome: 'throttled'; retryAfterSec: number };
 
-interface Counted {
-  count: number;
-  oldest: Date | null;
-}
-
-/** What a process remembers between attempts, so that those who flood it cost payments no connection. */
-interface Queue {
-  /** Limits that were found full, by what they are about: until when nobody asks the database about them again. */
-  full: Recent<{ foundAtMs: number; freeAtMs: number }>;
+/** Per process, so that a flood of attempts takes no database connections away from payments. */
+interface AttemptQueue {
+  /** Full limits by their subject; until `foundAtMs + cacheMs` they are answered without the database. */
+  full: BoundedCache<{ foundAtMs: number; freeAtMs: number }>;
   waiting: number;
   last: Promise<unknown>;
 }
 
-const queues = new WeakMap<Pool, Queue>();
-const mostRemembered = 1_000;
-/** What was full may have been forgiven by another process meanwhile. */
-const askAgainAfterMs = 1_000;
-/** Whoever comes behind so many is told to come later. */
-const mostWaiting = 100;
+const queues = new WeakMap<Pool, AttemptQueue>();
+const maxCachedLimits = 1_000;
+/** Short, because another process may have cleared the attempts meanwhile. */
+const cacheMs = 1_000;
+const maxWaiting = 100;
 
-function queueOf(pool: Pool): Queue {
+function queueOf(pool: Pool): AttemptQueue {
   const queue = queues.get(pool) ?? {
-    full: createRecent(mostRemembered),
+    full: createBoundedCache(maxCachedLimits),
     waiting: 0,
     last: Promise.resolve(),
   };
@@ -76,77 +68,96 @@ const subjectOf: Record<Limit, (attempt: Attempt) => string> = {
   address: ({ address }) => address,
   name: ({ nameHash }) => nameHash.toString('hex'),
 };
-const limits = Object.keys(most) as Limit[];
 
-const throttled = (freeAtMs: number, nowMs: number): Taken => ({
+const throttled = (freeAtMs: number, nowMs: number): ThrottleResult => ({
   outcome: 'throttled',
   retryAfterSec: Math.max(1, Math.ceil((freeAtMs - nowMs) / 1000)),
 });
 
 /**
- * Counted before the password is looked at, so that many at once are no more than one after the other. Those of one
- * process stand in line for it without a connection: whoever pays needs those.
+ * Counts an attempt before its password is checked, so that parallel attempts get no more tries than sequential ones.
+ * Attempts of one process queue here without a database connection, since payments need those.
  */
-export async function takeAttempt(pool: Pool, clock: Clock, attempt: Attempt): Promise<Taken> {
+export async function throttleAttempt(pool: Pool, clock: Clock, attempt: Attempt): Promise<ThrottleResult> {
   const queue = queueOf(pool);
-  const refused = refuseByMemory(queue, clock, attempt);
+  const refused = throttleFromCache(queue, clock, attempt);
   if (refused) return refused;
-  if (queue.waiting >= mostWaiting) return { outcome: 'throttled', retryAfterSec: 1 };
+  if (queue.waiting >= maxWaiting) return { outcome: 'throttled', retryAfterSec: 1 };
   queue.waiting += 1;
-  const turn = queue.last.then(
-    () => refuseByMemory(queue, clock, attempt) ?? countAttempt(pool, clock, attempt, queue),
+  const result = queue.last.then(
+    () => throttleFromCache(queue, clock, attempt) ?? countAttempt(pool, clock, attempt, queue),
   );
-  queue.last = turn.catch(() => {});
+  queue.last = result.catch(() => {});
   try {
-    return await turn;
+    return await result;
   } finally {
     queue.waiting -= 1;
   }
 }
 
-function refuseByMemory({ full }: Queue, clock: Clock, attempt: Attempt): Taken | undefined {
+function throttleFromCache(
+  { full }: AttemptQueue,
+  clock: Clock,
+  attempt: Attempt,
+): ThrottleResult | undefined {
   const nowMs = clock.nowMs();
   const found = limits
     .map(limit => full.get(subjectOf[limit](attempt)))
-    .filter(known => known && nowMs >= known.foundAtMs && nowMs < known.foundAtMs + askAgainAfterMs);
-  return found.length > 0 ? throttled(Math.max(...found.map(known => known!.freeAtMs)), nowMs) : undefined;
+    .filter(cached => cached && nowMs >= cached.foundAtMs && nowMs < cached.foundAtMs + cacheMs);
+  return found.length > 0 ? throttled(Math.max(...found.map(cached => cached!.freeAtMs)), nowMs) : undefined;
 }
 
-function countAttempt(pool: Pool, clock: Clock, attempt: Attempt, queue: Queue): Promise<Taken> {
-  const { nameHash, address } = attempt;
+function countAttempt(
+  pool: Pool,
+  clock: Clock,
+  attempt: Attempt,
+  queue: AttemptQueue,
+): Promise<ThrottleResult> {
   return transaction(pool, async tx => {
     await tx.query({ text: `SELECT pg_advisory_xact_lock(${countingLock})` });
     const nowMs = clock.nowMs();
-    const since = new Date(nowMs - windowMs);
-    await tx.query({ text: 'DELETE FROM login_attempts WHERE at <= $1', values: [since] });
-    const count = async (where: string, values: unknown[]) => {
-      const { rows } = await tx.query<Counted>({
-        text: `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`,
-        values,
-      });
-      return rows[0]!;
-    };
-    const counted: Record<Limit, Counted> = {
-      nameAndAddress: await count('name_hash = $1 AND address = $2', [nameHash, address]),
-      address: await count('address = $1', [address]),
-      name: await count('name_hash = $1', [nameHash]),
-    };
-    const full = limits.filter(limit => counted[limit].count >= most[limit]);
+    await tx.query({
+      text: 'DELETE FROM login_attempts WHERE at <= $1',
+      values: [new Date(nowMs - windowMs)],
+    });
+    const counted = await readCounts(tx, attempt);
+    const full = limits.filter(limit => counted[limit].count >= maxFailures[limit]);
     if (full.length > 0) {
       const freeAtMs = Math.max(...full.map(limit => counted[limit].oldest!.getTime() + windowMs));
-      for (const limit of full) queue.full.add(subjectOf[limit](attempt), { foundAtMs: nowMs, freeAtMs });
+      for (const limit of full) queue.full.set(subjectOf[limit](attempt), { foundAtMs: nowMs, freeAtMs });
       return throttled(freeAtMs, nowMs);
     }
     await tx.query({
       text: 'INSERT INTO login_attempts (at, name_hash, address) VALUES ($1, $2, $3)',
-      values: [instantOf(clock), nameHash, address],
+      values: [instantOf(clock), attempt.nameHash, attempt.address],
     });
-    return { outcome: 'taken', filled: limits.filter(limit => counted[limit].count + 1 === most[limit]) };
+    const filled = limits.filter(limit => counted[limit].count + 1 === maxFailures[limit]);
+    return { outcome: 'counted', filled };
   });
 }
 
-/** Whoever has shown who they are starts anew from where they are. */
-export async function forgiveAttempts(db: Queryable, { nameHash, address }: Attempt): Promise<void> {
+interface Count {
+  count: number;
+  oldest: Date | null;
+}
+
+async function readCounts(tx: Queryable, { nameHash, address }: Attempt): Promise<Record<Limit, Count>> {
+  const count = async (where: string, values: unknown[]) => {
+    const { rows } = await tx.query<Count>({
+      text: `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`,
+      values,
+    });
+    return rows[0]!;
+  };
+  return {
+    nameAndAddress: await count('name_hash = $1 AND address = $2', [nameHash, address]),
+    address: await count('address = $1', [address]),
+    name: await count('name_hash = $1', [nameHash]),
+  };
+}
+
+/** After a successful sign-in the failures of this name from this address no longer count. */
+export async function clearAttempts(db: Queryable, { nameHash, address }: Attempt): Promise<void> {
   await db.query({
     text: 'DELETE FROM login_attempts WHERE name_hash = $1 AND address = $2',
     values: [nameHash, address],

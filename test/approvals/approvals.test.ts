@@ -86,7 +86,7 @@ describe('resolving a payment', () => {
     expect(await statusOf(paymentId)).toBe('processing');
     // A colleague whose access was reset by the asker; and the other way round there is nothing to say against it.
     const colleague = await letIn(second, 'colleague');
-    await resetOperator(at(boss), secretKey, colleague.operatorId, { evenLastAdmin: false });
+    await resetOperator(at(boss), secretKey, colleague.operatorId, { allowLastAdmin: false });
     await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = 'colleague'`);
     expect(await approve(colleague, requestId)).toEqual({ outcome: 'let_in_by_asker' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });

@@ -18,7 +18,7 @@ describe('ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('are UUIDs of version 7 underneath, carrying the time', () => {
+  test('are version 7 UUIDs that carry the time', () => {
     const uuid = uuidFromId(newId('prt', manualClock('2035-05-05T05:05:05.123Z')));
     expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Date(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)).toISOString()).toBe(
@@ -26,7 +26,7 @@ describe('ids', () => {
     );
   });
 
-  test('go to a UUID and back', () => {
+  test('convert to a UUID and back', () => {
     fc.assert(
       fc.property(fc.uuid(), uuid => {
         const id = idFromUuid('whd', uuid);

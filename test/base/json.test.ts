@@ -21,7 +21,7 @@ describe('lossless JSON', () => {
     expect(roundTrip(text)).toBe(text);
   });
 
-  test('space between tokens is dropped and nothing else', () => {
+  test('only whitespace between tokens is dropped', () => {
     expect(roundTrip(' { "a" : [ 1.0 , 2 ] ,\n"b":\t"x y" } ')).toBe('{"a":[1.0,2],"b":"x y"}');
   });
 
@@ -29,11 +29,11 @@ describe('lossless JSON', () => {
     expect(roundTrip(String.raw`"\u0041\/\u043a"`)).toBe('"A/к"');
   });
 
-  test('of a repeated key the last value counts, as everywhere', () => {
+  test('of a duplicate key the last value counts, as in JSON.parse', () => {
     expect(roundTrip('{"a":1,"b":2,"a":3}')).toBe('{"a":3,"b":2}');
   });
 
-  test('it accepts and means what JSON.parse does', () => {
+  test('accepts what JSON.parse accepts, with the same meaning', () => {
     fc.assert(
       fc.property(fc.json(), text => {
         expect(JSON.parse(roundTrip(text))).toEqual(JSON.parse(text));
@@ -41,7 +41,7 @@ describe('lossless JSON', () => {
     );
   });
 
-  test('it refuses what JSON.parse refuses', () => {
+  test('refuses what JSON.parse refuses', () => {
     const accepts = (parse: (text: string) => unknown, text: string) => {
       try {
         parse(text);
@@ -68,7 +68,7 @@ describe('lossless JSON', () => {
     );
   });
 
-  test('endless nesting is an error and not a crash', () => {
+  test('too deep nesting is an error and not a crash', () => {
     expect(() => parseJson('['.repeat(60_000))).toThrow(JsonSyntaxError);
     expect(() => parseJson('{"a":'.repeat(12_000))).toThrow(JsonSyntaxError);
   });
@@ -78,7 +78,7 @@ describe('lossless JSON', () => {
     expect(roundTrip(text)).toBe(text);
   });
 
-  test('an error says where', () => {
+  test('an error names the position', () => {
     expect(() => parseJson('{"a":1,}')).toThrow('expected a string at position 7');
   });
 });

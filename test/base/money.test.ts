@@ -74,7 +74,7 @@ describe('money as text', () => {
 });
 
 describe('conversion', () => {
-  test('a debit is the smallest amount that is worth at least the rubles', () => {
+  test('a debit is the smallest amount worth at least the rubles', () => {
     fc.assert(
       fc.property(fc.bigInt(1n, 10_000_000_000n), fc.bigInt(1n, 10_000_000n), (kopecks, rateE4) => {
         const microUsdt = kopecksToMicroUsdt(kopecks, rateE4);
@@ -93,7 +93,7 @@ describe('conversion', () => {
     expect(formatMicroUsdt(kopecksToMicroUsdt(parseKopecks('92.50')!, parseRate('92.5')!))).toBe('1.000000');
   });
 
-  test('a rate of zero is a bug and not infinity', () => {
+  test('a rate of zero throws', () => {
     expect(() => kopecksToMicroUsdt(1n, 0n)).toThrow(RangeError);
   });
 });
@@ -114,16 +114,16 @@ describe('prices', () => {
     expect(parsePrice(text)).toBeUndefined();
   });
 
-  test('the middle of two is rounded once', () => {
+  test('a mid price is rounded once', () => {
     expect(midRateE4(parsePrice('80.11')!, parsePrice('80.12')!)).toBe(801_150n);
     expect(midRateE4(parsePrice('80.0000')!, parsePrice('80.0001')!)).toBe(800_001n);
-    // Rounded one by one they would be 80.0000 and 80.0001, and the middle 80.0001.
+    // Rounded one by one they would be 80.0000 and 80.0001, and the mid price 80.0001.
     expect(midRateE4(parsePrice('80.00001')!, parsePrice('80.00005')!)).toBe(800_000n);
   });
 });
 
 describe('divisions', () => {
-  test('each leaves the remainder where its name says', () => {
+  test('each rounds as its name says', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 18n), fc.bigInt(1n, 10n ** 9n), (dividend, divisor) => {
         const down = divideRoundingDown(dividend, divisor);

@@ -38,7 +38,7 @@ describe('links of SBP QR codes', () => {
   const full =
     'qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=b754';
 
-  test('the checksum counts in every form, and without regard to case', () => {
+  test('the checksum is checked in every form, case-insensitively', () => {
     for (const link of [`https://${full}`, `bank100000000111://${full}`, `https://web.${full}`]) {
       expect(parse(link)).toMatchObject({ kind: 'sbp', sumKopecks: 30_510n, url: `https://${full}` });
     }

@@ -34,7 +34,7 @@ describe('settings', () => {
     });
   });
 
-  test('an empty value counts as none', () => {
+  test('an empty value counts as unset', () => {
     expect(readSettings({ PORT: ' ', SECRET_KEY: '' })).toEqual(readSettings({}));
   });
 
@@ -112,7 +112,7 @@ describe('settings', () => {
     expect(readSettings({ NODE_ENV: 'production', SECRET_KEY: secretKey }).secretKey).toBe(secretKey);
   });
 
-  test('sources of rates, in their order', () => {
+  test('rate sources keep their order', () => {
     const text = ' rapira, fixed:92.50 ,https://rates.example/usdt?key=1,cryptopay';
     expect(readSettings({ RATE_SOURCES: text, CRYPTO_PAY_TOKEN: '1:token' })).toMatchObject({
       rateSources: [
@@ -125,7 +125,7 @@ describe('settings', () => {
     });
   });
 
-  test('the bounds of the rate settings are inside', () => {
+  test('the bounds of the rate settings are inclusive', () => {
     expect(
       readSettings({ RATE_SPREAD_BPS: '0', RATE_REFRESH_SEC: '1', RATE_MAX_AGE_SEC: '1' }),
     ).toMatchObject({ rateSpreadBps: 0, rateRefreshSec: 1, rateMaxAgeSec: 1 });

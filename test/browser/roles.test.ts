@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { mayOperator, operatorRoles, type Permission } from '../../src/operators/index.ts';
+import { operatorRoles, type Permission, roleHasPermission } from '../../src/operators/index.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { fillDay } from './lively.ts';
@@ -82,7 +82,7 @@ describeInBrowser('roles', async browser => {
           const button = page.locator('main').getByRole('button', { name, exact: true }).last();
           await button.waitFor();
           const isOffered = (await button.getAttribute('aria-disabled')) !== 'true';
-          expect([path, name, isOffered]).toEqual([path, name, mayOperator(role, needs)]);
+          expect([path, name, isOffered]).toEqual([path, name, roleHasPermission(role, needs)]);
           if (isOffered) offered.push(call);
           else {
             expect(await button.getAttribute('aria-description')).toMatch(/^Needs the role: /);

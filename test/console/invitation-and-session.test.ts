@@ -79,7 +79,7 @@ describe('the link', () => {
   test('is dead after a day, after a reset and when the operator is disabled', async () => {
     const first = await invite(newName());
     const { operatorId } = first.operator;
-    const second = await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: false });
+    const second = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false });
     if (second.outcome !== 'reset') throw new Error(second.outcome);
     expect((await visit().post('/setup/look', { token: first.token })).status).toBe(404);
     expect((await visit().post('/setup/look', { token: second.token })).status).toBe(200);

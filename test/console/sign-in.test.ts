@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect((await login()).status).toBe(401);
     const other = await enrolled();
     wait();
-    await resetOperator(audit, secretKey, other.operatorId, { evenLastAdmin: false });
+    await resetOperator(audit, secretKey, other.operatorId, { allowLastAdmin: false });
     expect(
       (
         await visit().post(

@@ -13,7 +13,7 @@ import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
 
 describe('the last admin', () => {
-  test('of two who remove each other at once one stays', async () => {
+  test('two admins who remove each other at once: one stays', async () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
     for (let round = 0; round < 5; round++) {
@@ -32,18 +32,18 @@ describe('the last admin', () => {
         "SELECT name FROM operators WHERE role = 'admin' AND disabled_at IS NULL",
       );
       expect(rows).toHaveLength(1);
-      // Out of the way of the next round.
+      // The next round starts without admins.
       await pool.query("UPDATE operators SET role = 'viewer'");
     }
   });
 
-  test('is not one who is only invited', async () => {
+  test('an invited admin does not count as an active one', async () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
     const { operatorId } = await enrolOperator(pool, clock, 'only', 'admin');
     await inviteFirstAdmin(audit, secretKey);
     expect(await disableOperator(audit, operatorId)).toEqual({ outcome: 'last_admin' });
-    expect(await resetOperator(audit, secretKey, operatorId, { evenLastAdmin: false })).toEqual({
+    expect(await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false })).toEqual({
       outcome: 'last_admin',
     });
     expect(await findOperator(pool, 'only')).toMatchObject({ state: 'active', role: 'admin' });
@@ -51,23 +51,23 @@ describe('the last admin', () => {
 });
 
 describe('the first admin', () => {
-  test('gets a fresh link at each start until somebody has been here', async () => {
+  test('gets a new link at each start until the first sign-in', async () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
-    const door = { pool, clock, secretKey };
+    const deps = { pool, clock, secretKey };
     const first = (await inviteFirstAdmin(audit, secretKey))!;
     expect(first.operator).toMatchObject({ name: 'admin', role: 'admin', state: 'invited' });
     const second = (await inviteFirstAdmin(audit, secretKey))!;
-    expect(await findEnrolment(door, first.token)).toBeUndefined();
-    expect(await findEnrolment(door, second.token)).toMatchObject({ name: 'admin' });
+    expect(await findEnrolment(deps, first.token)).toBeUndefined();
+    expect(await findEnrolment(deps, second.token)).toMatchObject({ name: 'admin' });
     await pool.query("UPDATE operators SET password_hash = 'x', totp_last_step = 1");
     expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
-    // Also while they wait with a link that somebody else has made them.
-    await resetOperator(audit, secretKey, second.operator.operatorId, { evenLastAdmin: true });
+    // Also after a reset, while the admin has an unused link again.
+    await resetOperator(audit, secretKey, second.operator.operatorId, { allowLastAdmin: true });
     expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
   });
 
-  test('is not made where people have made operators themselves', async () => {
+  test('is not created when there are operators already', async () => {
     const { pool } = await createDatabase();
     await enrolOperator(pool, clock, 'anna', 'viewer');
     expect(await inviteFirstAdmin(auditContextOf(pool), secretKey)).toBeUndefined();

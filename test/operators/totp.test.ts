@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { codeOf, stepAt, stepOf, toBase32, totpUrl } from '../../src/operators/totp.ts';
 
-/** Of RFC 6238, appendix B, for SHA-1; the last six of its eight digits. */
+/** RFC 6238, appendix B, SHA-1: the last six of the eight digits. */
 const secret = Buffer.from('12345678901234567890');
 
 test.each([
@@ -15,7 +15,7 @@ test.each([
   expect(codeOf(secret, stepAt(sec * 1000))).toBe(code);
 });
 
-test('a code is good in its step and in those beside it, and is known by its own', () => {
+test('a code is valid in its own step and one step before and after', () => {
   const step = 37_037_036;
   const code = codeOf(secret, step);
   const at = (steps: number) => stepOf(secret, code, (step + steps) * 30_000 + 12_345);
@@ -26,7 +26,7 @@ test.each(['', '00592', '0059240', '005924 ', 'абвгде', '00592\u0664'])('%
   expect(stepOf(secret, code, 1234567890_000)).toBeUndefined();
 });
 
-test('applications are given the secret in the letters they know', () => {
+test('the secret is given to applications as base32 and as an otpauth URL', () => {
   expect(toBase32(Buffer.from('foobar'))).toBe('MZXW6YTBOI');
   expect(toBase32(secret)).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
   expect(totpUrl(secret, 'a.b')).toBe(

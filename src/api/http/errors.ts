@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { adviceOf, allErrors } from '../../base/errors.ts';
+import { allErrors, retryAdvice } from '../../base/errors.ts';
 
 export type ErrorCode = keyof typeof allErrors;
 
@@ -11,7 +11,7 @@ export function sendError(
   extra: Record<string, string> = {},
 ): FastifyReply {
   const { status, message } = allErrors[code];
-  const advice = request.routeOptions.config?.isOutsideContract ? {} : adviceOf(code);
+  const advice = request.routeOptions.config?.isOutsideContract ? {} : retryAdvice(code);
   return reply
     .status(status)
     .type('application/json; charset=utf-8')

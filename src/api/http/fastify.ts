@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { systemClock } from '../../base/clock.ts';
-import { adviceOf, allErrors } from '../../base/errors.ts';
+import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
@@ -60,7 +60,7 @@ function refuseOnSocket(socket: Duplex): void {
   const requestId = newId('req', systemClock);
   const code = 'invalid_request';
   const { message } = allErrors[code];
-  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...adviceOf(code) } });
+  const body = JSON.stringify({ error: { code, message, request_id: requestId, ...retryAdvice(code) } });
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { adviceOf, allErrors } from '../../base/errors.ts';
+import { allErrors, retryAdvice } from '../../base/errors.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** What OpenAPI calls a security requirement: the partner's key. */
@@ -22,7 +22,7 @@ function exampleOf(code: ErrorCode) {
   const extra =
     code === 'insufficient_balance' ? { required_usdt: '1.081082', balance_usdt: '0.500000' } : {};
   const { message } = allErrors[code];
-  const error = { code, message, request_id: exampleRequestId, ...adviceOf(code), ...extra };
+  const error = { code, message, request_id: exampleRequestId, ...retryAdvice(code), ...extra };
   return { summary: message, value: { error } };
 }
 

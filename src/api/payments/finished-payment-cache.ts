@@ -1,4 +1,4 @@
-import { createRecent } from '../../base/recent.ts';
+import { createBoundedCache } from '../../base/bounded-cache.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type Payment, paymentObject } from '../../payments/index.ts';
 
@@ -17,13 +17,13 @@ export interface FinishedPaymentCache {
 }
 
 export function createFinishedPaymentCache(): FinishedPaymentCache {
-  const answers = createRecent<string>(maxAnswers);
+  const answers = createBoundedCache<string>(maxAnswers);
   return {
     find: (account, paymentId) => answers.get(cacheKey(account, paymentId)),
     toJson: payment => {
       const text = paymentObject(payment);
       if (payment.status !== 'processing' && text.length <= maxCharacters)
-        answers.add(cacheKey(payment, payment.paymentId), text);
+        answers.set(cacheKey(payment, payment.paymentId), text);
       return text;
     },
   };

@@ -1,5 +1,5 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { idFromUuid, leastUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
+import { idFromUuid, minUuidAt, parseId, timeOfId, uuidFromId } from '../../base/ids.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
@@ -199,8 +199,8 @@ const differences = `
 
 const boundsOf = (runId: bigint, { from, until }: Period) => [
   runId,
-  leastUuidAt(from.getTime()),
-  leastUuidAt(until.getTime()),
+  minUuidAt(from.getTime()),
+  minUuidAt(until.getTime()),
 ];
 
 /** A statement over a whole day may take longer than one that a request waits for. */

@@ -1,4 +1,4 @@
-import { type Id, leastUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '../payment.ts';
@@ -60,12 +60,10 @@ export function listStatement({ partnerId, mode }: AccountKey, filter: ListFilte
     ...(status ? [`status = ${$(status)}`] : []),
     ...(externalId === undefined ? [] : [`external_id = ${$(externalId)}`]),
     ...(createdFrom
-      ? [`created_at >= ${$(createdFrom)} AND id >= ${$(leastUuidAt(createdFrom.getTime() - idsAreOffByMs))}`]
+      ? [`created_at >= ${$(createdFrom)} AND id >= ${$(minUuidAt(createdFrom.getTime() - idsAreOffByMs))}`]
       : []),
     ...(createdBefore
-      ? [
-          `created_at < ${$(createdBefore)} AND id < ${$(leastUuidAt(createdBefore.getTime() + idsAreOffByMs))}`,
-        ]
+      ? [`created_at < ${$(createdBefore)} AND id < ${$(minUuidAt(createdBefore.getTime() + idsAreOffByMs))}`]
       : []),
   ];
   return {

@@ -1,4 +1,4 @@
-import { type Id, idFromUuid, leastUuidAt, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '../payment.ts';
@@ -157,9 +157,9 @@ function planLook(plan: Plan, before: string | undefined, look: number, wanted: 
   const untilIds = [
     beyondIds,
     ...(before ? [before] : []),
-    ...(createdBefore ? [leastUuidAt(createdBefore.getTime() + idsAreNewerMs)] : []),
+    ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idsAreNewerMs)] : []),
   ];
-  const least = $(createdFrom ? leastUuidAt(createdFrom.getTime() - idsAreOlderMs) : leastId);
+  const least = $(createdFrom ? minUuidAt(createdFrom.getTime() - idsAreOlderMs) : leastId);
   const until = $(untilIds.sort()[0]);
   const within = (id: string) => `${id} >= ${least} AND ${id} < ${until}`;
 

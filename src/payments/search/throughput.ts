@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { idFromUuid, leastUuidAt, timeOfId } from '../../base/ids.ts';
+import { idFromUuid, minUuidAt, timeOfId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 
 /** Live payments of one minute, by their creation. */
@@ -103,8 +103,8 @@ async function readMinutes(db: Queryable, { fromMs, untilMs }: Range): Promise<M
             WHERE mode = 'live' AND NOT rejected AND id >= $1 AND id < $2 AND created_at >= $3 AND created_at < $4
             GROUP BY 1, 2, 3`,
     values: [
-      leastUuidAt(fromMs - idIsOlderByMs),
-      leastUuidAt(untilMs),
+      minUuidAt(fromMs - idIsOlderByMs),
+      minUuidAt(untilMs),
       new Date(fromMs),
       new Date(untilMs),
       step,

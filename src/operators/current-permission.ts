@@ -1,12 +1,12 @@
 import { type Id, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import { mayOperator, type OperatorRole, type Permission } from './permissions.ts';
+import { type OperatorRole, type Permission, roleHasPermission } from './permissions.ts';
 
 /**
- * Whether somebody may do something at this moment, whatever their session said when it was asked. Until the
- * transaction ends nobody disables them or changes their role.
+ * Reads the operator's role again: the session was read before the transaction began. The row stays locked, so that
+ * the operator cannot be disabled and cannot change roles until the transaction ends.
  */
-export async function mayStill(
+export async function hasPermissionNow(
   tx: Queryable,
   operatorId: Id<'opr'>,
   permission: Permission,
@@ -16,5 +16,5 @@ export async function mayStill(
             WHERE id = $1 AND disabled_at IS NULL AND password_hash IS NOT NULL FOR SHARE`,
     values: [uuidFromId(operatorId)],
   });
-  return rows[0] !== undefined && mayOperator(rows[0].role, permission);
+  return rows[0] !== undefined && roleHasPermission(rows[0].role, permission);
 }

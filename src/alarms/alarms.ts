@@ -1,20 +1,19 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import type { Queryable } from '../db/pool.ts';
 
-/** What people must look at, and what it is about; one of a kind and subject is open at a time. */
+/** A condition that people must look at. At most one alarm per kind and subject is open at a time. */
 export interface Alarm {
   kind: string;
   subject: string;
   detail: string;
 }
 
-/** The one place where alarms go: a row for the table, a line in the log when it is new, and from the table the metric. */
+/** The one way to raise an alarm: a row in the table, from which the metric is read, and a log line when it is new. */
 export interface Alarms {
-  /** Whether it is on record; the log gets it in any case. */
+  /** Whether the alarm was stored; it is logged in any case. */
   raise(alarm: Alarm): Promise<boolean>;
   clear(kind: string, subject: string): Promise<void>;
-  /** All that is wrong with the subject now: these are raised, and whatever else was open about it is over. */
+  /** Everything that is wrong with the subject now: raises these alarms and clears its others. */
   report(subject: string, alarms: Omit<Alarm, 'subject'>[]): Promise<void>;
 }
 
@@ -24,13 +23,13 @@ interface AlarmDeps {
   log: { warn(details: object, message: string): void };
 }
 
-/** None of these throws: whoever raises an alarm has other things to do, and the log gets it in any case. */
+/** None of these functions throws: an alarm must not break the work that raises it. */
 export function createAlarms(deps: AlarmDeps): Alarms {
   const { db, clock, log } = deps;
-  const loudly = (attempt: Promise<unknown>) =>
+  const logFailure = (attempt: Promise<unknown>) =>
     attempt.then(
       () => {},
-      err => log.warn({ err }, 'an alarm could not be put on record'),
+      err => log.warn({ err }, 'an alarm could not be stored'),
     );
   const raise = (alarm: Alarm) =>
     insert(db, clock, alarm).then(
@@ -39,17 +38,17 @@ export function createAlarms(deps: AlarmDeps): Alarms {
         return true;
       },
       err => {
-        log.warn({ ...alarm, err }, 'alarm, which could not be put on record');
+        log.warn({ ...alarm, err }, 'an alarm could not be stored');
         return false;
       },
     );
   return {
     raise,
-    clear: (kind, subject) => loudly(clear(db, clock, subject, 'kind = ANY ($4)', [kind])),
+    clear: (kind, subject) => logFailure(clear(db, clock, subject, 'kind = ANY ($4)', [kind])),
     report: async (subject, alarms) => {
       await Promise.all(alarms.map(alarm => raise({ ...alarm, subject })));
       const kinds = alarms.map(({ kind }) => kind);
-      await loudly(clear(db, clock, subject, 'kind <> ALL ($4)', kinds));
+      await logFailure(clear(db, clock, subject, 'kind <> ALL ($4)', kinds));
     },
   };
 }
@@ -65,66 +64,12 @@ async function insert(db: Queryable, clock: Clock, { kind, subject, detail }: Al
   return rows[0]!.times === 1;
 }
 
-const itself = 'kopeck';
+/** Who has cleared an alarm that the service itself found to be over. */
+const clearedByService = 'kopeck';
 
 const clear = (db: Queryable, clock: Clock, subject: string, which: string, kinds: string[]) =>
   db.query({
     text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3
             WHERE cleared_at IS NULL AND subject = $1 AND ${which}`,
-    values: [subject, instantOf(clock), itself, kinds],
+    values: [subject, instantOf(clock), clearedByService, kinds],
   });
-
-export interface KnownAlarm extends Alarm {
-  alarmId: bigint;
-  firstAt: Date;
-  lastAt: Date;
-  times: number;
-  clearedAt: Date | null;
-  clearedBy: string | null;
-}
-
-const selectAlarms = `SELECT id AS "alarmId", kind, subject, detail, first_at AS "firstAt", last_at AS "lastAt", times,
-                             cleared_at AS "clearedAt", cleared_by AS "clearedBy" FROM alarms`;
-
-/** Newest first; the open ones, or also the last that are over. */
-export async function listAlarms(db: Queryable, options: { cleared: boolean }): Promise<KnownAlarm[]> {
-  const { rows } = await db.query<KnownAlarm>({
-    text: `${selectAlarms} WHERE cleared_at IS NULL OR $1 ORDER BY id DESC LIMIT 1000`,
-    values: [options.cleared],
-  });
-  return rows;
-}
-
-/** An operator has seen to it. */
-export function clearAlarm(audit: AuditContext, alarmId: bigint): Promise<'cleared' | 'no_alarm'> {
-  return transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<Alarm>({
-      text: `UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE id = $1 AND cleared_at IS NULL
-             RETURNING kind, subject`,
-      values: [alarmId, instantOf(audit.clock), audit.actor],
-    });
-    if (!rows[0]) return 'no_alarm';
-    await recordChange(tx, audit, { action: 'alarm.clear', subject: `${alarmId}`, after: rows[0] });
-    return 'cleared';
-  });
-}
-
-/** Whoever changes what it was about ends all that is open about it, in the same transaction. */
-export async function endAlarms(
-  tx: Queryable,
-  { clock, actor }: AuditContext,
-  subject: string,
-): Promise<void> {
-  await tx.query({
-    text: 'UPDATE alarms SET cleared_at = $2, cleared_by = $3 WHERE subject = $1 AND cleared_at IS NULL',
-    values: [subject, instantOf(clock), actor],
-  });
-}
-
-/** How many are open, by kind; for whoever watches from outside. */
-export async function countOpenAlarms(db: Queryable): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ kind: string; count: number }>({
-    text: 'SELECT kind, count(*)::int AS count FROM alarms WHERE cleared_at IS NULL GROUP BY kind',
-  });
-  return new Map(rows.map(({ kind, count }) => [kind, count]));
-}

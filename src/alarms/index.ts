@@ -1,9 +1,11 @@
+export { type Alarms, createAlarms } from './alarms.ts';
 export {
-  type Alarms,
+  type AlarmObject,
+  alarmObject,
   clearAlarm,
   countOpenAlarms,
-  createAlarms,
   endAlarms,
-  type KnownAlarm,
   listAlarms,
-} from './alarms.ts';
+  parseAlarmId,
+  takeNewAlarms,
+} from './stored-alarms.ts';

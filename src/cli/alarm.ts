@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { clearAlarm, listAlarms } from '../alarms/index.ts';
+import { alarmObject, clearAlarm, listAlarms } from '../alarms/index.ts';
 import { positiveCount } from './arguments.ts';
 import { command, type WithDatabase } from './command.ts';
 import { formatInstant, table } from './output.ts';
@@ -16,17 +16,7 @@ export function alarmCommands(withDatabase: WithDatabase): Command {
             const alarms = await listAlarms(audit.pool, { cleared: all });
             return {
               json: {
-                alarms: alarms.map(alarm => ({
-                  alarm_id: Number(alarm.alarmId),
-                  kind: alarm.kind,
-                  subject: alarm.subject,
-                  detail: alarm.detail,
-                  first_at: alarm.firstAt.toISOString(),
-                  last_at: alarm.lastAt.toISOString(),
-                  times: alarm.times,
-                  cleared_at: alarm.clearedAt?.toISOString() ?? null,
-                  cleared_by: alarm.clearedBy,
-                })),
+                alarms: alarms.map(alarmObject),
               },
               text: table(
                 ['alarm', 'kind', 'subject', 'last (UTC)', 'times', 'over (UTC)', 'detail'],
@@ -49,7 +39,7 @@ export function alarmCommands(withDatabase: WithDatabase): Command {
         .argument('<alarm>', 'its number in the list', positiveCount)
         .action((alarm, { json }) =>
           withDatabase(json, async ({ audit }) => {
-            if ((await clearAlarm(audit, BigInt(alarm))) === 'no_alarm') {
+            if ((await clearAlarm(audit, alarm)) === 'no_alarm') {
               throw new RefusedError('no_alarm', `No alarm ${alarm} is open: see kopeck alarm list.`);
             }
             return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is over.` };

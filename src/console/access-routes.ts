@@ -6,7 +6,7 @@ import { giveSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { Body, refuse, typed } from './replies.ts';
 import { sessionObject } from './session-routes.ts';
-import type { Enrolment } from './shapes.ts';
+import type { Enrolment } from './shapes/access.ts';
 
 const Password = Type.String({ maxLength: 200 });
 const Code = Type.String({ maxLength: 20 });

@@ -3,7 +3,7 @@ import { isAsker, neededFor, type OperatorRequest, type VoidReason } from '../ap
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, refuse } from './replies.ts';
-import type { Done, RequestRow } from './shapes.ts';
+import type { Done, RequestRow } from './shapes/approvals.ts';
 
 export function requestRow(request: OperatorRequest, operator: SignedIn): RequestRow {
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;

@@ -6,7 +6,7 @@ import type { Queryable } from '../db/pool.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { Instant, pageOf, readInstant, readNumber, Text } from './fields.ts';
 import { fileOf, paging, typed } from './replies.ts';
-import type { AuditRow } from './shapes.ts';
+import type { AuditRow } from './shapes/audit.ts';
 
 const filters = {
   actor: Type.Optional(Text),

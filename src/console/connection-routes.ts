@@ -6,7 +6,7 @@ import { checkPartner, formatEventId, listAttempts, parseEventId, resendEvent } 
 import type { ConsoleDeps } from './deps.ts';
 import { ById, pageOf, readNumber } from './fields.ts';
 import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { AttemptRow, CheckResult } from './shapes.ts';
+import type { AttemptRow, CheckResult } from './shapes/partners.ts';
 
 const mostAddresses = 100;
 const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });

@@ -8,7 +8,7 @@ import { findRun, listRuns, type Run, reconcileDay } from '../payments/index.ts'
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Day, pageOf, readDay, readNumber, Text } from './fields.ts';
 import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { ReconciliationDetail, ReconciliationRow } from './shapes.ts';
+import type { ReconciliationDetail, ReconciliationRow } from './shapes/controls.ts';
 
 const see = { needs: 'see' } as const;
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { Page } from './shapes.ts';
+import type { Page } from './shapes/common.ts';
 
 /** Fields that several pages send. What they let through can be read; whether it makes sense is another question. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });

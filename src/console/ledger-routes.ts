@@ -15,7 +15,7 @@ import { findPartner } from '../partners/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { ById, Day, Mode, pageOf, readDay, readNumber } from './fields.ts';
 import { auditContextOf, fileOf, paging, refuse, typed } from './replies.ts';
-import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes.ts';
+import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes/ledger.ts';
 
 const see = { needs: 'see' } as const;
 const mostEntries = 2n ** 62n;

@@ -21,7 +21,7 @@ import {
 } from '../operators/index.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
-import type { Invitation, OperatorRow, SessionRow } from './shapes.ts';
+import type { Invitation, OperatorRow, SessionRow } from './shapes/access.ts';
 
 const needs = 'operators.manage';
 const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));

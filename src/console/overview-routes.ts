@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { clearAlarm, type KnownAlarm, listAlarms } from '../alarms/index.ts';
+import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../alarms/index.ts';
 import { countWaiting } from '../approvals/index.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { isUnderMaintenance } from '../controls/index.ts';
@@ -9,10 +9,10 @@ import { countToApprove } from '../partners/index.ts';
 import { countInReview, createThroughputReader } from '../payments/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { ById, readNumber } from './fields.ts';
+import { ById } from './fields.ts';
 import { readRateNow } from './rate-rows.ts';
 import { auditContextOf, done, refuse, typed } from './replies.ts';
-import type { AlarmRow, Overview } from './shapes.ts';
+import type { Overview } from './shapes/overview.ts';
 
 /** Everybody who looks within this time sees the same. */
 const sharedForMs = 1_500;
@@ -44,14 +44,14 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       config: { needs: 'see' },
       schema: { querystring: Type.Object({ cleared: Type.Boolean({ default: false }) }) },
     },
-    async request => ({ data: (await listAlarms(deps.db, request.query)).map(alarmRow) }),
+    async request => ({ data: (await listAlarms(deps.db, request.query)).map(alarmObject) }),
   );
 
   routes.post(
     '/alarms/:id/clear',
     { config: { needs: 'alarms.clear' }, schema: { params: ById } },
     async (request, reply) => {
-      const alarmId = readNumber(request.params.id);
+      const alarmId = parseAlarmId(request.params.id);
       const outcome =
         alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
       return outcome === 'cleared'
@@ -128,20 +128,8 @@ function createOverview(deps: ConsoleDeps) {
         given_up: deliveries.givenUp,
         suspended_partners: deliveries.suspendedPartners,
       },
-      alarms: alarms.slice(0, alarmsShown).map(alarmRow),
+      alarms: alarms.slice(0, alarmsShown).map(alarmObject),
       maintenance,
     };
   };
 }
-
-const alarmRow = (alarm: KnownAlarm): AlarmRow => ({
-  alarm_id: `${alarm.alarmId}`,
-  kind: alarm.kind,
-  subject: alarm.subject,
-  detail: alarm.detail,
-  first_at: alarm.firstAt.toISOString(),
-  last_at: alarm.lastAt.toISOString(),
-  times: alarm.times,
-  cleared_at: alarm.clearedAt?.toISOString() ?? null,
-  cleared_by: alarm.clearedBy,
-});

@@ -23,7 +23,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from './fields.ts';
 import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './partner-rows.ts';
 import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { PartnerDetail } from './shapes.ts';
+import type { PartnerDetail } from './shapes/partners.ts';
 
 const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });

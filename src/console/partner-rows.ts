@@ -4,7 +4,7 @@ import type { Queryable } from '../db/pool.ts';
 import { type Balances, readBalances } from '../ledger/index.ts';
 import { type ApiKey, type Limits, searchPartners } from '../partners/index.ts';
 import { listWebhookStates } from '../webhooks/index.ts';
-import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from './shapes.ts';
+import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from './shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 

@@ -20,7 +20,8 @@ import type { ConsoleDeps } from './deps.ts';
 import { readInstant } from './fields.ts';
 import { paymentRow, timelineOf } from './payment-rows.ts';
 import { auditContextOf, Body, paging, refuse, typed } from './replies.ts';
-import type { Page, PaymentDetail, PaymentRow } from './shapes.ts';
+import type { Page } from './shapes/common.ts';
+import type { PaymentDetail, PaymentRow } from './shapes/payments.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
 const oneOf = <const Values extends string[]>(...values: Values) =>

@@ -2,7 +2,8 @@ import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import type { PastChange } from '../db/audit.ts';
 import type { FoundPayment, TimelineEvent } from '../payments/index.ts';
 import { type DeliveryHistory, formatEventId } from '../webhooks/index.ts';
-import type { PaymentRow, PaymentStatus, TimelineItem } from './shapes.ts';
+import type { PaymentStatus } from './shapes/common.ts';
+import type { PaymentRow, TimelineItem } from './shapes/payments.ts';
 
 export const paymentRow = (payment: FoundPayment): PaymentRow => ({
   payment_id: payment.paymentId,

@@ -7,7 +7,7 @@ import type { ConsoleDeps } from './deps.ts';
 import { Rubles, Text } from './fields.ts';
 import { readRateNow, rulesRow, sourceRow } from './rate-rows.ts';
 import { auditContextOf, Body, refuse, typed } from './replies.ts';
-import type { RatesPage, WhatIf } from './shapes.ts';
+import type { RatesPage, WhatIf } from './shapes/rates.ts';
 
 const changesShown = 50;
 const hourMs = 3_600_000;

@@ -9,7 +9,7 @@ import {
   rulesObject,
   type StandingRules,
 } from '../rates/index.ts';
-import type { RateNow, RateRules } from './shapes.ts';
+import type { RateNow, RateRules } from './shapes/rates.ts';
 
 export const sourceRow = (part: Part): RateNow['sources'][number] =>
   part.outcome === 'failed'

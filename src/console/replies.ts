@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider
 import Type from 'typebox';
 import type { AuditContext } from '../db/audit.ts';
 import type { ConsoleDeps } from './deps.ts';
-import type { Refusal } from './shapes.ts';
+import type { Refusal } from './shapes/common.ts';
 
 /** A refusal as pages expect it; answers that go well are returned as they are. */
 export function refuse(

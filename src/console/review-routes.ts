@@ -15,7 +15,9 @@ import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { paymentRow } from './payment-rows.ts';
 import { auditContextOf, paging, refuse, typed } from './replies.ts';
-import type { Page, RequestRow, ReviewRow } from './shapes.ts';
+import type { RequestRow } from './shapes/approvals.ts';
+import type { Page } from './shapes/common.ts';
+import type { ReviewRow } from './shapes/payments.ts';
 
 const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
 const ById = Type.Object({ id: Type.String() });

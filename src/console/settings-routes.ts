@@ -13,7 +13,7 @@ import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { Instant, Rubles, readInstant, readNumber, Usdt } from './fields.ts';
 import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
-import type { SettingsPage } from './shapes.ts';
+import type { SettingsPage } from './shapes/settings.ts';
 
 const maintenance = { needs: 'settings.maintenance' } as const;
 

@@ -1,5 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { clearAlarm, countOpenAlarms, createAlarms, listAlarms } from '../../src/alarms/index.ts';
+import {
+  alarmObject,
+  clearAlarm,
+  countOpenAlarms,
+  createAlarms,
+  listAlarms,
+  parseAlarmId,
+} from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
@@ -57,7 +64,7 @@ test('a report is all that is wrong with its subject', async () => {
   expect(await openOnes()).toEqual([['a', 'other', 1]]);
 });
 
-test('without a database the log has it, and nobody is thrown at', async () => {
+test('without a database the alarm is logged, and nothing throws', async () => {
   const log = { warn: vi.fn() };
   const db = { query: () => Promise.reject(new Error('gone')) };
   const helpless = createAlarms({ db, clock, log });
@@ -66,6 +73,26 @@ test('without a database the log has it, and nobody is thrown at', async () => {
   await helpless.clear('late', 'pay_9');
   expect(log.warn.mock.calls[0]).toEqual([
     { kind: 'late', subject: 'pay_9', detail: 'd', err: expect.any(Error) },
-    'alarm, which could not be put on record',
+    'an alarm could not be stored',
   ]);
+});
+
+test('an alarm is one JSON object for all who show it, and its id is a number everywhere', async () => {
+  await alarms.raise({ kind: 'late', subject: 'pay_3', detail: 'd' });
+  const [stored] = await listAlarms(pool, { cleared: false });
+  const at = new Date(clock.nowMs()).toISOString();
+  expect(alarmObject(stored!)).toEqual({
+    alarm_id: expect.any(Number),
+    kind: 'late',
+    subject: 'pay_3',
+    detail: 'd',
+    first_at: at,
+    last_at: at,
+    times: 1,
+    cleared_at: null,
+    cleared_by: null,
+  });
+  expect(parseAlarmId(`${stored!.alarmId}`)).toBe(stored!.alarmId);
+  for (const text of ['', '-1', '1.5', '1e3', 'x', '9'.repeat(16)])
+    expect(parseAlarmId(text)).toBeUndefined();
 });

@@ -64,7 +64,7 @@ const notice: Task = {
   details: {},
   count: 1,
 };
-const alarm: Task = { do: 'alarm', alarmId: '1', kind: 'payment_overdue', subject: 'x', detail: 'Old.' };
+const alarm: Task = { do: 'alarm', alarmId: 1, kind: 'payment_overdue', subject: 'x', detail: 'Old.' };
 
 test('what is to go away from the chat of somebody who blocked the bot goes when they are back', async () => {
   const { user, userId } = await someone('Blocker');

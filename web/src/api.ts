@@ -1,4 +1,5 @@
-import type { Refusal, Session } from '../../src/console/shapes.ts';
+import type { Session } from '../../src/console/shapes/access.ts';
+import type { Refusal } from '../../src/console/shapes/common.ts';
 
 /** The server has said no, or could not be heard. `code` is what texts are chosen by. */
 export class Refused extends Error {

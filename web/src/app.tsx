@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
-import type { Entrance } from '../../src/console/shapes.ts';
+import type { Entrance } from '../../src/console/shapes/access.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { Broken } from './broken.tsx';
 import { Layout } from './layout.tsx';

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { Overview } from '../../src/console/shapes.ts';
+import type { Overview } from '../../src/console/shapes/overview.ts';
 import { connected, query } from './api.ts';
 import { Keys } from './keys.tsx';
 import { Icon } from './parts/icon.tsx';

@@ -15,7 +15,7 @@ export type Task =
       count: number;
     }
   | { do: 'delete'; messageId: number }
-  | { do: 'alarm'; alarmId: string; kind: string; subject: string; detail: string }
+  | { do: 'alarm'; alarmId: number; kind: string; subject: string; detail: string }
   | { do: 'approval'; partnerId: string; name: string };
 
 export interface Job {

@@ -1,5 +1,5 @@
 import type { Api, Context } from 'grammy';
-import { clearAlarm } from '../../alarms/index.ts';
+import { clearAlarm, parseAlarmId } from '../../alarms/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { approveLive, refuseLive } from '../../partners/index.ts';
 import { clip, escapeHtml as e, type Screen } from '../conversation/screen.ts';
@@ -52,8 +52,8 @@ const actions: Record<string, StaffAction> = {
   approve: decide(approveLive, 'may have live keys'),
   refuse: decide(refuseLive, 'stays in test mode'),
   seen: async ({ pool, clock }, actor, subject) => {
-    const alarmId = /^\d{1,18}$/.test(subject) ? BigInt(subject) : 0n;
-    const outcome = await clearAlarm({ pool, clock, actor }, alarmId);
+    const alarmId = parseAlarmId(subject);
+    const outcome = alarmId === undefined ? 'no_alarm' : await clearAlarm({ pool, clock, actor }, alarmId);
     return outcome === 'cleared' ? 'The alarm is over.' : 'The alarm was over already.';
   },
 };

@@ -1,3 +1,4 @@
+import { takeNewAlarms } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
@@ -99,12 +100,8 @@ async function watchForStaff(tx: Queryable, { clock, telegramStaffChat }: WatchD
   // Told to nobody, it would count as told, and stay unsaid when there is somebody.
   if (telegramStaffChat === undefined) return;
   const at = instantOf(clock);
-  const { rows: alarms } = await tx.query<{ id: bigint; kind: string; subject: string; detail: string }>({
-    text: 'UPDATE alarms SET told_at = $1 WHERE told_at IS NULL RETURNING id, kind, subject, detail',
-    values: [at],
-  });
-  for (const { id, ...alarm } of alarms)
-    await addJob(tx, clock, null, { do: 'alarm', alarmId: `${id}`, ...alarm });
+  for (const { alarmId, kind, subject, detail } of await takeNewAlarms(tx, clock))
+    await addJob(tx, clock, null, { do: 'alarm', alarmId, kind, subject, detail });
   // Only looked at first: every update of this table makes all processes forget the keys they remember.
   const { rows: partners } = await tx.query<{ id: string; name: string }>({
     text: `SELECT id, name FROM partners WHERE NOT live_approved AND approval_asked_at IS NULL FOR UPDATE`,

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { AlarmRow } from '../../../src/console/shapes.ts';
+import type { AlarmRow } from '../../../src/console/shapes/overview.ts';
 import { send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { Confirm } from '../parts/confirm.tsx';

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { AuditRow } from '../../../src/console/shapes.ts';
+import type { AuditRow } from '../../../src/console/shapes/audit.ts';
 import { query } from '../api.ts';
 import { Download } from '../parts/download.tsx';
 import { PageFrame } from '../parts/page.tsx';

@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { Overview as OverviewNow, RateNow, RatesPage } from '../../../src/console/shapes.ts';
+import type { Overview as OverviewNow } from '../../../src/console/shapes/overview.ts';
+import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { useLive } from '../parts/live.ts';

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { PaymentRow } from '../../../src/console/shapes.ts';
+import type { PaymentRow } from '../../../src/console/shapes/payments.ts';
 import { query } from '../api.ts';
 import { State, TestMark } from '../parts/badge.tsx';
 import { Rub, Usdt } from '../parts/money.tsx';

@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import type { RequestRow } from '../../../src/console/shapes.ts';
+import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
 import { Choice } from '../parts/choice.tsx';
 import { useLive } from '../parts/live.ts';
 import { PageFrame } from '../parts/page.tsx';

@@ -1,4 +1,4 @@
-import type { ReviewRow } from '../../../src/console/shapes.ts';
+import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
 import { Action } from '../parts/action.tsx';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { Rub } from '../parts/money.tsx';

@@ -1,7 +1,7 @@
 import { Alert, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Enrolment, Session } from '../../../src/console/shapes.ts';
+import type { Enrolment, Session } from '../../../src/console/shapes/access.ts';
 import { Refused, send, session } from '../api.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { Waiting } from '../parts/table.tsx';

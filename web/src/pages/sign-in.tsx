@@ -1,6 +1,6 @@
 import { Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { Session } from '../../../src/console/shapes.ts';
+import type { Session } from '../../../src/console/shapes/access.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
 import { useTexts } from '../texts/index.ts';
 import { texts } from './door.texts.ts';

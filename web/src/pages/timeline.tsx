@@ -1,4 +1,4 @@
-import type { TimelineItem } from '../../../src/console/shapes.ts';
+import type { TimelineItem } from '../../../src/console/shapes/payments.ts';
 import { Duration, Time } from '../parts/time.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';

@@ -1,6 +1,6 @@
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
 import type { ComponentPropsWithoutRef } from 'react';
-import type { Permission } from '../../../src/console/shapes.ts';
+import type { Permission } from '../../../src/console/shapes/access.ts';
 import { useShared } from '../texts/index.ts';
 import { useMay } from './session.ts';
 

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Done } from '../../../src/console/shapes.ts';
+import type { Done } from '../../../src/console/shapes/approvals.ts';
 import { Refused, session } from '../api.ts';
 import { useSentence, useShared } from '../texts/index.ts';
 import { useTell } from './tell.ts';

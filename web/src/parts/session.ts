@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { Permission, Session } from '../../../src/console/shapes.ts';
+import type { Permission, Session } from '../../../src/console/shapes/access.ts';
 import { session } from '../api.ts';
 
 /** Of whoever is signed in; pages are shown to nobody else. */

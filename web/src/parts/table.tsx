@@ -2,7 +2,7 @@ import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Page } from '../../../src/console/shapes.ts';
+import type { Page } from '../../../src/console/shapes/common.ts';
 import { ask } from '../api.ts';
 import { useShared } from '../texts/index.ts';
 import { Empty, Failure } from './states.tsx';

@@ -1,4 +1,4 @@
-import type { OperatorRole, Permission } from '../../../src/console/shapes.ts';
+import type { OperatorRole, Permission } from '../../../src/console/shapes/access.ts';
 
 const errors = {
   no_connection: 'The service cannot be reached. Trying again.',

@@ -1,4 +1,4 @@
-import type { AccountRow, TrialBalance } from '../../../../src/console/shapes.ts';
+import type { AccountRow, TrialBalance } from '../../../../src/console/shapes/ledger.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
 import { useLive } from '../../parts/live.ts';
 import { Count, Usdt } from '../../parts/money.tsx';

@@ -1,5 +1,7 @@
 import { Link, useLocation } from 'wouter';
-import type { EntryRow, Mode, PartnerDetail } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/console/shapes/common.ts';
+import type { EntryRow } from '../../../../src/console/shapes/ledger.ts';
+import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { query } from '../../api.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { useOnce } from '../../parts/live.ts';

@@ -2,7 +2,7 @@ import { Alert, Loader } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
-import type { Verification } from '../../../../src/console/shapes.ts';
+import type { Verification } from '../../../../src/console/shapes/ledger.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';

@@ -1,7 +1,9 @@
 import { Alert, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Mode, PartnerDetail, SettingsPage } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/console/shapes/common.ts';
+import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
+import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Choice } from '../../parts/choice.tsx';

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { PartnerRow } from '../../../../src/console/shapes.ts';
+import type { PartnerRow } from '../../../../src/console/shapes/partners.ts';
 import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';

@@ -1,4 +1,4 @@
-import type { PartnerDetail } from '../../../../src/console/shapes.ts';
+import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { Card } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Rows } from '../../parts/table.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes.ts';
+import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Mode } from '../../../../src/console/shapes.ts';
+import type { Mode } from '../../../../src/console/shapes/common.ts';
 import { query } from '../../api.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Download } from '../../parts/download.tsx';

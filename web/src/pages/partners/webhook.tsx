@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { AttemptRow, CheckResult, PartnerDetail } from '../../../../src/console/shapes.ts';
+import type { AttemptRow, CheckResult, PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';

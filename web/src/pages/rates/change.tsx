@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
-import type { RateRules } from '../../../../src/console/shapes.ts';
+import type { RateRules } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { useTexts } from '../../texts/index.ts';

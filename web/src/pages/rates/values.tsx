@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core';
-import type { RateRules } from '../../../../src/console/shapes.ts';
+import type { RateRules } from '../../../../src/console/shapes/rates.ts';
 import { numberIn } from '../../parts/money.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';

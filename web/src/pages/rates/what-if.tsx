@@ -1,6 +1,6 @@
 import { Alert, Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import type { RateRules, WhatIf } from '../../../../src/console/shapes.ts';
+import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
 import { Usdt } from '../../parts/money.tsx';
 import { Card } from '../../parts/page.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { ReconciliationDetail } from '../../../../src/console/shapes.ts';
+import type { ReconciliationDetail } from '../../../../src/console/shapes/controls.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { useLive } from '../../parts/live.ts';
 import { Count, Rub } from '../../parts/money.tsx';

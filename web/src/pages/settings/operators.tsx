@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes.ts';
+import type { Invitation, OperatorRole, OperatorRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';

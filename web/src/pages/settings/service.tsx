@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { SettingsPage } from '../../../../src/console/shapes.ts';
+import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge } from '../../parts/badge.tsx';

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { SessionRow } from '../../../../src/console/shapes.ts';
+import type { SessionRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';

@@ -1,0 +1,70 @@
+import type { RequestRow } from './approvals.ts';
+import type { Mode } from './common.ts';
+
+export interface Limits {
+  min_rub: string;
+  max_rub: string;
+  daily_rub: string | null;
+  concurrent: number;
+  create_rps: number;
+  create_burst: number;
+  other_rps: number;
+}
+
+export interface Money {
+  available_usdt: string;
+  held_usdt: string;
+  settled_usdt: string;
+}
+
+export interface PartnerRow {
+  partner_id: string;
+  name: string;
+  state: 'active' | 'suspended';
+  live: 'approved' | 'asked' | 'not_approved';
+  created_at: string;
+  live_balance: Money;
+  webhook_state: 'none' | 'active' | 'suspended';
+}
+
+export interface KeyRow {
+  key_id: string;
+  mode: Mode;
+  allowed_addresses: string[];
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+export interface PartnerDetail {
+  partner: PartnerRow;
+  limits: Limits;
+  balances: Record<Mode, Money>;
+  keys: KeyRow[];
+  webhook: { url: string; state: 'active' | 'suspended'; waiting: number; given_up: number } | null;
+  members: { name: string; role: string; joined_at: string }[];
+  requests: RequestRow[];
+}
+
+export interface AttemptRow {
+  event_id: string;
+  payment_id: string;
+  attempt: number;
+  at: string;
+  status: number | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+export interface CheckResult {
+  can_receive: boolean;
+  passed: boolean;
+  re_enabled: boolean;
+  results: {
+    question: string;
+    expected: 'accept' | 'refuse';
+    answered: string;
+    passed: boolean;
+    duration_ms: number;
+  }[];
+}

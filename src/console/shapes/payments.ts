@@ -1,0 +1,66 @@
+import type { RequestRow } from './approvals.ts';
+import type { Mode, PaymentStatus } from './common.ts';
+
+export interface PaymentRow {
+  payment_id: string;
+  partner_id: string;
+  partner: string;
+  mode: Mode;
+  status: PaymentStatus;
+  status_detail: string | null;
+  error_code: string | null;
+  external_id: string | null;
+  recipient: string;
+  qrc_id: string;
+  amount_rub: string;
+  amount_usdt: string;
+  rate: string;
+  created_at: string;
+  settled_at: string | null;
+}
+
+export interface PaymentDetail {
+  payment: PaymentRow & {
+    qr_url: string;
+    idempotency_key: string;
+    gateway_order_id: string | null;
+    rate_id: string;
+    /** As the partner sent it. */
+    metadata: string;
+    /** A process holds its lease: it is paying or polling the gateway now. */
+    is_under_way: boolean;
+    next_look_at: string | null;
+    support_since: string | null;
+  };
+  /** The oldest first. */
+  timeline: TimelineItem[];
+  /** A decision that waits for a second operator. */
+  request: RequestRow | null;
+  /** Whether a decision on this amount needs a second operator. */
+  needs_second_person: boolean;
+}
+
+export interface TimelineItem {
+  at: string;
+  kind: 'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator';
+  /** A key that the page translates, such as `created`, `hold`, `pay`, `payment.succeeded`, `payment.resolve`. */
+  what: string;
+  /** Further facts as text. */
+  detail: string | null;
+  outcome: 'good' | 'bad' | 'open' | null;
+  actor: string | null;
+  duration_ms: number | null;
+  /** The HTTP exchange with the gateway, without headers; long bodies are cut. */
+  exchange: { request: string; response: string | null } | null;
+}
+
+export interface ReviewRow extends PaymentRow {
+  age_sec: number;
+  overdue: boolean;
+  tries: number;
+  next_look_at: string;
+  is_under_way: boolean;
+  /** The result of the last call to the gateway. */
+  last_answer: string | null;
+  request: RequestRow | null;
+}

@@ -122,16 +122,16 @@ function startWork(
   const { wake } = deps.waiting;
   deps.waiting.wake = paymentId => {
     wake(paymentId);
-    delivery.nudge();
+    delivery.runNow();
     neighbours.nudge();
   };
-  neighbours.onNudge(delivery.nudge);
+  neighbours.onNudge(delivery.runNow);
   const stopRecovery = startRecovery({
     ...deps,
     onStart: lookForDue => {
       deps.onTestClockMoved = () => {
         lookForDue();
-        delivery.nudge();
+        delivery.runNow();
         neighbours.nudge();
       };
     },

@@ -11,12 +11,12 @@ export {
   setWebhook,
   type Webhook,
 } from './admin/webhook.ts';
-export { startDelivery } from './delivery/deliver.ts';
 export { type Announced, envelope, eventHeaders, formatEventId, parseEventId } from './delivery/envelope.ts';
 export { listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
 export { sign, verifySignature } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
+export { startDelivery } from './delivery/worker.ts';
 export { createNameLookup, hasPrivateAddress } from './http/dns.ts';
 export { createSender, type Verdict } from './http/send.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';

@@ -49,12 +49,12 @@ export interface WebhookWatch {
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = ['payments_open', 'payments_finish', 'deliveries_end'];
 const isRead = ({ name = '', text }: Statement) => /^\s*SELECT/.test(text) && !functions.includes(name);
-const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'adopt webhooks';
+const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'acquire webhook leases';
 const changesWebhooks = [
   'deliveries_end',
-  'adopt webhooks',
-  'keep owning webhooks',
-  'give away webhooks',
+  'acquire webhook leases',
+  'renew webhook leases',
+  'release webhook leases',
   'payments_finish',
 ];
 const changesOnlyWebhooks = changesWebhooks.filter(name => name !== 'payments_finish');
@@ -97,7 +97,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (statement.name === 'claim due payments') return claim(owner, statement);
     if (isRead(statement)) return read(owner, statement);
     const result = await world.pool.query(statement);
-    if (statement.name === 'adopt webhooks') inAnyOrder(result.rows, 'partner_id');
+    if (statement.name === 'acquire webhook leases') inAnyOrder(result.rows, 'partner_id');
     world.trace.add(owner, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement.name ?? '');
     return result;
@@ -120,8 +120,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   /** As the books show, so that nobody has to be asked. */
   function findsNothing({ name, values }: Statement): boolean {
-    if (name === 'keep owning webhooks') return !options.webhooks!.isServing(values![0] as number);
-    if (name !== 'adopt webhooks' && name !== 'read due deliveries') return false;
+    if (name === 'renew webhook leases') return !options.webhooks!.isServing(values![0] as number);
+    if (name !== 'acquire webhook leases' && name !== 'read due deliveries') return false;
     return options.webhooks!.firstDueMs() > world.scheduler.nowMs();
   }
 

@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import { slowAfterMs } from '../../src/webhooks/delivery/concurrency.ts';
+import { slowAfterMs } from '../../src/webhooks/delivery/slots.ts';
 import type { BookedWebhook } from './hook-books.ts';
 import type { HookModel } from './hook-model.ts';
 import type { Sent } from './receivers.ts';

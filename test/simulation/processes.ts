@@ -124,7 +124,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     const { wake } = deps.waiting;
     deps.waiting.wake = paymentId => {
       wake(paymentId);
-      delivery.nudge();
+      delivery.runNow();
     };
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { announcePresence } from '../../src/db/presence.ts';
-import { endAttempts } from '../../src/webhooks/delivery/deliveries.ts';
+import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import {
   createSender,
   findWebhook,
@@ -97,7 +97,7 @@ describe('no one is left behind:', () => {
     let refuses = true;
     const db = {
       query: (statement: { name?: string }) =>
-        refuses && statement.name === 'give away webhooks'
+        refuses && statement.name === 'release webhook leases'
           ? Promise.reject(new Error('locked'))
           : pool.query(statement as never),
     } as typeof deps.db;
@@ -154,11 +154,11 @@ describe('no one is left behind:', () => {
       [uuidFromId(partnerId)],
     );
     await resendEvent(audit, rows[0].event_id);
-    await endAttempts(
+    await recordAttempts(
       pool,
       [
         {
-          ...{ partnerId, eventId: rows[0].event_id, attempt: 9, delivered: false, hung: true },
+          ...{ partnerId, eventId: rows[0].event_id, attempt: 9, isDelivered: false, hasHung: true },
           ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
         },
       ],

@@ -25,7 +25,7 @@ const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, n
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
   for (const [index, pauseSec] of pausesSec.entries()) {
     clock.advance(pauseSec * 1_000);
-    world.delivery.nudge();
+    world.delivery.runNow();
     await untilRecorded(partnerId, recordedBefore + index + 1);
   }
 }
@@ -122,7 +122,7 @@ describe('a receiver that does not take it', () => {
     await pay();
     for (const [index, pauseSec] of pausesSec.entries()) {
       clock.advance(pauseSec * 1_000 - 1);
-      world.delivery.nudge();
+      world.delivery.runNow();
       clock.advance(1);
       await untilRecorded(partnerId, index + 1);
     }
@@ -140,7 +140,7 @@ describe('a receiver that does not take it', () => {
     expect(await noticesOf(partnerId)).toEqual(['delivery_failed']);
     expect(await findWebhook(pool, partnerId)).toMatchObject({ state: 'active', waiting: 0, givenUp: 1 });
     clock.advance(86_400_000);
-    world.delivery.nudge();
+    world.delivery.runNow();
     receiver.answer(withStatus(200));
     await resendFailed(audit, new Date(0), () => {});
     await untilRecorded(partnerId, 10);
@@ -168,7 +168,7 @@ describe('a receiver that does not take it', () => {
     await untilRecorded(partnerId, 1);
     receiver.answer(withStatus(204));
     clock.advance(10_000);
-    world.delivery.nudge();
+    world.delivery.runNow();
     await untilRecorded(partnerId, 2);
     const [second, first] = await listAttempts(pool, partnerId, 10);
     expect([first, second]).toMatchObject([expected, { status: 204, attempt: 2 }]);
@@ -196,7 +196,7 @@ describe('a receiver that does not take it', () => {
     const before = receiver.received.length;
     receiver.answer(withStatus(200));
     clock.advance(3_600_000);
-    world.delivery.nudge();
+    world.delivery.runNow();
     // Another partner's event shows that the sender has been at work since.
     const other = await newPartner();
     await setRate(pool, clock);
@@ -209,7 +209,7 @@ describe('a receiver that does not take it', () => {
     expect(certificate.canReceive).toBe(true);
     expect(await reEnable(audit, partnerId)).toBe('re_enabled');
     expect(await reEnable(audit, partnerId)).toBe('not_suspended');
-    world.delivery.nudge();
+    world.delivery.runNow();
     await untilRecorded(partnerId, recorded + 20);
     expect(receiver.received.slice(before + 5).map(({ json }) => json.data.id)).toEqual(kept);
     expect([await alarms(), (await noticesOf(partnerId)).at(-1)]).toEqual([[], 'sending_re_enabled']);
@@ -228,7 +228,7 @@ describe('a receiver that does not take it', () => {
     clock.advance(1_000);
     await resendEvent(audit, eventId);
     expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    world.delivery.nudge();
+    world.delivery.runNow();
     await untilRecorded(partnerId, 4);
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
   });

@@ -51,7 +51,7 @@ describe('the log', () => {
     const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
     expect(await resendEvent(audit, eventId)).toEqual({ outcome: 'queued', partnerId, suspended: false });
     expect(await resendEvent(audit, 10n ** 15n)).toEqual({ outcome: 'no_event' });
-    world.delivery.nudge();
+    world.delivery.runNow();
     await untilRecorded(partnerId, 2);
     expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);
   });

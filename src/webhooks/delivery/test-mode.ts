@@ -2,9 +2,9 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { addToTestClock, advanceOpenPayments, scenarioOf, sooner } from '../../payments/index.ts';
-import type { AttemptEnd, DueDelivery } from './deliveries.ts';
+import type { DueDelivery } from './due.ts';
 
-/** Moves all that waits for this partner in test mode, at once. Returns by how much its clock was moved, all in all. */
+/** Moves everything that waits for this partner in test mode. Returns by how much its clock was moved in total. */
 export function moveTestClock(
   pool: Pool,
   clock: Clock,
@@ -19,7 +19,7 @@ export function moveTestClock(
   });
 }
 
-/** Whoever has a row locked puts an attempt on record: that was under way, and its pause begins with it. */
+/** A locked row is skipped: its attempt is just being recorded, and its pause begins with that. */
 const advanceDeliveries = (tx: Queryable, clock: Clock, partnerId: Id<'prt'>, advanceSec: number) =>
   tx.query({
     text: `UPDATE deliveries d SET next_at = ${sooner('d.next_at', '$2', '$3')}
@@ -33,8 +33,8 @@ const advanceDeliveries = (tx: Queryable, clock: Clock, partnerId: Id<'prt'>, ad
 const holdMs = 30_000;
 
 /**
- * `webhooks_out_of_order`: true when the event is held back from now on. Once only; and not while another one is, which
- * waits for this one to go first.
+ * Scenario `webhooks_out_of_order`: true when the event is held back from now on. Only once, and not while another event
+ * is held back, since that one waits for this one to go first.
  */
 export async function holdsBack(db: Queryable, clock: Clock, due: DueDelivery): Promise<boolean> {
   const { event, partnerId, attempts } = due;
@@ -49,19 +49,27 @@ export async function holdsBack(db: Queryable, clock: Clock, due: DueDelivery): 
   return rowCount === 1;
 }
 
-/** A later event was sent: what was held back for it is due. */
-export async function releaseHeld(db: Queryable, clock: Clock, sent: AttemptEnd[]): Promise<void> {
+/** A later event was sent: the one held back for it is due. */
+export async function releaseHeld(
+  db: Queryable,
+  clock: Clock,
+  sent: { partnerId: Id<'prt'>; eventId: bigint }[],
+): Promise<void> {
   await db.query({
-    name: 'let go of held deliveries',
+    name: 'release held deliveries',
     text: `UPDATE deliveries d SET next_at = $3
              FROM unnest($1::uuid[], $2::bigint[]) AS s (partner_id, event_id)
             WHERE d.partner_id = s.partner_id AND d.event_id < s.event_id
               AND d.held_at IS NOT NULL AND d.attempts = 0 AND d.next_at > $3`,
-    values: [sent.map(end => uuidFromId(end.partnerId)), sent.map(end => end.eventId), instantOf(clock)],
+    values: [
+      sent.map(({ partnerId }) => uuidFromId(partnerId)),
+      sent.map(({ eventId }) => eventId),
+      instantOf(clock),
+    ],
   });
 }
 
-/** `webhook_twice`: whether a delivery that went well is the first of its event. */
+/** Scenario `webhook_twice`: true for the first successful delivery of an event, which is sent once more. */
 export async function isToBeRepeated(db: Queryable, { partnerId, event }: DueDelivery): Promise<boolean> {
   if (scenarioOf(event.payment) !== 'webhook_twice') return false;
   const { rows } = await db.query<{ was_delivered: boolean }>({

@@ -1,0 +1,60 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Sender, Verdict } from '../http/send.ts';
+import type { DueDelivery } from './due.ts';
+import { envelope, eventHeaders } from './envelope.ts';
+import type { AttemptResult } from './recorder.ts';
+import { sign } from './sign.ts';
+import { slowAfterMs } from './slots.ts';
+import { isToBeRepeated } from './test-mode.ts';
+
+export interface AttemptDeps {
+  db: Queryable;
+  clock: Clock;
+  sender: Sender;
+  webhookRetryScheduleSec: number[];
+}
+
+/**
+ * Makes one attempt and returns what to record of it. Undefined when nothing was sent because this machine had no
+ * connection left: that does not count against the receiver.
+ */
+export async function attemptDelivery(
+  deps: AttemptDeps,
+  due: DueDelivery,
+  signal: AbortSignal,
+): Promise<AttemptResult | undefined> {
+  const { clock, sender } = deps;
+  const { partnerId, event, attempts } = due;
+  const at = instantOf(clock);
+  const body = envelope(event);
+  const headers = eventHeaders(event, sign(due.secrets, Math.floor(at.getTime() / 1_000), body));
+  const verdict = await sender.send({ url: due.url, headers, body }, signal);
+  if (verdict.outcome === 'failed' && verdict.error === 'busy') return undefined;
+  const isAccepted = wasAccepted(verdict);
+  const { mode } = event.payment;
+  const goesOutAgain = isAccepted && mode === 'test' && (await isToBeRepeated(deps.db, due));
+  const isDelivered = isAccepted && !goesOutAgain;
+  return {
+    partnerId,
+    mode,
+    eventId: event.eventId,
+    attempt: attempts + 1,
+    isDelivered,
+    hasHung: !isAccepted && verdict.durationMs >= slowAfterMs,
+    status: verdict.outcome === 'answered' ? verdict.status : null,
+    error: verdict.outcome === 'failed' ? verdict.error : null,
+    durationMs: verdict.durationMs,
+    nextAt: isDelivered ? null : goesOutAgain ? instantOf(clock) : nextAttemptAt(deps, attempts + 1),
+    at,
+  };
+}
+
+const wasAccepted = (verdict: Verdict) =>
+  verdict.outcome === 'answered' && verdict.status >= 200 && verdict.status < 300;
+
+/** The backoff: the retry schedule has the pause before each attempt. Null after the last: the event is given up. */
+function nextAttemptAt({ clock, webhookRetryScheduleSec }: AttemptDeps, attemptsMade: number): Date | null {
+  const pauseSec = webhookRetryScheduleSec[attemptsMade];
+  return pauseSec === undefined ? null : new Date(clock.nowMs() + pauseSec * 1_000);
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { type PaymentRow, toPayment } from '../../payments/index.ts';
+import { openSecrets } from '../admin/webhook.ts';
+import type { Event } from './envelope.ts';
+import type { Vault } from './secret.ts';
+import type { SlotPlan } from './slots.ts';
+
+/** A delivery that is due. Its row was written in the transaction of its event: the table is an outbox. */
+export interface DueDelivery {
+  partnerId: Id<'prt'>;
+  event: Event;
+  url: string;
+  secrets: string[];
+  /** Attempts made so far. */
+  attempts: number;
+  /** The receiver's last attempt failed slowly. */
+  isHanging: boolean;
+  /** It waited while sending was suspended; such events go out one after the other. */
+  isBacklog: boolean;
+}
+
+interface DueOptions extends SlotPlan {
+  /** The process that must hold the lease. */
+  instance: number;
+  /** Events under way, or whose attempt is not recorded yet. */
+  except: bigint[];
+  /** A partner whose secret cannot be opened is left out, so that the others need not wait for it. */
+  onUnreadableSecret(partnerId: Id<'prt'>): void;
+}
+
+interface DueRow extends PaymentRow {
+  event_id: bigint;
+  attempts: number;
+  url: string;
+  secret: Buffer;
+  old_secret: Buffer | null;
+  old_secret_until: Date | null;
+  hanging: boolean;
+  kept: boolean;
+}
+
+/** The due deliveries of these partners: the oldest of each, as many as it has free slots. */
+export async function readDue(
+  db: Queryable,
+  clock: Clock,
+  vault: Vault,
+  { instance, partners, limit, except, onUnreadableSecret }: DueOptions,
+): Promise<DueDelivery[]> {
+  const nowMs = clock.nowMs();
+  const { rows } = await db.query<DueRow>({
+    name: 'read due deliveries',
+    text: `SELECT p.*, d.event_id, d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging,
+                  d.event_id <= coalesce(w.kept_until, 0) AS kept
+             FROM unnest($1::uuid[], $2::int[]) AS s (partner_id, free)
+             JOIN webhooks w ON w.partner_id = s.partner_id AND w.lease_holder = $5 AND w.suspended_at IS NULL
+            CROSS JOIN LATERAL (
+                  SELECT * FROM deliveries d
+                   WHERE d.partner_id = s.partner_id AND d.failed_at IS NULL AND d.next_at <= $3
+                     AND d.event_id <> ALL ($4::bigint[])
+                   ORDER BY d.next_at, d.event_id LIMIT s.free) AS d
+             JOIN payments p ON p.partner_id = d.partner_id AND p.mode = d.mode AND p.id = d.payment_id
+            LIMIT $6`,
+    values: [
+      partners.map(({ partnerId }) => uuidFromId(partnerId)),
+      partners.map(({ free }) => free),
+      new Date(nowMs),
+      except,
+      instance,
+      limit,
+    ],
+  });
+  // The statement guarantees no order, and a backlog goes out in the order of its events.
+  rows.sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
+  return rows.flatMap(row => {
+    const payment = toPayment(row);
+    const { partnerId } = payment;
+    try {
+      return {
+        partnerId,
+        event: { eventId: row.event_id, payment },
+        url: row.url,
+        secrets: openSecrets(vault, partnerId, row, nowMs),
+        attempts: row.attempts,
+        isHanging: row.hanging,
+        isBacklog: row.kept,
+      };
+    } catch {
+      onUnreadableSecret(partnerId);
+      return [];
+    }
+  });
+}

@@ -1,0 +1,84 @@
+import { startBackgroundLoop } from '../../base/background-loop.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Presence } from '../../db/presence.ts';
+import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
+import type { DeliverySlots } from './slots.ts';
+
+export interface LeaseKeeperDeps {
+  db: Queryable;
+  clock: Clock;
+  presence: Pick<Presence, 'instance' | 'findDead'>;
+  log: { error(details: object, message: string): void };
+}
+
+export interface LeaseKeeper {
+  /** Acquires and renews no more; what is held stays held until it is released. */
+  stop(): Promise<void>;
+  releaseAll(): Promise<void>;
+}
+
+/** A process that hangs loses its leases after this long; one that dies, at once. */
+const leaseMs = 30_000;
+const renewEveryMs = 10_000;
+const acquireEveryMs = 200;
+const findDeadEveryMs = 1_500;
+/** After an error of the database the next try comes long before a lease expires. */
+const afterErrorMs = 1_000;
+/** A partner without deliveries for this long is released, so that any process may take its next one. */
+const idleMs = 5_000;
+const batchSize = 200;
+
+/**
+ * Acquires, renews and releases the leases of partners, each loop at its own pace so that none waits for another. The
+ * partners it holds are those in `slots`.
+ */
+export function startLeaseKeeper(
+  { db, clock, presence, log }: LeaseKeeperDeps,
+  slots: DeliverySlots,
+  onAcquired: () => void,
+): LeaseKeeper {
+  const { instance } = presence;
+  let deadHolders: number[] = [];
+
+  async function findDeadHolders(): Promise<void> {
+    const holders = await listLeaseHolders(db);
+    deadHolders = await presence.findDead(holders.filter(holder => holder !== instance));
+  }
+
+  async function acquire(): Promise<void> {
+    const acquired = await acquireLeases(db, clock, { instance, deadHolders, leaseMs, limit: batchSize });
+    for (const partnerId of acquired) slots.add(partnerId);
+    if (acquired.length > 0) onAcquired();
+  }
+
+  /** The database decides what this process holds: a change whose answer was lost must not leave a partner unserved. */
+  async function renew(): Promise<void> {
+    const idle = slots.idle(idleMs);
+    // Removed first, so that nothing begins for them meanwhile.
+    for (const partnerId of idle) slots.remove(partnerId);
+    if (idle.length > 0) await releaseLeases(db, instance, idle);
+    const served = slots.partners();
+    const held = await renewLeases(db, clock, { instance, leaseMs });
+    for (const partnerId of served) if (!held.has(partnerId)) slots.remove(partnerId);
+    for (const partnerId of held) slots.add(partnerId);
+  }
+
+  const start = (everyMs: number, work: () => Promise<void>) =>
+    startBackgroundLoop({
+      clock,
+      everyMs,
+      afterErrorMs: Math.min(everyMs, afterErrorMs),
+      work,
+      onError: err => log.error({ err }, 'the leases of webhooks could not be kept'),
+    });
+  const loops = [
+    start(findDeadEveryMs, findDeadHolders),
+    start(acquireEveryMs, acquire),
+    start(renewEveryMs, renew),
+  ];
+  return {
+    stop: async () => void (await Promise.all(loops.map(loop => loop.stop()))),
+    releaseAll: () => releaseLeases(db, instance, slots.partners()),
+  };
+}

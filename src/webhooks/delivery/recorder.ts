@@ -1,0 +1,82 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import { createBatcher } from '../../db/batch.ts';
+import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../../db/pool.ts';
+import type { Payment } from '../../payments/index.ts';
+import { releaseHeld } from './test-mode.ts';
+
+export interface AttemptResult extends Pick<Payment, 'partnerId' | 'mode'> {
+  eventId: bigint;
+  attempt: number;
+  isDelivered: boolean;
+  /** It failed, and only after a long time. */
+  hasHung: boolean;
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+  /** When to try again; null when it was delivered or is given up. */
+  nextAt: Date | null;
+  at: Date;
+}
+
+export interface RecorderDeps {
+  db: Queryable;
+  clock: Clock;
+  log: { error(details: object, message: string): void; warn(details: object, message: string): void };
+}
+
+const suspension = {
+  kind: 'webhook_suspended',
+  detail: 'Three events in a row could not be delivered: sending is suspended until kopeck webhook check.',
+};
+
+/** So that a batch holds many results, and a statement costs little per attempt. */
+const gatherMs = 10;
+
+/** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
+export function createRecorder({ db, clock, log }: RecorderDeps) {
+  return createBatcher<AttemptResult, true>({
+    mayBeOneItemsFault,
+    laneOf: () => 0,
+    maxBatch: 256,
+    maxWaiting: 5_000,
+    gather: () => clock.sleep(gatherMs),
+    run: async results => {
+      const suspended = await repeatingAfterDeadlock(() => recordAttempts(db, results, suspension.detail));
+      for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
+      const inTestMode = results.filter(({ mode }) => mode === 'test');
+      if (inTestMode.length > 0)
+        await releaseHeld(db, clock, inTestMode).catch(err =>
+          log.error({ err }, 'an event is held back longer'),
+        );
+      return results.map(() => true as const);
+    },
+  });
+}
+
+/** Records attempts; returns the partners to whom sending is suspended by this, with an alarm. */
+export async function recordAttempts(
+  db: Queryable,
+  results: Omit<AttemptResult, 'mode'>[],
+  alarmDetail: string,
+): Promise<Id<'prt'>[]> {
+  const { rows } = await db.query<{ partner_id: string }>({
+    name: 'deliveries_end',
+    text: 'SELECT partner_id FROM deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    values: [
+      results.map(result => uuidFromId(result.partnerId)),
+      results.map(result => result.eventId),
+      results.map(result => result.attempt),
+      results.map(result => result.isDelivered),
+      results.map(result => result.hasHung),
+      results.map(result => result.status),
+      results.map(result => result.error),
+      results.map(result => result.durationMs),
+      results.map(result => result.nextAt),
+      results.map(result => result.at),
+      results.map(result => result.partnerId),
+      alarmDetail,
+    ],
+  });
+  return rows.map(row => idFromUuid('prt', row.partner_id));
+}

@@ -9,24 +9,28 @@ export type Picture = (x: number, y: number) => number;
 /** A code of one unit a side from (0, 0) on, in the middle of white. */
 export function qrPicture(text: string): Picture {
   const { data, size } = encode(text, { border: 0, ecc: 'M' });
-  return (x, y) => (data[Math.floor(y * size)]?.[Math.floor(x * size)] ? 0 : 255);
+  const isInside = (x: number, y: number) => x >= 0 && x < 1 && y >= 0 && y < 1;
+  return (x, y) => (isInside(x, y) && data[Math.floor(y * size)]![Math.floor(x * size)] ? 0 : 255);
 }
 
 /** With its middle at (x, y), turned by the angle. */
-export const place =
-  (picture: Picture, x: number, y: number, side: number, degrees = 0): Picture =>
-  (pointX, pointY) => {
-    const [dx, dy] = [pointX - x, pointY - y];
-    const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+export function place(picture: Picture, x: number, y: number, side: number, degrees = 0): Picture {
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  return (pointX, pointY) => {
+    const dx = pointX - x;
+    const dy = pointY - y;
     return picture((dx * cos + dy * sin) / side + 0.5, (dy * cos - dx * sin) / side + 0.5);
   };
+}
 
 export function render(picture: Picture, width: number, height: number): PNG {
   const image = new PNG({ width, height });
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
       const bright = picture(x + 0.5, y + 0.5);
-      image.data.set([bright, bright, bright, 255], (y * width + x) * 4);
+      const at = (y * width + x) * 4;
+      for (let channel = at; channel < at + 3; channel++) image.data[channel] = bright;
+      image.data[at + 3] = 255;
     }
   return image;
 }

@@ -28,3 +28,8 @@ test('a photo that cannot be loaded keeps nobody else from being read', async ()
   await expect(lost).rejects.toThrow('Telegram is away');
   expect(await fine).toEqual({ outcome: 'read', text: 'a code' });
 });
+
+test('a photo that takes too long is given up', async () => {
+  const reader = createQrReader({ timeoutMs: 1 });
+  expect(await reader.read(async () => photo)).toEqual({ outcome: 'read', text: undefined });
+});

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readQrPhoto } from './qr-photo.ts';
 
-/** Reads one photo and ends: whatever a stranger's file did to the decoder's memory ends with it. */
-parentPort!.postMessage(readQrPhoto(Buffer.from(workerData as Uint8Array)));
+/** Reads one photo and ends, so that an untrusted file cannot leave anything behind in the decoder's memory. */
+parentPort!.postMessage(await readQrPhoto(Buffer.from(workerData as Uint8Array)));

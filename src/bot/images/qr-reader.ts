@@ -1,44 +1,52 @@
 import { Worker } from 'node:worker_threads';
 
-/** Reading takes up to seconds of a whole core, so that only so many people wait for it. */
-const mostWaiting = 10;
-const mostMemoryMb = 512;
+/** Backpressure: one photo can take seconds of a whole core, so the queue is short. */
+const maxQueued = 10;
+const maxMemoryMb = 512;
+/** The largest allowed photo takes about a second; a crafted file can take hours. */
+const defaultTimeoutMs = 8_000;
 
 export type PhotoReading = { outcome: 'read'; text: string | undefined } | { outcome: 'busy' };
 
 export interface QrReader {
-  /** Loads the photo when its turn has come, so that those who wait take up no memory; a busy reader loads nothing. */
+  /** Loads a photo only when its turn comes, so queued photos take no memory; a busy reader loads nothing. */
   read(load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
 }
 
-/** Reads the QR codes of photos outside this thread, one after the other. */
-export function createQrReader(): QrReader {
-  let waiting = 0;
+/** Reads the QR codes of photos in worker threads, one after the other. */
+export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader {
+  let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
   return {
     read: async load => {
-      if (waiting >= mostWaiting) return { outcome: 'busy' };
-      waiting += 1;
-      const reading = last.then(load).then(photo => photo && readInThread(photo));
+      if (queued >= maxQueued) return { outcome: 'busy' };
+      queued += 1;
+      const reading = last.then(load).then(photo => photo && readInThread(photo, timeoutMs));
       last = reading.catch(() => {});
       try {
         return { outcome: 'read', text: await reading };
       } finally {
-        waiting -= 1;
+        queued -= 1;
       }
     },
   };
 }
 
-/** A thread that breaks down has read nothing. */
-function readInThread(photo: Buffer): Promise<string | undefined> {
+/** A thread that fails or takes too long counts as no code found. */
+async function readInThread(photo: Buffer, timeoutMs: number): Promise<string | undefined> {
   const worker = new Worker(new URL('./qr-photo.worker.ts', import.meta.url), {
     workerData: new Uint8Array(photo),
-    resourceLimits: { maxOldGenerationSizeMb: mostMemoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
   });
-  return new Promise(resolve => {
-    worker.once('message', resolve);
-    worker.once('error', () => resolve(undefined));
-    worker.once('exit', () => resolve(undefined));
-  });
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  worker.once('message', resolve);
+  worker.once('error', () => resolve(undefined));
+  worker.once('exit', () => resolve(undefined));
+  const timeout = setTimeout(() => resolve(undefined), timeoutMs);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timeout);
+    await worker.terminate();
+  }
 }

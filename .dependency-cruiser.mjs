@@ -49,7 +49,7 @@ export default {
       name: 'product-does-not-import-tests',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(test|bench)/' },
+      to: { path: '^(test|bench|database)/' },
     },
     {
       name: 'pages-import-only-the-shapes',

@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accessSabotages, type Sabotage } from './sabotage-access.ts';
 
-const ledger = { file: 'migrations/0003_ledger.sql', test: 'test/ledger/guards.test.ts' };
+const ledger = { file: 'database/migrations/0001_baseline.sql', test: 'test/ledger/guards.test.ts' };
 /** Where the function that moves money stands as it is now. */
-const posting = { ...ledger, file: 'migrations/0015_console_books.sql' };
-const payments = { file: 'migrations/0007_recovery.sql' };
+const posting = { ...ledger, file: 'database/functions/ledger_post.sql' };
+const payments = { file: 'database/functions/payments_finish.sql' };
 const recovery = { test: 'test/payments/recovery.test.ts' };
 const approvals = { test: 'test/approvals/approvals.test.ts' };
 const credits = { test: 'test/approvals/credit-and-thresholds.test.ts' };
@@ -89,7 +89,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the unique open QR code',
-    ...payments,
+    file: ledger.file,
     instead: 'ALTER TABLE open_payments DROP CONSTRAINT open_payments_pkey;',
     test: 'test/api/races.test.ts',
     noticedBy: 'the same code from two partners',
@@ -143,7 +143,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the events of a suspension',
-    file: 'migrations/0009_webhooks.sql',
+    file: 'database/functions/queue_deliveries.sql',
     piece: /JOIN webhooks w ON w\.partner_id = n\.partner_id;/,
     instead: 'JOIN webhooks w ON w.partner_id = n.partner_id AND w.suspended_at IS NULL;',
     ...simulation,
@@ -164,7 +164,7 @@ const sabotages: Sabotage[] = [
   },
   {
     guard: 'the attempt that is next',
-    file: 'migrations/0009_webhooks.sql',
+    file: 'database/functions/deliveries_end.sql',
     piece: /AND d\.attempts = a\.attempt - 1 /,
     ...simulation,
   },
@@ -283,7 +283,7 @@ const house = join(import.meta.dirname, '..');
 const copy = mkdtempSync(join(tmpdir(), 'kopeck-sabotage-'));
 for (const part of [
   'src',
-  'migrations',
+  'database',
   'simulator',
   'sdk/src',
   'docs',

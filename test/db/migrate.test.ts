@@ -1,45 +1,79 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { openPool, transaction } from '../../src/db/pool.ts';
+import { openPool, type Pool, transaction } from '../../src/db/pool.ts';
+import { readFunctionsLock } from '../../src/db/sql-functions.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
 
-const files = readdirSync(new URL('../../migrations/', import.meta.url)).sort();
+const database = join(import.meta.dirname, '../../database');
+const { revision: currentRevision } = readFunctionsLock(pathToFileURL(`${database}/`));
+const functionFiles = readdirSync(join(database, 'functions')).sort();
 
-/** One for each test, as each breaks its own. */
-const databases = {
-  race: await createDatabase({ migrated: false }),
-  locked: await createDatabase({ migrated: false }),
-  changed: await createDatabase(),
-  newer: await createDatabase(),
-  failing: await createDatabase({ migrated: false }),
-};
+/** The SQL files of another version: those of this one with some changed or added, and as many revisions later. */
+function version(changes: Record<string, string>, later = 0): URL {
+  const folder = newFolder();
+  for (const part of ['migrations', 'functions'])
+    cpSync(join(database, part), join(folder, part), { recursive: true });
+  const lock = `${currentRevision + later} any`;
+  for (const [file, sql] of Object.entries({ ...changes, 'functions.lock': lock }))
+    writeFileSync(join(folder, file), sql);
+  return pathToFileURL(`${folder}/`);
+}
+
+const answering = (number: number) => ({
+  'functions/answer.sql': `CREATE OR REPLACE FUNCTION answer() RETURNS int LANGUAGE sql AS 'SELECT ${number}'`,
+});
+const answerOf = async (pool: Pool) => (await pool.query('SELECT answer()')).rows[0].answer;
+const appliedMigrations = async (pool: Pool) =>
+  (await pool.query('SELECT name FROM schema_migrations ORDER BY version')).rows.map(({ name }) => name);
+const appliedFunctions = async (pool: Pool) =>
+  (await pool.query('SELECT name, revision FROM schema_functions ORDER BY name COLLATE "C"')).rows;
+
+const { pool: empty } = await createDatabase({ migrated: false });
+const newDatabase = async () => (await createDatabase()).pool;
+const [changed, unknown, behind] = [await newDatabase(), await newDatabase(), await newDatabase()];
+const [replaced, broken, older, dropped] = [
+  await newDatabase(),
+  await newDatabase(),
+  await newDatabase(),
+  await newDatabase(),
+];
+const { pool: locked } = await createDatabase({ migrated: false });
+const { pool: failing } = await createDatabase({ migrated: false });
+const { pool: together } = await createDatabase({ migrated: false });
 
 describe('migrations', () => {
-  test('run once each, in order, when many processes start at the same time', async () => {
-    const { pool } = databases.race;
-    const others = Array.from({ length: 8 }, () => openPool({ ...pool.options }, 2));
-    await Promise.all(others.map(migrate));
-    await Promise.all(others.map(other => other.end()));
-    const { rows } = await pool.query('SELECT name FROM schema_migrations ORDER BY applied_at, version');
-    expect(rows.map(({ name }) => name)).toEqual(files);
+  test('are applied once each, in order, when many processes start at the same time', async () => {
+    const added = version({
+      'migrations/0002_second.sql': 'CREATE TABLE second ()',
+      'migrations/0003_third.sql': 'CREATE TABLE third ()',
+    });
+    const pools = Array.from({ length: 8 }, () => openPool({ ...empty.options }, 2));
+    await Promise.all(pools.map(pool => migrate(pool, { database: added })));
+    await Promise.all(pools.map(pool => pool.end()));
+    expect(await appliedMigrations(empty)).toEqual([
+      '0001_baseline.sql',
+      '0002_second.sql',
+      '0003_third.sql',
+    ]);
+    expect((await appliedFunctions(empty)).map(({ name }) => name)).toEqual(functionFiles);
   });
 
-  test('wait briefly for a lock, give way, and try again', async () => {
-    const { pool } = databases.locked;
-    // Stops it half way: the partners are there, and what refers to them is still to come.
-    await pool.query('CREATE TABLE accounts (in_the_way int)');
-    await expect(migrate(pool)).rejects.toThrow(/already exists/);
-    await pool.query('DROP TABLE accounts');
+  test('wait briefly for a lock, roll back, and try again', async () => {
+    await migrate(locked, { database: version({}) });
+    const added = version({ 'migrations/0002_more.sql': 'ALTER TABLE partners ADD COLUMN more int' });
     let migrated: Promise<void> | undefined;
-    await transaction(pool, async tx => {
+    await transaction(locked, async tx => {
       await tx.query({ text: 'LOCK TABLE partners' });
-      migrated = migrate(pool, 50);
-      // Two transactions that waited: the first gave way, the second is another try.
+      migrated = migrate(locked, { database: added, ddlLockTimeoutMs: 50 });
+      // Two transactions that waited: the first rolled back, the second is another try.
       const tries = new Set<number>();
       while (tries.size < 2) {
-        const { rows } = await pool.query(
+        const { rows } = await locked.query(
           `SELECT xact_start FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
         );
@@ -47,30 +81,104 @@ describe('migrations', () => {
       }
     });
     await migrated;
-    expect((await pool.query('SELECT count(*) FROM accounts')).rows).toEqual([{ count: 0n }]);
+    expect((await locked.query('SELECT count(more) FROM partners')).rows).toEqual([{ count: 0n }]);
   });
 
   test('that were changed after they were applied stop the start', async () => {
-    const { pool } = databases.changed;
-    await pool.query("UPDATE schema_migrations SET sha256 = 'something else' WHERE version = 2");
-    await expect(migrate(pool)).rejects.toThrow(OperatorError);
-    await expect(migrate(pool)).rejects.toThrow(/0002_partners\.sql was changed after it was applied/);
+    await changed.query("UPDATE schema_migrations SET sha256 = 'something else'");
+    await expect(migrate(changed)).rejects.toThrow(OperatorError);
+    await expect(migrate(changed)).rejects.toThrow(/0001_baseline\.sql was changed after it was applied/);
   });
 
   test('of a newer version stop the start', async () => {
-    const { pool } = databases.newer;
-    await pool.query("INSERT INTO schema_migrations VALUES (9999, '9999_future.sql', 'x')");
-    await expect(migrate(pool)).rejects.toThrow(/9999_future\.sql, which this version does not know/);
+    await unknown.query("INSERT INTO schema_migrations VALUES (9999, '9999_future.sql', 'x')");
+    await expect(migrate(unknown)).rejects.toThrow(/9999_future\.sql, which this version does not know/);
   });
 
-  test('that fail leave nothing half done', async () => {
-    const { pool } = databases.failing;
-    await pool.query('CREATE TABLE partners (in_the_way int)');
-    await expect(migrate(pool)).rejects.toThrow(/already exists/);
-    const { rows } = await pool.query('SELECT version FROM schema_migrations');
-    expect(rows).toEqual([{ version: 1 }]);
-    await pool.query('DROP TABLE partners');
-    await migrate(pool);
-    expect((await pool.query('SELECT count(*) FROM accounts')).rows).toEqual([{ count: 0n }]);
+  test('that are out of sequence stop the start', async () => {
+    const gap = version({ 'migrations/0003_third.sql': 'SELECT' });
+    await expect(migrate(changed, { database: gap })).rejects.toThrow(
+      /0003_third.sql is out of sequence.*0002_/,
+    );
+  });
+
+  test('that fail leave nothing half done, and are named', async () => {
+    const added = version({ 'migrations/0002_more.sql': 'CREATE TABLE more (); CREATE TABLE partners ()' });
+    await expect(migrate(failing, { database: added })).rejects.toThrow(
+      /0002_more\.sql: relation "partners" already exists/,
+    );
+    expect(await appliedMigrations(failing)).toEqual(['0001_baseline.sql']);
+    await migrate(failing, { database: version({ 'migrations/0002_more.sql': 'CREATE TABLE more ()' }) });
+    expect((await failing.query('SELECT count(*) FROM more')).rows).toEqual([{ count: 0n }]);
+  });
+});
+
+describe('functions', () => {
+  test('are applied again, all in one transaction, when one of them has changed', async () => {
+    await migrate(replaced, { database: version(answering(1), 2) });
+    const before = await replaced.query(
+      'SELECT count(DISTINCT xmin::text)::int, max(applied_at) AS at FROM schema_functions',
+    );
+    await migrate(replaced, { database: version(answering(2), 3) });
+    const after = await replaced.query(
+      'SELECT count(DISTINCT xmin::text)::int, min(applied_at) AS at FROM schema_functions',
+    );
+    expect(await answerOf(replaced)).toBe(2);
+    expect([before.rows[0].count, after.rows[0].count]).toEqual([1, 1]);
+    expect(after.rows[0].at > before.rows[0].at).toBe(true);
+  });
+
+  test('are left alone when nothing has changed', async () => {
+    const same = version(answering(3), 4);
+    await migrate(replaced, { database: same });
+    const applied = await replaced.query('SELECT * FROM schema_functions ORDER BY name');
+    await migrate(replaced, { database: same });
+    expect((await replaced.query('SELECT * FROM schema_functions ORDER BY name')).rows).toEqual(applied.rows);
+  });
+
+  test('are applied again within a revision: a developer has edited one', async () => {
+    await migrate(replaced, { database: version(answering(4), 4) });
+    expect(await answerOf(replaced)).toBe(4);
+  });
+
+  test('stay all as they were when one of them fails, which is named', async () => {
+    await migrate(broken, { database: version(answering(1), 2) });
+    const bad = version(
+      { ...answering(2), 'functions/bad.sql': 'CREATE OR REPLACE FUNCTION bad() AS nothing' },
+      3,
+    );
+    await expect(migrate(broken, { database: bad })).rejects.toThrow(/^bad\.sql: syntax error/);
+    expect(await answerOf(broken)).toBe(1);
+    expect((await appliedFunctions(broken))[0]).toMatchObject({ revision: currentRevision + 2 });
+  });
+
+  test('of a newer version are not replaced by an older process, which starts', async () => {
+    await migrate(older, { database: version(answering(2), 3) });
+    await migrate(older, { database: version(answering(1), 2) });
+    expect(await answerOf(older)).toBe(2);
+    expect((await appliedFunctions(older))[0]).toMatchObject({ revision: currentRevision + 3 });
+  });
+
+  test('of a newer version stop a process that would have to migrate', async () => {
+    await migrate(behind, { database: version(answering(2), 3) });
+    const branch = version({ ...answering(1), 'migrations/0002_branch.sql': 'CREATE TABLE branch ()' }, 2);
+    await expect(migrate(behind, { database: branch })).rejects.toThrow(OperatorError);
+    expect(await appliedMigrations(behind)).toEqual(['0001_baseline.sql']);
+  });
+
+  test('commit together with the last migration, or neither does', async () => {
+    const trigger = `CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
+                     CREATE TABLE asked (answer int DEFAULT answer())`;
+    const bad = version({ 'migrations/0002_asked.sql': trigger, 'functions/answer.sql': 'CREATE nothing' });
+    await expect(migrate(together, { database: bad })).rejects.toThrow(/^answer\.sql: syntax error/);
+    expect(await appliedMigrations(together)).toEqual(['0001_baseline.sql']);
+    await migrate(together, { database: version({ ...answering(5), 'migrations/0002_asked.sql': trigger }) });
+    expect(await answerOf(together)).toBe(5);
+  });
+
+  test('whose file is gone are dropped', async () => {
+    await migrate(dropped, { database: version(answering(1), 2) });
+    await migrate(dropped, { database: version({}, 3) });
+    await expect(answerOf(dropped)).rejects.toThrow(/answer\(\) does not exist/);
   });
 });

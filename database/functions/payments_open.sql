@@ -1,56 +1,20 @@
--- What is left behind when something dies, who picks it up, and what is said about it.
-
--- Each process takes a number and holds an advisory lock on it for as long as it is connected.
-CREATE SEQUENCE instances AS int CYCLE;
-
--- Who is busy with the payment; when that process is gone, its time has come whatever `next_at` says.
-ALTER TABLE open_payments ADD COLUMN lease_holder int;
--- Since when support has been asked to end it: two hours after its creation.
-ALTER TABLE open_payments ADD COLUMN support_since timestamptz;
-ALTER TYPE payment_opening ADD ATTRIBUTE lease_holder int;
-
--- One per finished payment, written with its end. Numbers are drawn under the lock of the partner's account, so within
--- a partner and mode they are in the order of commit, and a reader who has seen one will never find a smaller one new.
-CREATE TABLE events (
-  partner_id uuid NOT NULL,
-  mode mode NOT NULL,
-  id bigint GENERATED ALWAYS AS IDENTITY,
-  payment_id uuid NOT NULL,
-  at timestamptz NOT NULL,
-  PRIMARY KEY (partner_id, mode, id)
-);
-CREATE TRIGGER events_are_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events
-  EXECUTE FUNCTION refuse_change();
-ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_append_only;
-
--- What people must look at. Raised again while it is open, an alarm is counted and not repeated.
-CREATE TABLE alarms (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  kind text NOT NULL,
-  subject text NOT NULL,
-  detail text NOT NULL,
-  first_at timestamptz NOT NULL,
-  last_at timestamptz NOT NULL,
-  times int NOT NULL DEFAULT 1,
-  cleared_at timestamptz,
-  cleared_by text,
-  CONSTRAINT alarms_are_cleared_by_somebody CHECK ((cleared_at IS NULL) = (cleared_by IS NULL))
-);
-CREATE UNIQUE INDEX alarms_open_once ON alarms (kind, subject) WHERE cleared_at IS NULL;
-
--- Opens payments: decides in one transaction whether each may go ahead, and if so debits it. The order of the checks
--- is that of the API. 'known' means that its idempotency key has a payment already, which is named.
+-- Opens payments: decides in one transaction whether each may go ahead, and if so holds its amount. The order of the
+-- checks is that of the API. 'known' means that the idempotency key has a payment already, which is returned.
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs.
+--
+-- Bitmap scans are off. A bitmap scan reads every dead row of a key until the next vacuum and marks none of them as dead.
+-- Rows of these tables come and go with each payment, so a busy partner would pay for its past. Plain index scans skip
+-- the rows that an earlier scan found dead.
 CREATE OR REPLACE FUNCTION payments_open(openings payment_opening[], at timestamptz)
 RETURNS TABLE (item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
 LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
-  -- Ids begin with their time; one of today may be a moment older than its payment.
+  -- Ids start with their time. The id of a payment may be a moment older than its created_at.
   least_id CONSTANT uuid := lpad(to_hex(extract(epoch FROM day_start - interval '1 hour')::bigint * 1000), 12, '0')
                             || repeat('0', 20);
   next record;
@@ -58,8 +22,8 @@ DECLARE
   partner_mode mode;
   available bigint;
   under_way bigint;       -- payments of this account awaiting the gateway
-  turnover bigint;        -- of this account today, in kopecks; only counted where there is a limit
-  key_payment uuid;       -- the payment that the key which the walk has reached is bound to
+  turnover bigint;        -- of this account today, in kopecks; only computed if there is a daily limit
+  key_payment uuid;       -- the payment that the current idempotency key is bound to
   ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
   taken text[] := '{}';   -- QR codes of payments opened by this call
   opened payment_opening[] := '{}';
@@ -83,7 +47,7 @@ BEGIN
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
            (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
                AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) AS known_id,
-           -- Reserved by this call, be it for another item of it: the first that may go ahead gets it.
+           -- Reserved by this call, perhaps for another of its items: the first one that may go ahead gets it.
            EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
                AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
       FROM unnest(openings) WITH ORDINALITY AS o
@@ -150,71 +114,4 @@ BEGIN
            o.qrc_id, o.qr_url, o.fingerprint, o.recipient, o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_id,
            o.metadata, at
       FROM unnest(opened) o;
-END $$;
-
-DROP FUNCTION payments_finish(uuid[], mode[], uuid[], payment_status[], text[], text[], timestamptz);
-
--- Ends payments, each at most once, whoever comes first: only a payment that is still processing changes, and only
--- then does money move and is its event written. With an order of the gateway on record, neither an answer about another
--- order nor one that says there is none ends anything.
--- `standing` is how the payment stands now: whoever came second may have heard the opposite.
-CREATE FUNCTION payments_finish(
-  partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[],
-  at timestamptz
-) RETURNS TABLE (item bigint, changed boolean, standing payment_status)
-LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $$
-DECLARE
-  live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-  ended payments[];
-BEGIN
-  PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
-       LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
-
-  WITH asked AS (
-    SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*
-      FROM unnest(partner_ids, modes, ids, outcomes, error_codes, order_ids)
-           WITH ORDINALITY AS f (partner_id, mode, id, outcome, error_code, order_id, item)
-     ORDER BY f.partner_id, f.mode, f.id, f.item
-  ), changes AS (
-    UPDATE payments p
-       SET status = f.outcome,
-           rejected = f.outcome = 'rejected',
-           status_detail = CASE f.outcome WHEN 'failed' THEN 'gateway_declined'::payment_detail END,
-           error_code = f.error_code,
-           gateway_order_id = coalesce(f.order_id, p.gateway_order_id),
-           settled_at = payments_finish.at
-      FROM asked f
-     WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id AND p.status = 'processing'
-       AND (p.gateway_order_id IS NULL OR CASE
-              WHEN f.outcome = 'rejected' OR f.error_code = 'not_executed' THEN false
-              ELSE (f.order_id = p.gateway_order_id) IS NOT FALSE
-            END)
-    RETURNING p
-  )
-  SELECT coalesce(array_agg(c.p), '{}') INTO ended FROM changes c;
-
-  IF cardinality(ended) > 0 THEN
-    PERFORM ledger_must_post(
-        array_agg(e.partner_id), array_agg(e.mode),
-        array_agg(CASE e.status WHEN 'succeeded' THEN 'settle'::ledger_operation ELSE 'release' END),
-        array_agg(e.id), array_agg(NULL::bigint), at)
-       FROM unnest(ended) e;
-    DELETE FROM open_payments p USING unnest(ended) e
-     WHERE p.payment_id = e.id AND p.qrc_id = e.qrc_id
-       AND p.scope = CASE e.mode WHEN 'live' THEN live_scope ELSE e.partner_id END;
-    INSERT INTO events (partner_id, mode, payment_id, at)
-      SELECT e.partner_id, e.mode, e.id, payments_finish.at FROM unnest(ended) e WHERE e.status <> 'rejected';
-  END IF;
-
-  RETURN QUERY
-    SELECT f.item, c.changed,
-           CASE WHEN c.changed THEN f.outcome
-                ELSE (SELECT p.status FROM payments p
-                       WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id) END
-      FROM (SELECT *, min(a.item) OVER (PARTITION BY a.id) AS first_item
-              FROM unnest(partner_ids, modes, ids, outcomes)
-                   WITH ORDINALITY AS a (partner_id, mode, id, outcome, item)) AS f,
-           LATERAL (SELECT f.item = f.first_item AND EXISTS (SELECT FROM unnest(ended) e WHERE e.id = f.id)) AS c (changed);
 END $$;

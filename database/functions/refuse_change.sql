@@ -1,0 +1,7 @@
+-- Makes a table append-only: rows are added, never changed, never removed.
+-- Triggers: audit, entries, events, rates, rate_rules.
+CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% of % is refused: its rows are only ever added', TG_OP, TG_TABLE_NAME
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;

@@ -17,7 +17,8 @@ import { RefusedError } from './refused.ts';
 import { triggerCommand } from './trigger.ts';
 import { webhookCommands } from './webhook.ts';
 
-function createProgram(terminal: Terminal): Command {
+/** The whole command line; exported so that a test can compare it with its reference. */
+export function createProgram(terminal: Terminal): Command {
   const withDatabase = createWithDatabase(terminal);
   return new Command('kopeck')
     .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command, Option } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { createProgram } from '../../src/cli/program.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** The cells of all table rows whose first cell is code; `|` inside code is not used in these files. */
+const rowsOf = (text: string) =>
+  text
+    .split('\n')
+    .filter(line => line.startsWith('| `'))
+    .map(line =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map(cell => cell.trim()),
+    );
+
+describe('docs/reference/commands.md', () => {
+  const screen = { write: () => true };
+  const program = createProgram({ env: {}, stdout: screen, stderr: screen });
+
+  const describeOption = ({ flags, mandatory, defaultValue }: Option) =>
+    `\`${flags}\`${mandatory ? ' (required)' : ''}${defaultValue === undefined ? '' : ` (default \`${defaultValue}\`)`}`;
+
+  function leavesOf(command: Command, path: string[]): [usage: string, command: Command][] {
+    if (command.commands.length > 0)
+      return command.commands.flatMap(sub => leavesOf(sub, [...path, sub.name()]));
+    const parameters = command.registeredArguments.map(argument =>
+      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+    );
+    return [[[...path, ...parameters].join(' '), command]];
+  }
+
+  const commands = new Map(leavesOf(program, ['kopeck']));
+  const documented = new Map(
+    rowsOf(read('docs/reference/commands.md')).map(([usage = '', options = '']) => [
+      usage.replaceAll('`', ''),
+      options,
+    ]),
+  );
+
+  test('lists every command and no other', () => {
+    expect([...documented.keys()].sort()).toEqual([...commands.keys()].sort());
+  });
+
+  test.each([...commands])('gives the options of %s', (usage, command) => {
+    const options = command.options.filter(({ long }) => long !== '--json');
+    expect(documented.get(usage)).toBe(options.map(describeOption).join(', '));
+  });
+
+  test('is right that every command except start takes --json', () => {
+    const without = [...commands].filter(([, { options }]) => !options.some(({ long }) => long === '--json'));
+    expect(without.map(([usage]) => usage)).toEqual(['kopeck start']);
+  });
+});
+
+describe('docs/reference/settings.md', () => {
+  const namesRead = new Set<string>();
+  const defaults = readSettings(
+    new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_target, name) => {
+          namesRead.add(String(name));
+          return undefined;
+        },
+      },
+    ),
+  );
+
+  const documented = rowsOf(read('docs/reference/settings.md')).map(
+    ([name = '', byDefault = '']) =>
+      [name.replaceAll('`', ''), byDefault === 'none' ? undefined : byDefault.replaceAll('`', '')] as const,
+  );
+
+  test('lists every setting and no other', () => {
+    expect(documented.map(([name]) => name).sort()).toEqual([...namesRead].sort());
+  });
+
+  /** A valid value of each setting whose default is `none`, so that a default which the page leaves out is noticed. */
+  const samples: Record<string, Record<string, string>> = {
+    PUBLIC_URL: { PUBLIC_URL: 'https://pay.example.com' },
+    TRUST_PROXY: { TRUST_PROXY: '10.0.0.0/8' },
+    PROCESSES: { PROCESSES: '3' },
+    NODE_ENV: { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'false' },
+    DATABASE_URL: { DATABASE_URL: 'postgresql://user@host/database' },
+    SECRET_KEY: { SECRET_KEY: 'k'.repeat(32) },
+    GATEWAY_URL: { GATEWAY_URL: 'https://bank.example.com' },
+    GATEWAY_TOKEN: { GATEWAY_TOKEN: 'token' },
+    RATE_SOURCES: { RATE_SOURCES: 'rapira' },
+    CRYPTO_PAY_TOKEN: { CRYPTO_PAY_TOKEN: 'token' },
+    TELEGRAM_BOT_TOKEN: { TELEGRAM_BOT_TOKEN: `1:${'a'.repeat(30)}` },
+    TELEGRAM_STAFF_CHAT: { TELEGRAM_STAFF_CHAT: '-1001' },
+    TELEGRAM_WEBHOOK_URL: telegramWebhook(),
+    TELEGRAM_WEBHOOK_SECRET: telegramWebhook(),
+  };
+
+  test.each(documented)('gives the default of %s', (name, byDefault) => {
+    if (byDefault !== undefined) {
+      expect(readSettings({ [name]: byDefault })).toEqual(defaults);
+      return;
+    }
+    const sample = samples[name];
+    if (!sample) throw new Error(`add a valid value of ${name} to the samples of this test`);
+    const changed = Object.entries(readSettings(sample)).filter(
+      ([key, value]) => JSON.stringify(value) !== JSON.stringify(defaults[key as keyof typeof defaults]),
+    );
+    expect(changed).not.toEqual([]);
+    // NODE_ENV has no value of its own: it changes the defaults of others.
+    if (name === 'NODE_ENV') return;
+    for (const [key] of changed)
+      expect([undefined, []]).toContainEqual(defaults[key as keyof typeof defaults]);
+  });
+});
+
+function telegramWebhook() {
+  return {
+    TELEGRAM_WEBHOOK_URL: 'https://pay.example.com/telegram',
+    TELEGRAM_WEBHOOK_SECRET: 's'.repeat(16),
+  };
+}
+
+describe('README.md', () => {
+  test('quotes its figures from bench/README.md', () => {
+    // The bench prints narrow spaces between thousands; people type plain ones.
+    const cellsOf = (line: string) => line.split('|').map(cell => cell.trim().replaceAll(/\s/g, ' '));
+    const measured = read('bench/README.md')
+      .split('\n')
+      .filter(line => line.startsWith('|'))
+      .map(cellsOf);
+    const quoted = read('README.md')
+      .split('<!-- figures -->')[1]!
+      .split('<!-- /figures -->')[0]!
+      .split('\n')
+      .filter(line => /^\| (?!what|---)/.test(line))
+      .map(cellsOf);
+    expect(quoted.length).toBeGreaterThan(0);
+    for (const [, what, ...figures] of quoted) {
+      const row = measured.find(cells => cells[1] === what);
+      expect(row, `bench/README.md has no row "${what}"`).toBeDefined();
+      for (const figure of figures.filter(cell => cell !== '')) expect(row).toContain(figure);
+    }
+  });
+});

@@ -4,19 +4,19 @@ import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
 import { hasPermissionNow, wasEnrolledBy } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
-import { thresholdsChange } from './ask.ts';
 import {
-  decide,
+  closeRequest,
   isAsker,
   lockRequest,
-  neededFor,
   type Operator,
   type OperatorRequest,
+  permissionFor,
   type RequestState,
 } from './requests.ts';
+import { thresholdsChange } from './submit.ts';
 import { lockThresholds, writeThresholds } from './thresholds.ts';
 
-/** Why what was asked for can no longer be done: nothing was, and the request is over. */
+/** Why a request can no longer be executed: nothing was done, and the request is closed. */
 export type VoidReason =
   | 'already_ended'
   | 'no_payment'
@@ -27,48 +27,46 @@ export type VoidReason =
 
 export type Decision =
   | { outcome: 'done' }
-  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'let_in_by_asker' }
+  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'enrolled_by_asker' }
   | { outcome: 'already_decided'; state: RequestState }
-  /** The bank side is being asked at this moment: the request goes on waiting. */
+  /** The gateway is being asked about the payment right now; the request stays open. */
   | { outcome: 'under_way' }
   | { outcome: 'void'; why: VoidReason };
 
-/** A second person says yes: in one transaction the request is decided and what it asks for is carried out. */
+/** Four-eyes approval by a second operator: the request is closed and executed in one transaction. */
 export const approveRequest = (
   audit: AuditContext,
   operator: Operator,
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await hasPermissionNow(tx, operator.operatorId, neededFor[request.kind])))
-      return { outcome: 'forbidden' };
+    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
-    if (await wasEnrolledBy(tx, operator.name, request.askedName)) return { outcome: 'let_in_by_asker' };
-    const carried = await carryOut(tx, audit, request);
-    if (carried === 'under_way') return { outcome: 'under_way' };
-    if (carried !== 'done') {
-      await decide(tx, audit, operator, request, 'void', carried);
-      return { outcome: 'void', why: carried };
+    if (await wasEnrolledBy(tx, operator.name, request.askedName)) return { outcome: 'enrolled_by_asker' };
+    const result = await executeRequest(tx, audit, request);
+    if (result === 'under_way') return { outcome: 'under_way' };
+    if (result !== 'done') {
+      await closeRequest(tx, audit, operator, request, { state: 'void', why: result });
+      return { outcome: 'void', why: result };
     }
-    await decide(tx, audit, operator, request, 'approved');
+    await closeRequest(tx, audit, operator, request, { state: 'approved' });
     return { outcome: 'done' };
   });
 
-/** A second person says no. */
+/** A second operator refuses the request. */
 export const refuseRequest = (
   audit: AuditContext,
   operator: Operator,
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await hasPermissionNow(tx, operator.operatorId, neededFor[request.kind])))
-      return { outcome: 'forbidden' };
+    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
     if (isAsker(request, operator)) return { outcome: 'own_request' };
-    await decide(tx, audit, operator, request, 'refused');
+    await closeRequest(tx, audit, operator, request, { state: 'refused' });
     return { outcome: 'done' };
   });
 
-/** Whoever asked thinks better of it. */
+/** The operator who asked takes the request back. */
 export const withdrawRequest = (
   audit: AuditContext,
   operator: Operator,
@@ -76,9 +74,13 @@ export const withdrawRequest = (
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
     if (request.askedBy !== operator.operatorId) return { outcome: 'not_own_request' };
-    await decide(tx, audit, operator, request, 'withdrawn');
+    await closeRequest(tx, audit, operator, request, { state: 'withdrawn' });
     return { outcome: 'done' };
   });
+
+/** The permission is read again: the operator may have lost it since signing in. */
+const canDecide = (tx: Queryable, { operatorId }: Operator, { kind }: OperatorRequest) =>
+  hasPermissionNow(tx, operatorId, permissionFor[kind]);
 
 function onWaiting(
   { pool }: AuditContext,
@@ -93,8 +95,8 @@ function onWaiting(
   });
 }
 
-/** Through the very functions that one person alone would use. */
-async function carryOut(
+/** Uses the same functions as a change that needs no approval. */
+async function executeRequest(
   tx: Queryable,
   audit: AuditContext,
   request: OperatorRequest,
@@ -102,12 +104,12 @@ async function carryOut(
   const { askedName: askedBy, change } = request;
   switch (request.kind) {
     case 'resolve': {
-      const word = {
+      const decision = {
         outcome: change.outcome as OperatorDecision['outcome'],
         reason: request.reason,
         askedBy,
       };
-      const { outcome } = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, word);
+      const { outcome } = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, decision);
       return outcome === 'resolved' ? 'done' : outcome;
     }
     case 'credit': {
@@ -132,7 +134,7 @@ async function carryOut(
     case 'thresholds': {
       const now = await lockThresholds(tx);
       if (`${now.version}` !== change.expected_version) return 'stale';
-      const wanted = { resolveKopecks: request.amountKopecks!, creditMicroUsdt: request.microUsdt! };
+      const wanted = { decisionKopecks: request.amountKopecks!, creditMicroUsdt: request.microUsdt! };
       await writeThresholds(tx, wanted);
       await recordChange(tx, audit, thresholdsChange(now, wanted, askedBy));
       return 'done';

@@ -1,4 +1,3 @@
-export { askCredit, askResolve, askThresholds, needsSecondPerson } from './ask.ts';
 export {
   approveRequest,
   type Decision,
@@ -10,8 +9,9 @@ export {
   countWaiting,
   isAsker,
   listRequests,
-  neededFor,
   type Operator,
   type OperatorRequest,
+  permissionFor,
 } from './requests.ts';
+export { needsApproval, submitCredit, submitPaymentDecision, submitThresholds } from './submit.ts';
 export { readThresholds } from './thresholds.ts';

@@ -4,19 +4,19 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 
-/** Who acts. By id: a name can be given anew, an id cannot. */
+/** The acting operator. Identified by id, since a name can be reused after a removal. */
 export type Operator = Pick<SignedIn, 'operatorId' | 'name'>;
 
 export type RequestKind = 'resolve' | 'credit' | 'thresholds';
 export type RequestState = 'waiting' | 'approved' | 'refused' | 'withdrawn' | 'void';
 
-/** Something that one operator has asked for and another has to approve. */
+/** A change that one operator asked for and another has to decide on: four-eyes approval. */
 export interface OperatorRequest {
   requestId: Id<'apr'>;
   kind: RequestKind;
   /** The payment, the partner, or `service`. */
   subject: string;
-  /** Of a credit: what names it. */
+  /** The reference of a credit; empty for other kinds. */
   reference: string;
   change: Record<string, string>;
   amountKopecks: bigint | null;
@@ -30,14 +30,14 @@ export interface OperatorRequest {
   decidedAt: Date | null;
 }
 
-/** Who may ask for it may approve it, if it is somebody else. */
-export const neededFor: Record<RequestKind, Permission> = {
+/** Asking and approving need the same permission, but two operators. */
+export const permissionFor: Record<RequestKind, Permission> = {
   resolve: 'payments.resolve',
   credit: 'balances.credit',
   thresholds: 'settings.thresholds',
 };
 
-/** Neither under another name, nor under the same name as somebody new. */
+/** Also true for the same operator under a new name, and for a new operator under the same name. */
 export const isAsker = ({ askedBy, askedName }: OperatorRequest, { operatorId, name }: Operator) =>
   askedBy === operatorId || askedName === name;
 
@@ -57,7 +57,7 @@ const toRequest = ({ id, asked_by, ...fields }: RequestFields): OperatorRequest 
   askedBy: idFromUuid('opr', asked_by),
 });
 
-/** Nobody else decides on it until the transaction ends, and it is as it is now and not as it was. */
+/** Reads the current row and locks it until the transaction ends. */
 export async function lockRequest(tx: Queryable, requestId: Id<'apr'>): Promise<OperatorRequest | undefined> {
   const { rows } = await tx.query<RequestFields>({
     text: `${select} WHERE id = $1 FOR UPDATE`,
@@ -66,16 +66,16 @@ export async function lockRequest(tx: Queryable, requestId: Id<'apr'>): Promise<
   return rows[0] && toRequest(rows[0]);
 }
 
-interface About {
+interface RequestSubject {
   kind: RequestKind;
   subject: string;
   reference?: string;
 }
 
-/** What waits about this, if anything does; locked before what it is about, as approving does: one order of locks. */
-export async function lockWaiting(
+/** The open request about a subject, if any. Locked before the subject itself, in the lock order of `approveRequest`. */
+export async function lockWaitingRequest(
   tx: Queryable,
-  { kind, subject, reference = '' }: About,
+  { kind, subject, reference = '' }: RequestSubject,
 ): Promise<OperatorRequest | undefined> {
   const { rows } = await tx.query<RequestFields>({
     text: `${select} WHERE kind = $1 AND subject = $2 AND reference = $3 AND state = 'waiting' FOR UPDATE`,
@@ -86,12 +86,12 @@ export async function lockWaiting(
 
 export type Waiting = { outcome: 'waiting' | 'already_waiting'; request: OperatorRequest };
 
-/** From here on it waits for a second person. One about the same thing waits at a time. */
-export async function leaveRequest(
+/** Stores a request that waits for a second operator. Only one per kind, subject and reference waits at a time. */
+export async function createRequest(
   tx: Queryable,
   audit: AuditContext,
   { operatorId, name }: Operator,
-  asked: About &
+  asked: RequestSubject &
     Pick<OperatorRequest, 'change' | 'reason'> &
     Partial<Pick<OperatorRequest, 'amountKopecks' | 'microUsdt'>>,
 ): Promise<Waiting> {
@@ -117,11 +117,11 @@ export async function leaveRequest(
     ],
   });
   if (rowCount === 0) {
-    const request = await lockWaiting(tx, { kind, subject, reference });
-    // Whoever was in the way has been decided on in this very moment.
+    const request = await lockWaitingRequest(tx, { kind, subject, reference });
+    // The request in the way was closed in the meantime: try again.
     return request
       ? { outcome: 'already_waiting', request }
-      : leaveRequest(tx, audit, { operatorId, name }, asked);
+      : createRequest(tx, audit, { operatorId, name }, asked);
   }
   await recordChange(tx, audit, {
     action: 'request.ask',
@@ -138,14 +138,13 @@ const actions = {
   void: 'request.void',
 } as const;
 
-/** Ends the waiting, for good; on record with both names. */
-export async function decide(
+/** Closes a waiting request; the audit record has the names of both operators. */
+export async function closeRequest(
   tx: Queryable,
   audit: AuditContext,
   { operatorId, name }: Operator,
   request: OperatorRequest,
-  state: keyof typeof actions,
-  why?: string,
+  { state, why }: { state: keyof typeof actions; why?: string },
 ): Promise<void> {
   const { requestId, kind, subject, change, askedName } = request;
   const { rowCount } = await tx.query({
@@ -162,16 +161,16 @@ export async function decide(
   });
 }
 
-const mostListed = 200;
+const maxListed = 200;
 
-/** The newest first: in this state, about this subject, or all. */
+/** Newest first; optionally only those in one state, or about some subjects. */
 export async function listRequests(
   db: Queryable,
   { state, subjects }: { state?: RequestState | undefined; subjects?: string[] } = {},
 ): Promise<OperatorRequest[]> {
   const { rows } = await db.query<RequestFields>({
     text: `${select} WHERE ($1::text IS NULL OR state = $1) AND ($2::text[] IS NULL OR subject = ANY ($2))
-            ORDER BY id DESC LIMIT ${mostListed}`,
+            ORDER BY id DESC LIMIT ${maxListed}`,
     values: [state ?? null, subjects ?? null],
   });
   return rows.map(toRequest);

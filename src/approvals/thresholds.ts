@@ -1,17 +1,17 @@
 import type { Queryable } from '../db/pool.ts';
 
-/** Up to these amounts one person is enough. */
+/** Up to these amounts one operator is enough; above them four-eyes approval is needed. */
 export interface Thresholds {
-  resolveKopecks: bigint;
+  decisionKopecks: bigint;
   creditMicroUsdt: bigint;
 }
 
 export interface CurrentThresholds extends Thresholds {
-  /** Grows with every change; a change names the one it was made on. */
+  /** Increases with every change; a change names the version that it is based on. */
   version: number;
 }
 
-const select = `SELECT resolve_alone_kopecks AS "resolveKopecks", credit_alone_micro_usdt AS "creditMicroUsdt",
+const select = `SELECT resolve_alone_kopecks AS "decisionKopecks", credit_alone_micro_usdt AS "creditMicroUsdt",
                        thresholds_version AS version FROM service`;
 
 export async function readThresholds(db: Queryable): Promise<CurrentThresholds> {
@@ -19,7 +19,7 @@ export async function readThresholds(db: Queryable): Promise<CurrentThresholds> 
   return rows[0]!;
 }
 
-/** As they are, and as they stay until the transaction ends. */
+/** Reads the thresholds and locks them until the transaction ends. */
 export async function lockThresholds(tx: Queryable): Promise<CurrentThresholds> {
   const { rows } = await tx.query<CurrentThresholds>({ text: `${select} FOR NO KEY UPDATE` });
   return rows[0]!;
@@ -27,15 +27,15 @@ export async function lockThresholds(tx: Queryable): Promise<CurrentThresholds> 
 
 export async function writeThresholds(
   tx: Queryable,
-  { resolveKopecks, creditMicroUsdt }: Thresholds,
+  { decisionKopecks, creditMicroUsdt }: Thresholds,
 ): Promise<void> {
   await tx.query({
     text: `UPDATE service SET resolve_alone_kopecks = $1, credit_alone_micro_usdt = $2,
                               thresholds_version = thresholds_version + 1`,
-    values: [resolveKopecks, creditMicroUsdt],
+    values: [decisionKopecks, creditMicroUsdt],
   });
 }
 
-/** Raising a threshold would let one person do more alone: that alone is too much for one. */
+/** Raising a threshold lets one operator do more alone, so it needs four-eyes approval itself. */
 export const isRaised = (now: Thresholds, wanted: Thresholds) =>
-  wanted.resolveKopecks > now.resolveKopecks || wanted.creditMicroUsdt > now.creditMicroUsdt;
+  wanted.decisionKopecks > now.decisionKopecks || wanted.creditMicroUsdt > now.creditMicroUsdt;

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isAsker, neededFor, type OperatorRequest, type VoidReason } from '../approvals/index.ts';
+import { isAsker, type OperatorRequest, permissionFor, type VoidReason } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, refuse } from './replies.ts';
@@ -9,7 +9,7 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;
   const isOwn = isAsker(request, operator);
   const mayDecide =
-    request.state === 'waiting' && !isOwn && roleHasPermission(operator.role, neededFor[request.kind]);
+    request.state === 'waiting' && !isOwn && roleHasPermission(operator.role, permissionFor[request.kind]);
   const { expected_version: _, ...change } = request.change;
   return {
     request_id: request.requestId,
@@ -42,7 +42,7 @@ const refusals = {
   already_credited: [409, 'This reference has been credited already, with the same amount.'],
   already_decided: [409, 'Somebody has decided on this request already.'],
   own_request: [403, 'A second person has to decide on this: you asked for it yourself.'],
-  let_in_by_asker: [
+  enrolled_by_asker: [
     403,
     'Whoever asked for this has issued your access, or that of whoever did: somebody else has to approve it.',
   ],

@@ -5,7 +5,7 @@ import { countWaiting } from '../approvals/index.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import { isUnderMaintenance } from '../controls/index.ts';
 import { readTrialBalance } from '../ledger/index.ts';
-import { countToApprove } from '../partners/index.ts';
+import { countAwaitingApproval } from '../partners/index.ts';
 import { countInReview, createThroughputReader } from '../payments/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import type { ConsoleDeps } from './deps.ts';
@@ -91,7 +91,7 @@ function createOverview(deps: ConsoleDeps) {
     ]);
     const [requests, toApprove, alarms, maintenance] = await Promise.all([
       countWaiting(db),
-      countToApprove(db),
+      countAwaitingApproval(db),
       listAlarms(db, { cleared: false }),
       isUnderMaintenance(db, clock),
     ]);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { askCredit, listRequests } from '../approvals/index.ts';
+import { listRequests, submitCredit } from '../approvals/index.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { isLabel } from '../base/label.ts';
 import { parseMicroUsdt } from '../base/money.ts';
@@ -181,7 +181,11 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
           'A reference is one line of up to 128 characters.',
         );
       const credit = { partnerId, mode, microUsdt, reference };
-      return answer(request, reply, await askCredit(auditContextOf(deps, request), request.operator, credit));
+      return answer(
+        request,
+        reply,
+        await submitCredit(auditContextOf(deps, request), request.operator, credit),
+      );
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { askResolve, listRequests, needsSecondPerson, readThresholds } from '../approvals/index.ts';
+import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../approvals/index.ts';
 import { parseId } from '../base/ids.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks } from '../base/money.ts';
@@ -104,7 +104,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         },
         timeline: timelineOf(told, payment.status, story, changes),
         request: requests[0] ? requestRow(requests[0], request.operator) : null,
-        needs_second_person: needsSecondPerson(payment, thresholds),
+        needs_second_person: needsApproval(payment, thresholds),
       };
     },
   );
@@ -144,7 +144,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return answer(
         request,
         reply,
-        await askResolve(auditContextOf(deps, request), request.operator, paymentId, asked),
+        await submitPaymentDecision(auditContextOf(deps, request), request.operator, paymentId, asked),
       );
     },
   );

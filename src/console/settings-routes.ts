@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { askThresholds, listRequests, readThresholds } from '../approvals/index.ts';
+import { listRequests, readThresholds, submitThresholds } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import {
   cancelMaintenance,
@@ -47,7 +47,7 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       },
       thresholds: {
         version: thresholds.version,
-        resolve_rub: formatKopecks(thresholds.resolveKopecks),
+        resolve_rub: formatKopecks(thresholds.decisionKopecks),
         credit_usdt: formatMicroUsdt(thresholds.creditMicroUsdt),
       },
       requests: requests.map(one => requestRow(one, request.operator)),
@@ -101,8 +101,8 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     },
     async (request, reply) => {
       const { resolve_rub, credit_usdt, expected_version } = request.body;
-      const result = await askThresholds(auditContextOf(deps, request), request.operator, {
-        resolveKopecks: parseKopecks(resolve_rub)!,
+      const result = await submitThresholds(auditContextOf(deps, request), request.operator, {
+        decisionKopecks: parseKopecks(resolve_rub)!,
         creditMicroUsdt: parseMicroUsdt(credit_usdt)!,
         expectedVersion: expected_version,
       });

@@ -11,7 +11,7 @@ export interface MaintenanceWindow {
   plannedBy: string;
 }
 
-/** Asked with every payment: one statement for all who ask at once, each with its own time. */
+/** Read for every payment: one statement serves all concurrent callers, each with its own time. */
 const readMaintenance = sharedRead<number, boolean>(async (db, askedAtMs) => {
   const { rows } = await db.query<{ maintenance: boolean; from_at: Date | null; until_at: Date | null }>({
     name: 'is under maintenance',
@@ -29,12 +29,12 @@ const readMaintenance = sharedRead<number, boolean>(async (db, askedAtMs) => {
   );
 });
 
-/** Switched on, or within a planned window, by our clock. */
+/** Switched on, or within a planned window. */
 export const isUnderMaintenance = (db: Queryable, clock: Clock) => readMaintenance(db, clock.nowMs());
 
 /**
- * While it is on, no new payment is accepted; those under way go on. Switching it off also ends a window that is open,
- * since whoever does so wants payments now.
+ * While it is on, no new payment is accepted; running ones continue. Switching it off also ends an open window, since
+ * the operator wants payments now.
  */
 export function setMaintenance(audit: AuditContext, maintenance: boolean): Promise<void> {
   return transaction(audit.pool, async tx => {
@@ -61,10 +61,10 @@ export type Plan =
   | { outcome: 'planned'; windowId: bigint }
   | { outcome: 'until_before_from' | 'over_already' | 'too_long' };
 
-/** Partners are told now; from and until then it acts by itself. */
-/** A year typed wrong would close the house for it. */
-const longestWindowMs = 7 * 86_400_000;
+/** Guards against a mistyped year, which would stop payments for that long. */
+const maxWindowMs = 7 * 86_400_000;
 
+/** Partners are notified now; the window opens and closes by itself. */
 export function planMaintenance(
   audit: AuditContext,
   { from, until }: { from: Date; until: Date },
@@ -72,7 +72,7 @@ export function planMaintenance(
   return transaction(audit.pool, async tx => {
     if (until <= from) return { outcome: 'until_before_from' };
     if (until <= instantOf(audit.clock)) return { outcome: 'over_already' };
-    if (until.getTime() - from.getTime() > longestWindowMs) return { outcome: 'too_long' };
+    if (until.getTime() - from.getTime() > maxWindowMs) return { outcome: 'too_long' };
     const { rows } = await tx.query<{ id: bigint }>({
       text: `INSERT INTO maintenance_windows (from_at, until_at, planned_by, planned_at) VALUES ($1, $2, $3, $4)
              RETURNING id`,
@@ -90,10 +90,10 @@ export function planMaintenance(
   });
 }
 
-/** Partners hear that it does not take place; or, when it was open, that it is over. */
+/** Partners are notified that the window is cancelled, or, if it was open, that maintenance is over. */
 export function cancelMaintenance(audit: AuditContext, windowId: bigint): Promise<'cancelled' | 'no_window'> {
   return transaction(audit.pool, async tx =>
-    (await cancel(tx, audit, 'id = $4', [windowId], { tell: true })) > 0 ? 'cancelled' : 'no_window',
+    (await cancel(tx, audit, 'id = $4', [windowId], { notify: true })) > 0 ? 'cancelled' : 'no_window',
   );
 }
 
@@ -102,7 +102,7 @@ async function cancel(
   audit: AuditContext,
   which: string,
   values: unknown[],
-  { tell = false } = {},
+  { notify = false } = {},
 ): Promise<number> {
   const now = instantOf(audit.clock);
   const { rows } = await tx.query<{ id: bigint; from_at: Date; until_at: Date }>({
@@ -117,9 +117,9 @@ async function cancel(
       subject: 'service',
       before: { ...times, window_id: id },
     });
-    if (!tell) continue;
+    if (!notify) continue;
     if (from <= now) {
-      // Another reason for it may go on.
+      // The switch or another window may still be on.
       if (!(await isUnderMaintenance(tx, audit.clock)))
         await writeNotice(tx, audit.clock, null, 'maintenance_off');
     } else await writeNotice(tx, audit.clock, null, 'maintenance_cancelled', times);
@@ -132,7 +132,7 @@ const timesOf = ({ from, until }: { from: Date; until: Date }) => ({
   until: until.toISOString(),
 });
 
-/** Those that are open or to come, the next one first. */
+/** Open and future windows, the next one first. */
 export async function listMaintenance(db: Queryable, clock: Clock): Promise<MaintenanceWindow[]> {
   const { rows } = await db.query<MaintenanceWindow>({
     text: `SELECT id AS "windowId", from_at AS "from", until_at AS "until", planned_by AS "plannedBy"

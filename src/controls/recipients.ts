@@ -8,7 +8,7 @@ export interface BlockedRecipient {
   blockedAt: Date;
 }
 
-/** Names are compared without regard to case and to spaces around or doubled within. */
+/** Names are compared case-insensitively and with whitespace collapsed. */
 const fold = (recipient: string) => recipient.trim().replace(/\s+/g, ' ').toLowerCase();
 
 export function blockRecipient(
@@ -60,7 +60,7 @@ export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecip
   return rows;
 }
 
-/** Whether a recipient who goes by these names is blocked under any of them. */
+/** Whether any of a recipient's names or ids is blocked. */
 export const isRecipientBlocked = sharedRead(async (db, asked: string[][]) => {
   const folded = asked.map(names => names.map(fold));
   const { rows } = await db.query<{ recipient: string }>({

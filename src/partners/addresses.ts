@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 
 const family = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
-/** An address or a range in CIDR notation, IPv4 or IPv6; undefined for anything else. */
+/** An IPv4 or IPv6 address or CIDR range; undefined for anything else. */
 function parseRange(text: string): { address: string; prefix: number } | undefined {
   const [address = '', prefixText, ...rest] = text.split('/');
   if (rest.length > 0 || isIP(address) === 0 || address.includes('%')) return undefined;
@@ -14,7 +14,7 @@ function parseRange(text: string): { address: string; prefix: number } | undefin
 
 export const isAddressRange = (text: string) => parseRange(text) !== undefined;
 
-/** An empty list allows everybody. IPv4 written as IPv6 (`::ffff:192.0.2.1`) counts as the IPv4 address. */
+/** The IP allow-list of a key; an empty list allows every address. IPv4-mapped IPv6 (`::ffff:192.0.2.1`) counts as IPv4. */
 export function isAddressAllowed(ranges: string[], address: string): boolean {
   if (ranges.length === 0) return true;
   const [bare = ''] = address.split('%');

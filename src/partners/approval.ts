@@ -7,10 +7,10 @@ import { lockPartner, type Partner } from './partners.ts';
 
 export type Decision = { outcome: 'done' | 'already_approved'; partner: Partner } | { outcome: 'no_partner' };
 
-/** An operator lets a partner that signed up by itself have live keys; a second time changes nothing. */
+/** Allows live keys to a partner that signed up in the bot; a repeat changes nothing. */
 export const approveLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, true);
 
-/** It stays in test mode, and is told so. An operator may still change their mind. */
+/** The partner stays in test mode and is notified. An operator may still approve it later. */
 export const refuseLive = (audit: AuditContext, partnerId: Id<'prt'>) => decide(audit, partnerId, false);
 
 function decide(audit: AuditContext, partnerId: Id<'prt'>, approved: boolean): Promise<Decision> {

@@ -15,7 +15,7 @@ export type Authentication =
   | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended' };
 
 export interface Authenticator {
-  /** Whose request this is. */
+  /** The partner and mode that a key stands for, or why it is refused. */
   authenticate(presented: { key: string; address: string }): Promise<Authentication>;
   close(): Promise<void>;
 }
@@ -29,36 +29,36 @@ interface KnownKey {
   suspended: boolean;
   limits: Limits;
   lastUsedMs: number;
-  /** The key itself, once it has proved genuine: comparing is cheaper than hashing. In memory only. */
-  proven?: Buffer;
+  /** The key itself, once verified: comparing is cheaper than hashing. In memory only. */
+  verified?: Buffer;
 }
 
-/** Even if an announcement got lost without anybody noticing, nothing is believed for longer than this. */
-const rememberMs = 5_000;
-/** To the minute is enough for people, and spares a write per request. */
+/** Upper bound for a stale entry, should a notification ever get lost. */
+const cacheMs = 5_000;
+/** One minute is precise enough for people and saves a write per request. */
 const lastUsePrecisionMs = 60_000;
 
 /**
- * Keys are remembered only while this process hears of changes to them, and all are forgotten at every change: a
- * revocation or a suspension takes effect in every process as fast as the database can tell.
+ * Caches keys only while LISTEN works, and drops the whole cache at every change of access: a revocation or a
+ * suspension takes effect in every process as soon as PostgreSQL has delivered the notification.
  */
 export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string): Authenticator {
   const pepper = keyPepper(secretKey);
-  const remembered = new Map<string, { key: KnownKey; untilMs: number }>();
-  const noteUse = createUseRecorder(pool);
+  const cachedKeys = new Map<string, { key: KnownKey; untilMs: number }>();
+  const recordUse = createUseRecorder(pool);
   let changes = 0;
   const listener = listen(pool, 'access_changed', () => {
     changes += 1;
-    remembered.clear();
+    cachedKeys.clear();
   });
 
   async function find(keyId: string): Promise<KnownKey | undefined> {
-    const entry = listener.isListening() ? remembered.get(keyId) : undefined;
+    const entry = listener.isListening() ? cachedKeys.get(keyId) : undefined;
     if (entry && clock.nowMs() < entry.untilMs) return entry.key;
     const changesBefore = changes;
     const key = await readKey(pool, keyId);
-    // What was read before a change must not be remembered after it.
-    if (key && changes === changesBefore) remembered.set(keyId, { key, untilMs: clock.nowMs() + rememberMs });
+    // What was read before a change must not be cached after it.
+    if (key && changes === changesBefore) cachedKeys.set(keyId, { key, untilMs: clock.nowMs() + cacheMs });
     return key;
   }
 
@@ -67,14 +67,14 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);
-      if (!found || !isGenuine(pepper, presented.key, found) || found.revoked)
+      if (!found || !isCorrectKey(pepper, presented.key, found) || found.revoked)
         return { outcome: 'unauthorized' };
       if (!isAddressAllowed(found.allowedAddresses, presented.address)) return { outcome: 'ip_not_allowed' };
       if (found.suspended) return { outcome: 'partner_suspended' };
       const now = instantOf(clock);
       if (now.getTime() - found.lastUsedMs >= lastUsePrecisionMs) {
         found.lastUsedMs = now.getTime();
-        await noteUse({ keyId, at: now });
+        await recordUse({ keyId, at: now });
       }
       return { outcome: 'ok', partnerId: found.partnerId, mode: found.mode, keyId, limits: found.limits };
     },
@@ -82,13 +82,13 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
   };
 }
 
-/** In a time that says nothing of where two keys differ. */
-function isGenuine(pepper: Buffer, presented: string, known: KnownKey): boolean {
+/** Compares in constant time. */
+function isCorrectKey(pepper: Buffer, presented: string, known: KnownKey): boolean {
   const bytes = Buffer.from(presented);
-  if (known.proven) return bytes.length === known.proven.length && timingSafeEqual(bytes, known.proven);
-  const genuine = timingSafeEqual(hashKey(pepper, presented), known.hash);
-  if (genuine) known.proven = bytes;
-  return genuine;
+  if (known.verified) return bytes.length === known.verified.length && timingSafeEqual(bytes, known.verified);
+  const isCorrect = timingSafeEqual(hashKey(pepper, presented), known.hash);
+  if (isCorrect) known.verified = bytes;
+  return isCorrect;
 }
 
 const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | undefined)[]> => {
@@ -126,13 +126,13 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
   });
 });
 
-interface Use {
+interface KeyUse {
   keyId: string;
   at: Date;
 }
 
 const createUseRecorder = (db: Queryable) =>
-  createBatcher<Use, true>({
+  createBatcher<KeyUse, true>({
     mayBeOneItemsFault,
     laneOf: () => 0,
     maxBatch: 256,
@@ -141,7 +141,7 @@ const createUseRecorder = (db: Queryable) =>
     run: async uses => {
       await db.query({
         name: 'note key uses',
-        // Nobody waits for the row of another key: whoever changes it just now uses it, too.
+        // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
         text: `UPDATE api_keys k SET last_used_at = u.at
                  FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
                         ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u

@@ -8,11 +8,11 @@ export {
   listMembers,
   listMemberships,
   type MemberRole,
-  mayAct,
+  maxMembers,
   memberRoles,
-  mostMembers,
   type Person,
   removeMember,
+  roleIncludes,
   signUp,
 } from './members.ts';
 export {
@@ -26,4 +26,4 @@ export {
   setSuspended,
 } from './partners.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
-export { countToApprove, searchPartners } from './search.ts';
+export { countAwaitingApproval, searchPartners } from './search.ts';

@@ -4,7 +4,7 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { addMember, listMembers, type MemberRole, mostMembers, type Person } from './members.ts';
+import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
 
 const validMs = 24 * 3_600_000;
@@ -18,7 +18,7 @@ interface Invitation {
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest();
 
-/** The token lets one person in, once and within a day. It is in the answer and nowhere else. */
+/** The token adds one person to the team, once and within a day. Only its hash is stored. */
 export function invite(
   audit: AuditContext,
   partnerId: Id<'prt'>,
@@ -42,20 +42,20 @@ export function invite(
   });
 }
 
-/** An owner's invitation counts only as long as they are one: whoever is removed leaves no open door behind. */
-const openOnes = `SELECT i.partner_id, i.role FROM invitations i
+/** An owner's invitation is valid only while they are an owner: a removed owner leaves no usable invitation behind. */
+const selectOpenInvitation = `SELECT i.partner_id, i.role FROM invitations i
                     LEFT JOIN members m
                       ON m.partner_id = i.partner_id AND m.user_id = i.made_by AND m.role = 'owner'
                    WHERE i.hash = $1 AND i.used_at IS NULL AND i.expires_at > $2
                      AND (i.made_by IS NULL OR m.user_id IS NOT NULL)`;
 
-async function findOpen(
+async function findOpenInvitation(
   db: Queryable,
   { clock }: AuditContext,
   token: string,
 ): Promise<Invitation | undefined> {
   const { rows } = await db.query<{ partner_id: string; role: MemberRole }>({
-    text: openOnes,
+    text: selectOpenInvitation,
     values: [hashOf(token), instantOf(clock)],
   });
   const [row] = rows;
@@ -67,20 +67,20 @@ type Acceptance =
   | { outcome: 'joined' | 'already_member' | 'team_full'; partner: Partner }
   | { outcome: 'no_invitation' };
 
-/** Whoever is a member already keeps their role; the invitation is left to somebody else, as it is by a full team. */
+/** A person who is a member already keeps their role. Then, and when the team is full, the invitation stays usable. */
 export function acceptInvitation(audit: AuditContext, token: string, person: Person): Promise<Acceptance> {
   return transaction(audit.pool, async tx => {
-    const seen = tokenPattern.test(token) ? await findOpen(tx, audit, token) : undefined;
+    const seen = tokenPattern.test(token) ? await findOpenInvitation(tx, audit, token) : undefined;
     if (!seen) return { outcome: 'no_invitation' };
     const { partnerId } = seen.partner;
     await lockPartner(tx, partnerId);
-    // Somebody else may have used it before the lock was ours.
-    const invitation = await findOpen(tx, audit, token);
+    // Another request may have used it before this one got the lock.
+    const invitation = await findOpenInvitation(tx, audit, token);
     if (!invitation) return { outcome: 'no_invitation' };
     const { partner, role } = invitation;
     const members = await listMembers(tx, partnerId);
     if (members.some(({ userId }) => userId === person.userId)) return { outcome: 'already_member', partner };
-    if (members.length >= mostMembers) return { outcome: 'team_full', partner };
+    if (members.length >= maxMembers) return { outcome: 'team_full', partner };
     await tx.query({
       text: 'UPDATE invitations SET used_by = $2, used_at = $3 WHERE hash = $1',
       values: [hashOf(token), person.userId, instantOf(audit.clock)],

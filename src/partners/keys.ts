@@ -24,19 +24,19 @@ export interface ApiKey {
   lastUsedAt: Date | null;
 }
 
-/** The part of a key that names it; undefined for what cannot be a key. */
+/** The public part of a key; undefined for text that cannot be a key. */
 export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];
 
 export const keyPepper = (secretKey: string) => deriveKey(secretKey, 'api keys');
 
-/** Peppered, so that a stolen database alone lets nobody test guesses against it. */
+/** Peppered: with a stolen database alone, guesses cannot be tested. */
 export const hashKey = (pepper: Buffer, key: string) => createHmac('sha256', pepper).update(key).digest();
 
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
   | { outcome: 'no_partner' | 'partner_suspended' | 'not_approved' };
 
-/** The key is in the answer and nowhere else: only its hash is kept. */
+/** Returns the key once; only its hash is stored. */
 export function createKey(
   audit: AuditContext,
   secretKey: string,
@@ -63,7 +63,7 @@ export function createKey(
       ],
     });
     await recordChange(tx, audit, { action: 'key.create', subject: keyId, after: wanted });
-    await tellTeam(tx, audit, 'key_created', { keyId, ...wanted });
+    await notifyTeam(tx, audit, 'key_created', { keyId, ...wanted });
     return {
       outcome: 'created',
       key,
@@ -100,8 +100,8 @@ export async function listKeys(db: Queryable, partnerId: Id<'prt'>): Promise<Api
   return rows.map(toKey);
 }
 
-/** Whoever else is responsible for the balance hears of it. */
-const tellTeam = (
+/** The whole team is notified, since all of them are responsible for the balance. */
+const notifyTeam = (
   tx: Queryable,
   { clock, actor }: AuditContext,
   kind: 'key_created' | 'key_revoked' | 'key_addresses_changed',
@@ -120,7 +120,7 @@ export type KeyRevocation =
   | { outcome: 'revoked' | 'already_revoked'; apiKey: ApiKey }
   | { outcome: 'no_key' };
 
-/** Effective at once and everywhere: the database announces it to every process. */
+/** Takes effect at once in every process, through a PostgreSQL notification. */
 export function revokeKey(audit: AuditContext, keyId: string): Promise<KeyRevocation> {
   return transaction(audit.pool, async tx => {
     const apiKey = await lockKey(tx, keyId);
@@ -134,7 +134,7 @@ export function revokeKey(audit: AuditContext, keyId: string): Promise<KeyRevoca
       before: { revokedAt: null },
       after: { revokedAt },
     });
-    await tellTeam(tx, audit, 'key_revoked', apiKey);
+    await notifyTeam(tx, audit, 'key_revoked', apiKey);
     return { outcome: 'revoked', apiKey: { ...apiKey, revokedAt } };
   });
 }
@@ -143,7 +143,7 @@ export type AddressChange =
   | { outcome: 'changed' | 'same_addresses' | 'already_revoked'; apiKey: ApiKey }
   | { outcome: 'no_key' };
 
-/** An empty list allows every address. Effective at once and everywhere, as a revocation is. */
+/** An empty list allows every address. Takes effect at once in every process. */
 export function setAllowedAddresses(
   audit: AuditContext,
   keyId: string,
@@ -165,7 +165,7 @@ export function setAllowedAddresses(
       before: { allowedAddresses: apiKey.allowedAddresses },
       after: { allowedAddresses },
     });
-    await tellTeam(tx, audit, 'key_addresses_changed', apiKey);
+    await notifyTeam(tx, audit, 'key_addresses_changed', apiKey);
     return { outcome: 'changed', apiKey: { ...apiKey, allowedAddresses } };
   });
 }

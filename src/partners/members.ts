@@ -5,14 +5,14 @@ import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { addPartner, lockPartner, type Partner, type PartnerRow, toPartner } from './partners.ts';
 
-/** From the least to the most: each may do all that those before it may. */
+/** In ascending order: each role includes the ones before it. */
 export const memberRoles = ['viewer', 'developer', 'owner'] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-export const mayAct = (role: MemberRole, needed: MemberRole) =>
+export const roleIncludes = (role: MemberRole, needed: MemberRole) =>
   memberRoles.indexOf(role) >= memberRoles.indexOf(needed);
 
-/** A person by their number in the chat, which is all that is believed of them; the name is only for others to read. */
+/** Identified by the Telegram user id alone; the name is only for display. */
 export interface Person {
   userId: bigint;
   name: string;
@@ -23,37 +23,37 @@ export interface Member extends Person {
   joinedAt: Date;
 }
 
-/** More than anybody needs, and few enough that one person cannot flood the operators with requests. */
-const mostPartnersOfOne = 5;
-/** Leaving a partner does not make room for another on the same day. */
-const mostSignUpsADay = 5;
+/** Enough for real use, and few enough that one person cannot flood the operators with requests. */
+const maxPartnersPerPerson = 5;
+/** Also counts partners that the person has left again on the same day. */
+const maxSignUpsPerDay = 5;
 const dayMs = 24 * 3_600_000;
 
-/** As many as can be seen and managed on one screen. */
-export const mostMembers = 40;
+/** What fits on one screen of the bot. */
+export const maxMembers = 40;
 
-/** A partner of one's own: in test mode at once, in live mode once an operator has approved it. */
+/** Creates a partner for a person in the bot: test mode at once, live mode when an operator approves it. */
 export function signUp(
   audit: AuditContext,
   person: Person,
   name: string,
 ): Promise<{ outcome: 'signed_up'; partner: Partner } | { outcome: 'too_many' | 'too_many_today' }> {
   return transaction(audit.pool, async tx => {
-    // One at a time per person, so that they are counted right.
+    // One sign-up at a time per person, so that the limits hold.
     await tx.query({
       text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
       values: [`sign up ${person.userId}`],
     });
     const own = (await listMemberships(tx, person.userId)).filter(({ role }) => role === 'owner');
-    if (own.length >= mostPartnersOfOne) return { outcome: 'too_many' };
-    if ((await countSignUpsOfDay(tx, audit)) >= mostSignUpsADay) return { outcome: 'too_many_today' };
+    if (own.length >= maxPartnersPerPerson) return { outcome: 'too_many' };
+    if ((await countSignUpsWithinDay(tx, audit)) >= maxSignUpsPerDay) return { outcome: 'too_many_today' };
     const partner = await addPartner(tx, audit, { name, liveApproved: false });
     await addMember(tx, audit, partner.partnerId, person, 'owner');
     return { outcome: 'signed_up', partner };
   });
 }
 
-async function countSignUpsOfDay(tx: Queryable, { clock, actor }: AuditContext): Promise<number> {
+async function countSignUpsWithinDay(tx: Queryable, { clock, actor }: AuditContext): Promise<number> {
   const { rows } = await tx.query<{ count: number }>({
     text: `SELECT count(*)::int FROM audit WHERE actor = $1 AND action = 'partner.create' AND at > $2`,
     values: [actor, new Date(clock.nowMs() - dayMs)],
@@ -101,7 +101,7 @@ export async function listMembers(db: Queryable, partnerId: Id<'prt'>): Promise<
   return rows.map(toMember);
 }
 
-/** Which partners somebody belongs to, as it is now: asked on every action, so that whoever is removed is out at once. */
+/** The partners of a person. Read for every action, so that a removal takes effect at once. */
 export async function listMemberships(
   db: Queryable,
   userId: bigint,
@@ -116,7 +116,7 @@ export async function listMemberships(
 
 export type Removal = 'removed' | 'no_member' | 'last_owner';
 
-/** A partner always keeps an owner: nobody could let one in again. */
+/** A partner always keeps an owner: without one nobody could invite another. */
 const isLastOwner = (members: Member[], { role }: Member) =>
   role === 'owner' && members.filter(one => one.role === 'owner').length === 1;
 
@@ -146,7 +146,7 @@ export function removeMember(audit: AuditContext, partnerId: Id<'prt'>, userId: 
 
 export type RoleChange = 'changed' | 'same_role' | 'no_member' | 'last_owner';
 
-/** Effective at once, since roles are asked for on every action. */
+/** Takes effect at once, since roles are read for every action. */
 export function changeRole(
   audit: AuditContext,
   partnerId: Id<'prt'>,

@@ -6,7 +6,7 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
-/** What a partner may do; the values of the contract until somebody changes them. */
+/** Limits of a partner; the contract has the defaults. */
 export interface Limits {
   minKopecks: bigint;
   maxKopecks: bigint;
@@ -22,13 +22,13 @@ export interface Partner {
   partnerId: Id<'prt'>;
   name: string;
   suspended: boolean;
-  /** Whoever signed up by themselves gets live keys once an operator has approved it. */
+  /** False for a partner that signed up in the bot, until an operator approves live keys. */
   liveApproved: boolean;
   createdAt: Date;
   limits: Limits;
 }
 
-/** What a new partner can try everything with. */
+/** The test balance of a new partner. */
 const testGrantMicroUsdt = 10_000_000_000n;
 
 export const createPartner = (audit: AuditContext, name: string): Promise<Partner> =>
@@ -71,7 +71,7 @@ async function grantTestBalance(
   return verdict!;
 }
 
-/** The same again once a day: enough for any test, and nobody fills the books with it. */
+/** At most once a day: enough for any test, and the ledger does not fill up with it. */
 export function refillTestBalance(
   audit: AuditContext,
   partnerId: Id<'prt'>,
@@ -134,7 +134,7 @@ export async function findPartner(db: Queryable, partnerId: Id<'prt'>): Promise<
   return rows[0] && toPartner(rows[0]);
 }
 
-/** As `findPartner`, and nobody else changes it until the transaction ends. */
+/** Like `findPartner`, with the row locked until the transaction ends. */
 export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<Partner | undefined> {
   const { rows } = await tx.query<PartnerRow>({
     text: 'SELECT * FROM partners WHERE id = $1 FOR UPDATE',
@@ -145,7 +145,7 @@ export async function lockPartner(tx: Queryable, partnerId: Id<'prt'>): Promise<
 
 export type PartnerChange = { outcome: 'done'; partner: Partner } | { outcome: 'no_partner' };
 
-/** Suspending twice changes nothing the second time, and leaves no trace of it either. */
+/** A repeat changes nothing and writes no audit record. */
 export function setSuspended(
   audit: AuditContext,
   partnerId: Id<'prt'>,
@@ -174,7 +174,7 @@ export function setLimits(
   audit: AuditContext,
   partnerId: Id<'prt'>,
   changes: Partial<Limits>,
-  /** What they were when it was decided; undefined means that whatever they are is fine. */
+  /** The limits that the change is based on; undefined skips this check. */
   expected?: Limits,
 ): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
   return transaction(audit.pool, async tx => {

@@ -8,11 +8,11 @@ import type { Limits } from './partners.ts';
 export type RequestKind = 'create' | 'other';
 
 export interface RateLimiter {
-  /** Undefined when the request may go ahead, else how many whole seconds to wait. */
-  take(caller: Asker, kind: RequestKind): Promise<number | undefined>;
+  /** Undefined when the request is allowed, else the whole seconds to wait (Retry-After). */
+  take(caller: Caller, kind: RequestKind): Promise<number | undefined>;
 }
 
-interface Asker {
+interface Caller {
   partnerId: Id<'prt'>;
   mode: Mode;
   limits: Limits;
@@ -23,13 +23,15 @@ const bucketOf = (limits: Limits, kind: RequestKind) =>
     ? { perSecond: limits.createRps, burst: limits.createBurst }
     : { perSecond: limits.otherRps, burst: limits.otherRps };
 
-/** Tokens fetched ahead are worth nothing after this long, so that no process hoards. */
+/** Prefetched tokens expire, so that no process hoards them. */
 const leaseMs = 10_000;
 
 /**
- * Token buckets that hold across processes: the bucket is in the database. A process fetches tokens for all who wait
- * here at once, and a hundredth of a second's worth if that is more, so that a partner with high limits does not cost
- * a round trip per request, while with low ones no token lies here when another process asks for it.
+ * Token buckets shared by all processes: the bucket is a row in PostgreSQL. A process fetches tokens for all requests
+ * that wait here at once, or 10 ms worth of them if that is more. So a high limit does not cost a round trip per
+ * request, and under a low limit no token lies here while another process needs it.
+ *
+ * Written by hand: libraries keep buckets in one process or in Redis; here it is one SQL function and these lines.
  */
 export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   const leases = new Map<string, { tokens: number; untilMs: number; perSecond: number }>();
@@ -45,7 +47,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   });
 
   /** Undefined when there are tokens now, else how many whole seconds to wait. */
-  async function fetchTokens(name: string, caller: Asker, kind: RequestKind): Promise<number | undefined> {
+  async function fetchTokens(name: string, caller: Caller, kind: RequestKind): Promise<number | undefined> {
     const { partnerId, mode, limits } = caller;
     const { perSecond, burst } = bucketOf(limits, kind);
     const wanted = Math.max(waiting.get(name)!, Math.floor(perSecond / 100));
@@ -55,17 +57,17 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
     return undefined;
   }
 
-  async function waitForToken(name: string, caller: Asker, kind: RequestKind): Promise<number | undefined> {
+  async function waitForToken(name: string, caller: Caller, kind: RequestKind): Promise<number | undefined> {
     for (;;) {
       const lease = leases.get(name);
-      // What was fetched under other limits is not worth anything under these.
-      const isGood =
+      // Tokens fetched under other limits are not valid under these.
+      const isValid =
         lease && clock.nowMs() < lease.untilMs && lease.perSecond === bucketOf(caller.limits, kind).perSecond;
-      if (isGood && lease.tokens > 0) {
+      if (isValid && lease.tokens > 0) {
         lease.tokens -= 1;
         return undefined;
       }
-      // One fetch at a time: of two, the one would throw away what the other brought.
+      // One fetch at a time: of two, the second would overwrite the tokens of the first.
       const fetched =
         fetching.get(name) ?? fetchTokens(name, caller, kind).finally(() => fetching.delete(name));
       fetching.set(name, fetched);
@@ -89,7 +91,7 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   };
 }
 
-/** What is asked of one bucket. */
+/** A request for tokens of one bucket. */
 interface Fetch {
   partnerId: Id<'prt'>;
   mode: Mode;
@@ -104,7 +106,7 @@ interface Grant {
   retryAfterSec: number;
 }
 
-/** From many buckets in one statement. They are locked in one order, so that two processes never wait for each other. */
+/** Takes from many buckets in one statement. They are locked in a fixed order, so that processes do not deadlock. */
 async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<Grant[]> {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',

@@ -2,13 +2,13 @@ import { type Id, parseId, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
 import { type Partner, type PartnerRow, toPartner } from './partners.ts';
 
-/** Whether it may have live keys; `asked` waits for an operator's answer. */
+/** Whether the partner may have live keys; `asked` waits for an operator. */
 export type Approval = 'approved' | 'asked' | 'not_approved';
 
 const approval = `CASE WHEN live_approved THEN 'approved' WHEN live_refused_at IS NULL THEN 'asked'
                        ELSE 'not_approved' END AS approval`;
 
-/** Newest first: all, or those whose name has this in it, or the one with this id. */
+/** Newest first: all, those whose name contains the text, or the one with this id. */
 export async function searchPartners(
   db: Queryable,
   { text, after, limit }: { text: string; after: Id<'prt'> | undefined; limit: number },
@@ -29,7 +29,7 @@ export async function searchPartners(
   return rows.map(row => ({ partner: toPartner(row), approval: row.approval }));
 }
 
-export async function countToApprove(db: Queryable): Promise<number> {
+export async function countAwaitingApproval(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     text: 'SELECT count(*)::int AS count FROM partners WHERE NOT live_approved AND live_refused_at IS NULL',
   });

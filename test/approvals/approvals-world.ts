@@ -8,7 +8,7 @@ import { hireOperator } from '../helpers/review.ts';
 
 export type Operator = Awaited<ReturnType<typeof hireOperator>>;
 
-/** A funded partner, three finance operators, and the questions that the tests of approvals ask. */
+/** A funded partner, three finance operators and queries for the tests of approvals. */
 export async function createApprovalsWorld() {
   const { pool } = await createDatabase();
   const at = (operator: Operator) => ({ pool, clock: systemClock, actor: `operator:${operator.name}` });

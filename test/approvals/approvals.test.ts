@@ -1,5 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { askResolve, listRequests, refuseRequest, withdrawRequest } from '../../src/approvals/index.ts';
+import {
+  listRequests,
+  refuseRequest,
+  submitPaymentDecision,
+  withdrawRequest,
+} from '../../src/approvals/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createOperator, resetOperator } from '../../src/operators/index.ts';
@@ -13,7 +18,7 @@ const { pool, at, partnerId, asker, second, third, statusOf, stateOf, auditOf, a
   await createApprovalsWorld();
 
 const large = 5_000_000n;
-const word = {
+const decision = {
   outcome: 'succeeded',
   reason: 'the bank says so',
   expectedStatusDetail: 'manual_review',
@@ -21,22 +26,22 @@ const word = {
 
 async function ask(operator = asker, amountKopecks = large) {
   const paymentId = await openInReview(pool, partnerId, { amountKopecks });
-  const asked = await askResolve(at(operator), operator, paymentId, word);
+  const asked = await submitPaymentDecision(at(operator), operator, paymentId, decision);
   if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
   return { paymentId, requestId: asked.request.requestId };
 }
 
-describe('resolving a payment', () => {
-  test('up to the threshold one person does it at once', async () => {
+describe('deciding on a payment', () => {
+  test('up to the threshold one operator decides at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000_000n });
-    expect(await askResolve(at(asker), asker, paymentId, word)).toEqual({ outcome: 'done' });
+    expect(await submitPaymentDecision(at(asker), asker, paymentId, decision)).toEqual({ outcome: 'done' });
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await auditOf(paymentId)).toMatchObject([
       { actor: `operator:${asker.name}`, action: 'payment.resolve', after: { reason: 'the bank says so' } },
     ]);
   });
 
-  test('above it nothing happens until another approves, and both stand on record', async () => {
+  test('above it nothing happens until a second operator approves, and the audit has both', async () => {
     const { paymentId, requestId } = await ask();
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
@@ -58,7 +63,7 @@ describe('resolving a payment', () => {
     ]);
   });
 
-  test('asker is not approver: not under another name, nor made anew under the same', async () => {
+  test('asker is not approver: neither renamed nor created again under the same name', async () => {
     const { paymentId, requestId } = await ask();
     expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
     expect(await approve({ ...asker, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
@@ -69,31 +74,31 @@ describe('resolving a payment', () => {
     expect(await stateOf(requestId)).toBe('waiting');
   });
 
-  test('whoever has issued the access of the approver, directly or through others, is no second person', async () => {
+  test('four eyes: the issuer of the approver’s access, direct or indirect, is not a second person', async () => {
     const boss = await hireOperator(pool, 'admin');
-    const letIn = async (by: Operator, name: string): Promise<Operator> => {
+    const enrolBy = async (by: Operator, name: string): Promise<Operator> => {
       const made = await createOperator(at(by), secretKey, { name, role: 'admin' });
       if (made.outcome !== 'created') throw new Error(made.outcome);
       const { operatorId } = made.operator;
       await pool.query(`UPDATE operators SET password_hash = 'set' WHERE id = $1`, [uuidFromId(operatorId)]);
       return { operatorId, name };
     };
-    const puppet = await letIn(boss, 'puppet');
-    const puppetOfPuppet = await letIn(puppet, 'puppet-of-puppet');
+    const puppet = await enrolBy(boss, 'puppet');
+    const puppetOfPuppet = await enrolBy(puppet, 'puppet-of-puppet');
     const { paymentId, requestId } = await ask(boss);
     for (const one of [puppet, puppetOfPuppet])
-      expect(await approve(one, requestId)).toEqual({ outcome: 'let_in_by_asker' });
+      expect(await approve(one, requestId)).toEqual({ outcome: 'enrolled_by_asker' });
     expect(await statusOf(paymentId)).toBe('processing');
-    // A colleague whose access was reset by the asker; and the other way round there is nothing to say against it.
-    const colleague = await letIn(second, 'colleague');
+    // The asker reset the colleague's access. In the other direction an approval is fine.
+    const colleague = await enrolBy(second, 'colleague');
     await resetOperator(at(boss), secretKey, colleague.operatorId, { allowLastAdmin: false });
     await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = 'colleague'`);
-    expect(await approve(colleague, requestId)).toEqual({ outcome: 'let_in_by_asker' });
+    expect(await approve(colleague, requestId)).toEqual({ outcome: 'enrolled_by_asker' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
     expect(await approve(boss, (await ask(puppet)).requestId)).toEqual({ outcome: 'done' });
   });
 
-  test('the database itself refuses an approval by whoever asked', async () => {
+  test('the database itself refuses an approval by the asker', async () => {
     const { requestId } = await ask();
     await expect(
       pool.query(
@@ -104,7 +109,7 @@ describe('resolving a payment', () => {
     ).rejects.toThrow('requests_are_approved_by_another');
   });
 
-  test('nobody approves who has lost the right, or has never had it', async () => {
+  test('approving needs the permission at that moment', async () => {
     const { paymentId, requestId } = await ask();
     const disabled = await hireOperator(pool, 'finance');
     await pool.query('UPDATE operators SET disabled_at = now() WHERE id = $1', [
@@ -120,7 +125,7 @@ describe('resolving a payment', () => {
     expect(await stateOf(requestId)).toBe('waiting');
   });
 
-  test('one transaction: an action without its decision does not happen', async () => {
+  test('one transaction: the action is rolled back when the decision fails', async () => {
     const { paymentId, requestId } = await ask();
     await pool.query(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a crash'; END $$`,
@@ -133,7 +138,7 @@ describe('resolving a payment', () => {
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
   });
 
-  test('decided once: of many who decide at the same moment one does', async () => {
+  test('decided once: of several decisions at the same time one counts', async () => {
     for (let round = 0; round < 8; round++) {
       const { paymentId, requestId } = await ask();
       const decisions = await Promise.all([
@@ -161,19 +166,21 @@ describe('resolving a payment', () => {
     }
   });
 
-  test('two at once, alone: one effect and a clear answer', async () => {
+  test('two decisions at once below the threshold: one takes effect', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000n });
     const outcomes = await Promise.all([
-      askResolve(at(asker), asker, paymentId, word),
-      askResolve(at(second), second, paymentId, { ...word, outcome: 'failed' }),
+      submitPaymentDecision(at(asker), asker, paymentId, decision),
+      submitPaymentDecision(at(second), second, paymentId, { ...decision, outcome: 'failed' }),
     ]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['already_ended', 'done']);
   });
 
-  test('one waits per payment, whoever asks and however many at once', async () => {
+  test('one request waits per payment, however many are submitted at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: large });
     const asked = await Promise.all(
-      [asker, second, third, asker].map(operator => askResolve(at(operator), operator, paymentId, word)),
+      [asker, second, third, asker].map(operator =>
+        submitPaymentDecision(at(operator), operator, paymentId, decision),
+      ),
     );
     expect(asked.map(({ outcome }) => outcome).sort()).toEqual([
       'already_waiting',
@@ -184,7 +191,7 @@ describe('resolving a payment', () => {
     expect(await listRequests(pool, { state: 'waiting', subjects: [paymentId] })).toHaveLength(1);
   });
 
-  test('a payment that has ended meanwhile: the request is void, and nothing is done', async () => {
+  test('a payment that has ended meanwhile: the request is void and changes nothing', async () => {
     const { paymentId, requestId } = await ask();
     await decidePayment(auditContextOf(pool), paymentId, { outcome: 'failed', reason: 'the bank called' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'void', why: 'already_ended' });
@@ -193,7 +200,7 @@ describe('resolving a payment', () => {
     expect(await approve(second, requestId)).toEqual({ outcome: 'already_decided', state: 'void' });
   });
 
-  test('a payment that is being asked about: refused, and the request goes on waiting', async () => {
+  test('a payment that is being polled: refused, and the request stays open', async () => {
     const { paymentId, requestId } = await ask();
     await pool.query('UPDATE open_payments SET lease_holder = 77 WHERE payment_id = $1', [
       uuidFromId(paymentId),
@@ -206,36 +213,38 @@ describe('resolving a payment', () => {
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
   });
 
-  test('a page that shows something else than there is: stale; and what is not there', async () => {
+  test('a decision based on an outdated page is stale; an unknown payment is not found', async () => {
     const paymentId = await openInReview(pool, partnerId);
-    const seen = { ...word, expectedStatusDetail: 'awaiting_gateway' };
-    expect(await askResolve(at(asker), asker, paymentId, seen)).toEqual({ outcome: 'stale' });
+    const seen = { ...decision, expectedStatusDetail: 'awaiting_gateway' };
+    expect(await submitPaymentDecision(at(asker), asker, paymentId, seen)).toEqual({ outcome: 'stale' });
     expect(await statusOf(paymentId)).toBe('processing');
     const nothing = 'pay_01h00000000000000000000000';
-    expect(await askResolve(at(asker), asker, nothing, word)).toEqual({ outcome: 'no_payment' });
+    expect(await submitPaymentDecision(at(asker), asker, nothing, decision)).toEqual({
+      outcome: 'no_payment',
+    });
   });
 
-  test('refused and withdrawn are over, and another may be asked for', async () => {
+  test('after a refusal or a withdrawal a new request can be submitted', async () => {
     const { paymentId, requestId } = await ask();
     expect(await withdrawRequest(at(second), second, requestId)).toEqual({ outcome: 'not_own_request' });
     expect(await refuseRequest(at(second), second, requestId)).toEqual({ outcome: 'done' });
     expect(await approve(third, requestId)).toEqual({ outcome: 'already_decided', state: 'refused' });
-    const again = await askResolve(at(second), second, paymentId, word);
+    const again = await submitPaymentDecision(at(second), second, paymentId, decision);
     expect(again.outcome).toBe('waiting');
     const { requestId: next } = (again as { request: { requestId: Id<'apr'> } }).request;
     expect(await withdrawRequest(at(second), second, next)).toEqual({ outcome: 'done' });
     expect(await statusOf(paymentId)).toBe('processing');
   });
 
-  test('done alone after the threshold was raised, what waited is void', async () => {
+  test('decided directly after the threshold was raised: the waiting request is void', async () => {
     const { paymentId, requestId } = await ask();
     await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');
-    expect(await askResolve(at(second), second, paymentId, word)).toEqual({ outcome: 'done' });
+    expect(await submitPaymentDecision(at(second), second, paymentId, decision)).toEqual({ outcome: 'done' });
     await pool.query('UPDATE service SET resolve_alone_kopecks = 1000000');
     expect(await stateOf(requestId)).toBe('void');
   });
 
-  test('a request and its approval race with the end of the payment: one effect', async () => {
+  test('an approval races with the end of the payment: one takes effect', async () => {
     for (let round = 0; round < 6; round++) {
       const { paymentId, requestId } = await ask();
       const [decision, ended] = await Promise.all([

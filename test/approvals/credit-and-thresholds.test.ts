@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { askCredit, askThresholds, readThresholds } from '../../src/approvals/index.ts';
+import { readThresholds, submitCredit, submitThresholds } from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
@@ -15,7 +15,7 @@ const creditsOf = async (reference: string) =>
 
 describe('crediting a balance', () => {
   const credit = (reference: string, microUsdt: bigint, operator = asker, mode: 'live' | 'test' = 'live') =>
-    askCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
+    submitCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
   const waiting = async (reference: string, microUsdt = 2_000_000_000n) => {
     const asked = await credit(reference, microUsdt);
     if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
@@ -29,7 +29,7 @@ describe('crediting a balance', () => {
     expect(await creditsOf('small')).toEqual([1_000_000_000n]);
   });
 
-  test('above it when another approves; test money at once', async () => {
+  test('above it when a second operator approves; test money at once', async () => {
     expect(await credit('test money', 9_000_000_000n, asker, 'test')).toEqual({ outcome: 'done' });
     const requestId = await waiting('large');
     expect(await creditsOf('large')).toEqual([]);
@@ -49,14 +49,14 @@ describe('crediting a balance', () => {
     expect(await credit('large', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
   });
 
-  test('approved by two at once it is credited once', async () => {
+  test('two approvals at once credit once', async () => {
     const requestId = await waiting('twice');
     const decisions = await Promise.all([approve(second, requestId), approve(third, requestId)]);
     expect(decisions.map(({ outcome }) => outcome).sort()).toEqual(['already_decided', 'done']);
     expect(await creditsOf('twice')).toEqual([2_000_000_000n]);
   });
 
-  test('a reference that was used meanwhile: void, and nothing is done', async () => {
+  test('a reference that was used meanwhile: the request is void and changes nothing', async () => {
     const other = await waiting('used by another amount');
     const item = { partnerId, mode: 'live', microUsdt: 7n } as const;
     await topUp(auditContextOf(pool), { ...item, reference: 'used by another amount' });
@@ -73,21 +73,21 @@ describe('crediting a balance', () => {
     expect(await creditsOf('used by the same amount')).toEqual([2_000_000_000n]);
   });
 
-  test('one waits per reference: the same again, or another amount', async () => {
+  test('one request waits per reference, for a repeat and for another amount', async () => {
     await waiting('again');
     expect(await credit('again', 2_000_000_000n, second)).toMatchObject({ outcome: 'already_waiting' });
     expect(await credit('again', 3_000_000_000n)).toEqual({ outcome: 'reference_conflict' });
     expect(await waiting('another reference')).toMatch(/^apr_/);
   });
 
-  test('small with a reference that waits: credited, and what waited is void', async () => {
+  test('a small credit with a waiting reference: credited, and the request is void', async () => {
     const requestId = await waiting('small first');
     expect(await credit('small first', 5n, third)).toEqual({ outcome: 'done' });
     expect(await stateOf(requestId)).toBe('void');
     expect(await creditsOf('small first')).toEqual([5n]);
   });
 
-  test('many small ones of one person within a day are a large one', async () => {
+  test('many small credits by one operator within a day count as one large one', async () => {
     const splitter = await hireOperator(pool, 'finance');
     const outcomes = await Promise.all(
       ['half', 'other half', 'one more'].map(reference => credit(reference, 500_000_000n, splitter)),
@@ -99,15 +99,15 @@ describe('crediting a balance', () => {
     });
     const tomorrow = { nowMs: () => systemClock.nowMs() + 86_400_000, sleep: systemClock.sleep };
     const item = { partnerId, mode: 'live', microUsdt: 1n, reference: 'next day' } as const;
-    expect(await askCredit({ ...at(splitter), clock: tomorrow }, splitter, item)).toEqual({
+    expect(await submitCredit({ ...at(splitter), clock: tomorrow }, splitter, item)).toEqual({
       outcome: 'done',
     });
   });
 
-  test('nobody there to credit', async () => {
+  test('an unknown partner', async () => {
     const item = { partnerId: 'prt_01h00000000000000000000000', mode: 'live', reference: 'r' } as const;
     for (const microUsdt of [1n, 2_000_000_000n])
-      expect(await askCredit(at(asker), asker, { ...item, microUsdt })).toEqual({ outcome: 'no_partner' });
+      expect(await submitCredit(at(asker), asker, { ...item, microUsdt })).toEqual({ outcome: 'no_partner' });
   });
 });
 
@@ -118,20 +118,20 @@ describe('the thresholds', () => {
     admin = await hireOperator(pool, 'admin');
     otherAdmin = await hireOperator(pool, 'admin');
   });
-  const set = async (resolveKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
-    askThresholds(at(admin), admin, {
-      resolveKopecks,
+  const set = async (decisionKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
+    submitThresholds(at(admin), admin, {
+      decisionKopecks,
       creditMicroUsdt,
       expectedVersion: expectedVersion ?? (await readThresholds(pool)).version,
     });
 
-  test('are lowered at once, on the version that was seen', async () => {
+  test('are lowered at once, if the version is current', async () => {
     const { version } = await readThresholds(pool);
     expect(await set(900_000n, 900_000_000n, version)).toEqual({ outcome: 'done' });
     expect(await set(800_000n, 900_000_000n, version)).toEqual({ outcome: 'stale' });
     expect(await readThresholds(pool)).toEqual({
       version: version + 1,
-      resolveKopecks: 900_000n,
+      decisionKopecks: 900_000n,
       creditMicroUsdt: 900_000_000n,
     });
     expect(await auditOf('service')).toMatchObject([
@@ -142,9 +142,9 @@ describe('the thresholds', () => {
   test.each([
     ['one is raised', 1_000_000n, 900_000_000n],
     ['one is raised and the other lowered', 1n, 2_000_000_000n],
-  ])('wait for a second person when %s', async (_name, resolveKopecks, creditMicroUsdt) => {
+  ])('need a second operator when %s', async (_name, decisionKopecks, creditMicroUsdt) => {
     const before = await readThresholds(pool);
-    const asked = await set(resolveKopecks, creditMicroUsdt);
+    const asked = await set(decisionKopecks, creditMicroUsdt);
     if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
     expect(await readThresholds(pool)).toEqual(before);
     const { requestId } = asked.request;
@@ -153,12 +153,12 @@ describe('the thresholds', () => {
     expect(await approve(otherAdmin, requestId)).toEqual({ outcome: 'done' });
     expect(await readThresholds(pool)).toEqual({
       version: before.version + 1,
-      resolveKopecks,
+      decisionKopecks,
       creditMicroUsdt,
     });
   });
 
-  test('lowered while a rise waits: the rise is void', async () => {
+  test('lowered while a raise waits: the raise is void', async () => {
     const asked = await set(50_000_000n, 50_000_000_000n);
     if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
     expect(await set(1n, 1n)).toEqual({ outcome: 'done' });
@@ -166,18 +166,18 @@ describe('the thresholds', () => {
       outcome: 'already_decided',
       state: 'void',
     });
-    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
+    expect(await readThresholds(pool)).toMatchObject({ decisionKopecks: 1n, creditMicroUsdt: 1n });
   });
 
-  test('changed in another way while a rise waits: void when it is approved', async () => {
+  test('changed in another way while a raise waits: void when it is approved', async () => {
     const asked = await set(50_000_000n, 50_000_000_000n);
     if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
     await pool.query('UPDATE service SET thresholds_version = thresholds_version + 1');
     expect(await approve(otherAdmin, asked.request.requestId)).toEqual({ outcome: 'void', why: 'stale' });
-    expect(await readThresholds(pool)).toMatchObject({ resolveKopecks: 1n, creditMicroUsdt: 1n });
+    expect(await readThresholds(pool)).toMatchObject({ decisionKopecks: 1n, creditMicroUsdt: 1n });
   });
 });
 
-test('the books are in order after all this', async () => {
+test('the ledger is consistent afterwards', async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });

@@ -22,9 +22,9 @@ const plan = async (from: number, until: number) => {
   if (planned.outcome !== 'planned') throw new Error(planned.outcome);
   return planned.windowId;
 };
-const told = async () =>
+const notices = async () =>
   (await pool.query('SELECT kind FROM partner_notices ORDER BY id')).rows.map(({ kind }) => kind);
-const onRecord = async () =>
+const auditActions = async () =>
   (await pool.query('SELECT action FROM audit ORDER BY id')).rows.map(({ action }) => action);
 
 beforeEach(async () => {
@@ -43,54 +43,54 @@ test('a window opens and ends by itself', async () => {
   expect(await isOn()).toBe(true);
   clock.advance(1);
   expect(await isOn()).toBe(false);
-  expect(await told()).toEqual(['maintenance_planned']);
+  expect(await notices()).toEqual(['maintenance_planned']);
   expect(await listMaintenance(pool, clock)).toEqual([]);
 });
 
-test('those who ask at once are answered by their own clocks', async () => {
+test('concurrent callers are answered by their own clocks', async () => {
   await plan(1, 2);
   const later = (hours: number) => ({ ...clock, nowMs: () => clock.nowMs() + hours * 3_600_000 });
   const answers = await Promise.all([0, 1.5, 2, 1].map(hours => isUnderMaintenance(pool, later(hours))));
   expect(answers).toEqual([false, true, false, true]);
 });
 
-test('a window that was called off does not open, and partners hear of it', async () => {
+test('a cancelled window does not open, and partners are notified', async () => {
   const windowId = await plan(1, 2);
   expect(await cancelMaintenance(audit, windowId)).toBe('cancelled');
   expect(await cancelMaintenance(audit, windowId)).toBe('no_window');
   clock.advance(5_400_000);
   expect(await isOn()).toBe(false);
-  expect(await told()).toEqual(['maintenance_planned', 'maintenance_cancelled']);
-  expect((await onRecord()).slice(-2)).toEqual(['maintenance.plan', 'maintenance.cancel']);
+  expect(await notices()).toEqual(['maintenance_planned', 'maintenance_cancelled']);
+  expect((await auditActions()).slice(-2)).toEqual(['maintenance.plan', 'maintenance.cancel']);
 });
 
-test('one that is open ends when it is called off, or when maintenance is switched off', async () => {
+test('an open window ends when it is cancelled, or when maintenance is switched off', async () => {
   for (const end of [(id: bigint) => cancelMaintenance(audit, id), () => setMaintenance(audit, false)]) {
     const windowId = await plan(-1, 1);
     const toCome = await plan(3, 4);
     expect(await isOn()).toBe(true);
     await end(windowId);
     expect(await isOn()).toBe(false);
-    expect((await told()).at(-1)).toBe('maintenance_off');
+    expect((await notices()).at(-1)).toBe('maintenance_off');
     expect(await listMaintenance(pool, clock)).toMatchObject([{ windowId: toCome, plannedBy: 'test' }]);
     await cancelMaintenance(audit, toCome);
   }
 });
 
-test('partners do not hear that it is over while it goes on for another reason', async () => {
+test('partners are not notified of an end while another reason for maintenance remains', async () => {
   const first = await plan(-1, 1);
   const second = await plan(-1, 2);
-  const before = (await told()).length;
+  const before = (await notices()).length;
   await cancelMaintenance(audit, first);
   expect(await isOn()).toBe(true);
-  expect((await told()).slice(before)).toEqual([]);
+  expect((await notices()).slice(before)).toEqual([]);
   await cancelMaintenance(audit, second);
-  expect((await told()).slice(before)).toEqual(['maintenance_off']);
+  expect((await notices()).slice(before)).toEqual(['maintenance_off']);
 });
 
-test('what cannot be planned is refused, and leaves no trace', async () => {
+test('an impossible window is refused and writes nothing', async () => {
   expect(await planMaintenance(audit, inHours(2, 1))).toEqual({ outcome: 'until_before_from' });
   expect(await planMaintenance(audit, inHours(1, 170))).toEqual({ outcome: 'too_long' });
   expect(await planMaintenance(audit, inHours(-2, -1))).toEqual({ outcome: 'over_already' });
-  expect(await told()).toEqual([]);
+  expect(await notices()).toEqual([]);
 });

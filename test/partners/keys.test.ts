@@ -42,12 +42,12 @@ describe('a key', () => {
     expect((await issue('live')).key).toMatch(/^svc_live_[0-9a-f]{12}_[0-9a-f]{48}$/);
   });
 
-  test('says whose it is and for which mode', async () => {
+  test('authenticates its partner and mode', async () => {
     const { partnerId, key, keyId } = await issue('live');
     expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
   });
 
-  test('is nowhere in the database, nor its secret part', async () => {
+  test('is not stored in the database, nor is its secret part', async () => {
     const { key } = await issue();
     const secret = key.split('_').at(-1)!;
     const { rows } = await pool.query(
@@ -57,7 +57,7 @@ describe('a key', () => {
     expect(rows[0].everything).not.toContain(secret);
   });
 
-  test('is worth nothing when any part of it is changed', async () => {
+  test('is refused when any part of it is changed', async () => {
     const { key } = await issue('test');
     const flip = (at: number) => key.slice(0, at) + (key[at] === '0' ? '1' : '0') + key.slice(at + 1);
     const forgeries = [
@@ -77,11 +77,11 @@ describe('a key', () => {
       expect(await present(forgery), forgery).toEqual({ outcome: 'unauthorized' });
   });
 
-  test('is worth nothing with another SECRET_KEY', async () => {
+  test('is refused with another SECRET_KEY', async () => {
     const { key } = await issue();
-    const stranger = createAuthenticator(pool, clock, 'another secret key, as long as the first');
-    const other = await stranger.authenticate({ key, address: '192.0.2.1' });
-    await stranger.close();
+    const otherAuthenticator = createAuthenticator(pool, clock, 'another secret key, as long as the first');
+    const other = await otherAuthenticator.authenticate({ key, address: '192.0.2.1' });
+    await otherAuthenticator.close();
     expect(other).toEqual({ outcome: 'unauthorized' });
   });
 
@@ -92,7 +92,7 @@ describe('a key', () => {
     const elsewhere = async () => (await otherProcess.authenticate({ key, address: '192.0.2.1' })).outcome;
     await expect.poll(elsewhere).toBe('ok');
     expect((await revokeKey(audit, keyId)).outcome).toBe('revoked');
-    // As fast as the announcement travels, with a clock that stands still: nothing here waits for time to pass.
+    // The clock stands still, so only the notification can have caused it, not the expiry of the cache.
     await expect.poll(elsewhere, { interval: 1, timeout: 1_000 }).toBe('unauthorized');
     await otherProcess.close();
     await otherPool.end();
@@ -118,12 +118,12 @@ describe('a key', () => {
     await expect.poll(async () => (await present(key)).outcome, { interval: 1 }).toBe('ok');
   });
 
-  test('is not issued to nobody', async () => {
+  test('is not issued for an unknown partner', async () => {
     const wanted = { partnerId: newId('prt', clock), mode: 'test' as const, allowedAddresses: [] };
     expect(await createKey(audit, secretKey, wanted)).toEqual({ outcome: 'no_partner' });
   });
 
-  test('knows to the minute when it was last used, and only by whom it was accepted', async () => {
+  test('records its last accepted use, to the minute', async () => {
     const { partnerId, key } = await issue('test', ['192.0.2.0/24']);
     const lastUse = async () => (await listKeys(pool, partnerId))[0]!.lastUsedAt?.getTime();
     await present(key, '198.51.100.1');
@@ -172,7 +172,7 @@ describe('address ranges', () => {
     expect(isAddressRange(text)).toBe(false);
   });
 
-  test('an empty list allows everybody, a list allows nobody without an address', () => {
+  test('an empty list allows every address, any other list refuses a missing one', () => {
     expect(isAddressAllowed([], 'unknown')).toBe(true);
     expect(isAddressAllowed(['0.0.0.0/0', '::/0'], 'unknown')).toBe(false);
     expect(isAddressAllowed(['fe80::/10'], 'fe80::1%eth0')).toBe(true);

@@ -30,7 +30,7 @@ async function newPartner(name: string, person = anna) {
   return signed.partner;
 }
 
-/** As the bot has it: in the audit stands who did it. */
+/** As in the bot: the actor of an audit record is the person. */
 const auditContextOf = ({ userId }: typeof anna) => ({ ...audit, actor: `telegram:${userId}` });
 
 const auditOf = async (subject: string) =>
@@ -38,7 +38,7 @@ const auditOf = async (subject: string) =>
     ({ action }) => action,
   );
 
-test('whoever signs up owns a partner that has test keys at once and live keys when approved', async () => {
+test('a person who signs up owns a partner with test keys at once and live keys when approved', async () => {
   const { partnerId, liveApproved } = await newPartner('Tea');
   expect(liveApproved).toBe(false);
   const wanted = { partnerId, allowedAddresses: [] };
@@ -58,7 +58,7 @@ test('whoever signs up owns a partner that has test keys at once and live keys w
   ]);
 });
 
-test('one person signs up so often and no more, also at the same time', async () => {
+test('sign-ups per person are limited, also when they are concurrent', async () => {
   const outcomes = await Promise.all(
     Array.from({ length: 8 }, (_, n) => signUp(auditContextOf(vera), vera, `Shop ${n}`)),
   );
@@ -66,8 +66,8 @@ test('one person signs up so often and no more, also at the same time', async ()
   expect(await listMemberships(pool, vera.userId)).toHaveLength(5);
 });
 
-test('of several who use an invitation at once, one gets in', async () => {
-  const { partnerId } = await newPartner('Doors');
+test('an invitation used by several people at once adds one of them', async () => {
+  const { partnerId } = await newPartner('Joiners');
   const token = await invite(audit, partnerId, anna.userId, 'developer');
   expect(await acceptInvitation(audit, token, anna)).toMatchObject({ outcome: 'already_member' });
   const outcomes = await Promise.all([boris, vera].map(person => acceptInvitation(audit, token, person)));
@@ -88,7 +88,7 @@ test('there is always an owner, also when two leave at once', async () => {
   expect(await removeMember(audit, partnerId, 1n)).toBe('no_member');
 });
 
-test('there is always an owner, also when two are made less at once', async () => {
+test('there is always an owner, also when two are demoted at once', async () => {
   const { partnerId } = await newPartner('Humble captains');
   await acceptInvitation(audit, await invite(audit, partnerId, anna.userId, 'owner'), boris);
   const changes = await Promise.all(

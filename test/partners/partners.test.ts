@@ -67,7 +67,7 @@ describe('a partner', () => {
     expect((await verifyLedger(pool)).findings).toEqual([]);
   });
 
-  test('is suspended and resumed, each once on record', async () => {
+  test('is suspended and resumed, with one audit record each', async () => {
     const { partnerId } = await createPartner(audit, 'Shop');
     expect(await setSuspended(audit, partnerId, true)).toMatchObject({ partner: { suspended: true } });
     await setSuspended(audit, partnerId, true);
@@ -99,7 +99,7 @@ describe('a partner', () => {
     });
   });
 
-  test('cannot be limited to nothing at all', async () => {
+  test('cannot have a minimum above its maximum', async () => {
     const { partnerId, limits } = await createPartner(audit, 'Shop');
     expect(await setLimits(audit, partnerId, { minKopecks: 10_000_001n })).toMatchObject({
       outcome: 'min_above_max',
@@ -107,14 +107,14 @@ describe('a partner', () => {
     expect((await findPartner(pool, partnerId))!.limits).toEqual(limits);
   });
 
-  test('who does not exist is not changed', async () => {
+  test('that does not exist is not changed', async () => {
     const nobody = newId('prt', systemClock);
     expect(await setSuspended(audit, nobody, true)).toEqual({ outcome: 'no_partner' });
     expect(await setLimits(audit, nobody, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
     expect(await findPartner(pool, nobody)).toBeUndefined();
   });
 
-  test('loses neither of two changes made at the same time', async () => {
+  test('keeps both of two concurrent changes', async () => {
     const { partnerId } = await createPartner(audit, 'Shop');
     await Promise.all([
       setLimits(audit, partnerId, { concurrent: 5 }),
@@ -129,7 +129,7 @@ describe('a partner', () => {
   });
 });
 
-test('maintenance is switched and stays so, on record', async () => {
+test('switching maintenance is stored and audited', async () => {
   expect(await isUnderMaintenance(pool, systemClock)).toBe(false);
   await setMaintenance(audit, true);
   await setMaintenance(audit, true);
@@ -141,7 +141,7 @@ test('maintenance is switched and stays so, on record', async () => {
   ]);
 });
 
-test('recipients are blocked whatever the case and the spaces', async () => {
+test('recipients are blocked regardless of case and whitespace', async () => {
   expect(await blockRecipient(audit, '  ООО  «Ромашка» ')).toBe('blocked');
   expect(await blockRecipient(audit, 'ооо «РОМАШКА»')).toBe('already_blocked');
   expect((await listBlockedRecipients(pool)).map(({ recipient }) => recipient)).toEqual(['ооо «ромашка»']);

@@ -1,7 +1,7 @@
 import type { Bot, Context } from 'grammy';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, parseId } from '../../base/ids.ts';
-import { listMemberships, type MemberRole, mayAct } from '../../partners/index.ts';
+import { listMemberships, type MemberRole, roleIncludes } from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import { createQrReader } from '../images/qr-reader.ts';
 import { handleStaffPress } from '../notices/staff.ts';
@@ -145,7 +145,7 @@ async function asMember(
     visit.toast = visit.say.noMember;
     return goHome(visit);
   }
-  if (!mayAct(membership.role, role)) {
+  if (!roleIncludes(membership.role, role)) {
     visit.toast = visit.say.notAllowed(role);
     if (visit.pressedOn === undefined) await send(visit, { text: visit.toast, buttons: [] });
     return;

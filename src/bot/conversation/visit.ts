@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { type Api, GrammyError } from 'grammy';
 import type { Id } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit.ts';
-import { listMemberships, type MemberRole, mayAct, type Partner, type Person } from '../../partners/index.ts';
+import {
+  listMemberships,
+  type MemberRole,
+  type Partner,
+  type Person,
+  roleIncludes,
+} from '../../partners/index.ts';
 import type { BotDeps } from '../deps.ts';
 import type { Texts } from '../texts/index.ts';
 import { type Button, keyboardOf, type Screen } from './screen.ts';
@@ -71,7 +77,7 @@ export async function mayStillAct(visit: PartnerVisit, needed: MemberRole): Prom
   const { deps, user, partner, say } = visit;
   const memberships = await listMemberships(deps.pool, user.userId);
   const role = memberships.find(one => one.partner.partnerId === partner.partnerId)?.role;
-  if (role && mayAct(role, needed)) return true;
+  if (role && roleIncludes(role, needed)) return true;
   await send(visit, { text: role ? say.notAllowed(needed) : say.noMember, buttons: [] });
   return false;
 }

@@ -20,7 +20,7 @@ const errors = {
   already_decided: 'Somebody else was first: this request has already been decided. Nothing was done.',
   already_waiting: 'There is already a request waiting for a second person.',
   own_request: 'Whoever asked cannot approve. It needs another person.',
-  let_in_by_asker:
+  enrolled_by_asker:
     'Whoever asked has issued your access, or that of whoever did. Somebody else has to approve.',
   not_own_request: 'Only whoever asked can withdraw it.',
   request_void: 'Things have changed since it was asked for: the request is over, and nothing was done.',

@@ -1,5 +1,11 @@
 import { isLabel } from '../../../base/label.ts';
-import { acceptInvitation, listMemberships, mayAct, mostMembers, signUp } from '../../../partners/index.ts';
+import {
+  acceptInvitation,
+  listMemberships,
+  maxMembers,
+  roleIncludes,
+  signUp,
+} from '../../../partners/index.ts';
 import { languages, texts } from '../../texts/index.ts';
 import type { Button, Screen } from '../screen.ts';
 import { setDialogue, setLanguage, setPartner } from '../users.ts';
@@ -47,7 +53,7 @@ async function join(visit: Visit, token: string): Promise<void> {
   }
   const { partner, outcome } = acceptance;
   if (outcome === 'team_full') {
-    await send(visit, { text: visit.say.team.full(partner.name, mostMembers), buttons: [] });
+    await send(visit, { text: visit.say.team.full(partner.name, maxMembers), buttons: [] });
     return goHome(visit);
   }
   await setPartner(visit.deps.pool, visit.user.userId, partner.partnerId);
@@ -62,7 +68,7 @@ async function showPartner(visit: PartnerVisit): Promise<void> {
     text,
     data: dataOf(action, partner, ...args),
   });
-  const forDevelopers = mayAct(role, 'developer')
+  const forDevelopers = roleIncludes(role, 'developer')
     ? [[to(say.keys.button, 'k'), to(say.webhook.button, 'w')]]
     : [];
   await show(visit, {

@@ -1,4 +1,4 @@
-import { mayAct, setAllowedAddresses } from '../../../partners/index.ts';
+import { roleIncludes, setAllowedAddresses } from '../../../partners/index.ts';
 import { ask, dataOf, type PartnerVisit } from '../visit.ts';
 import { findKey, readAddresses, roleFor, showKey, showKeys } from './keys.ts';
 import type { Menu } from './menu.ts';
@@ -7,7 +7,7 @@ async function askForAllowed(visit: PartnerVisit, keyId: string, wrong?: string)
   const { say, partner } = visit;
   const key = await findKey(visit, keyId);
   if (!key) return showKeys(visit);
-  if (!mayAct(visit.role, roleFor(key.mode))) {
+  if (!roleIncludes(visit.role, roleFor(key.mode))) {
     visit.toast = say.notAllowed(roleFor(key.mode));
     return;
   }
@@ -23,7 +23,7 @@ async function askForAllowed(visit: PartnerVisit, keyId: string, wrong?: string)
 
 async function allow(visit: PartnerVisit, keyId: string, addresses: string[]): Promise<void> {
   const key = await findKey(visit, keyId);
-  const isAllowed = key && mayAct(visit.role, roleFor(key.mode));
+  const isAllowed = key && roleIncludes(visit.role, roleFor(key.mode));
   if (isAllowed) await setAllowedAddresses(visit.audit, keyId, addresses);
   visit.toast = isAllowed ? visit.say.keys.allowed : visit.say.outdated;
   await showKey(visit, keyId);

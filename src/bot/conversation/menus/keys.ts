@@ -4,8 +4,8 @@ import {
   createKey,
   isAddressRange,
   listKeys,
-  mayAct,
   revokeKey,
+  roleIncludes,
 } from '../../../partners/index.ts';
 import { sendSecretMessage } from '../secret-message.ts';
 import { ask, dataOf, mayStillAct, type PartnerVisit, send, show } from '../visit.ts';
@@ -58,7 +58,7 @@ export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer')
 async function askForAddresses(visit: PartnerVisit, mode: string, wrong?: string): Promise<void> {
   const { say, partner } = visit;
   if (mode !== 'live' && mode !== 'test') return;
-  if (!mayAct(visit.role, roleFor(mode))) {
+  if (!roleIncludes(visit.role, roleFor(mode))) {
     visit.toast = say.notAllowed(roleFor(mode));
     return;
   }
@@ -113,7 +113,7 @@ export async function createKeyAndShow(
 
 async function createFor(visit: PartnerVisit, mode: string, addresses: string[]): Promise<void> {
   if (mode !== 'live' && mode !== 'test') return;
-  if (!mayAct(visit.role, roleFor(mode))) {
+  if (!roleIncludes(visit.role, roleFor(mode))) {
     visit.toast = visit.say.notAllowed(roleFor(mode));
     return;
   }
@@ -132,7 +132,7 @@ export const keys: Menu = {
       run: async (visit, keyId = '') => {
         const key = await findKey(visit, keyId);
         if (!key) return showKeys(visit);
-        if (!mayAct(visit.role, roleFor(key.mode))) {
+        if (!roleIncludes(visit.role, roleFor(key.mode))) {
           visit.toast = visit.say.notAllowed(roleFor(key.mode));
           return;
         }
@@ -161,7 +161,7 @@ export const keys: Menu = {
       role: 'developer',
       confirm: async (visit, [keyId = '']) => {
         const key = await findKey(visit, keyId);
-        const isAllowed = key && mayAct(visit.role, roleFor(key.mode));
+        const isAllowed = key && roleIncludes(visit.role, roleFor(key.mode));
         if (isAllowed) await revokeKey(visit.audit, keyId);
         visit.toast = isAllowed ? visit.say.keys.revoked : visit.say.outdated;
         await showKeys(visit);

@@ -3,10 +3,10 @@ import {
   invite,
   listMembers,
   type MemberRole,
-  mayAct,
+  maxMembers,
   memberRoles,
-  mostMembers,
   removeMember,
+  roleIncludes,
 } from '../../../partners/index.ts';
 import type { Button } from '../screen.ts';
 import { ask, dataOf, type PartnerVisit, send, show } from '../visit.ts';
@@ -21,9 +21,9 @@ async function showTeam(visit: PartnerVisit): Promise<void> {
   const { say, deps, partner, role } = visit;
   const members = await listMembers(deps.pool, partner.partnerId);
   // Some teams are larger than one can become now; whoever looks finds at least the way out.
-  const shown = members.filter(({ userId }, index) => index < mostMembers || isSelf(visit, `${userId}`));
+  const shown = members.filter(({ userId }, index) => index < maxMembers || isSelf(visit, `${userId}`));
   const mayManage = shown.filter(({ userId }) => role === 'owner' || isSelf(visit, `${userId}`));
-  const invitations = mayAct(role, 'owner')
+  const invitations = roleIncludes(role, 'owner')
     ? memberRoles.map(wanted => [{ text: say.team.invite(wanted), data: dataOf('ti', partner, wanted) }])
     : [];
   await show(visit, {

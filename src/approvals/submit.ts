@@ -4,7 +4,7 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
 import { decidePaymentIn, findPaymentAnywhere, type Payment } from '../payments/index.ts';
-import { decide, leaveRequest, lockWaiting, type Operator, type Waiting } from './requests.ts';
+import { closeRequest, createRequest, lockWaitingRequest, type Operator, type Waiting } from './requests.ts';
 import {
   type CurrentThresholds,
   isRaised,
@@ -14,51 +14,51 @@ import {
   writeThresholds,
 } from './thresholds.ts';
 
-/** Test money is no money: one person is always enough for it. */
-export const needsSecondPerson = (
+/** Four-eyes approval: live payments above the threshold need a second operator. Test money never does. */
+export const needsApproval = (
   { mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKopecks'>,
-  { resolveKopecks }: Thresholds,
-) => mode === 'live' && amountKopecks > resolveKopecks;
+  { decisionKopecks }: Thresholds,
+) => mode === 'live' && amountKopecks > decisionKopecks;
 
 const dayMs = 86_400_000;
 
 type Refused<Outcome extends string> = { outcome: Outcome };
 type Done = { outcome: 'done' };
 
-/** Ends a payment by an operator's word: at once up to the threshold, above it when a second person approves. */
-export function askResolve(
+/** An operator decides how a payment ends: at once up to the threshold, above it by four-eyes approval. */
+export function submitPaymentDecision(
   audit: AuditContext,
   operator: Operator,
   paymentId: Id<'pay'>,
   asked: {
     outcome: 'succeeded' | 'failed';
     reason: string;
-    /** As the page showed it: whoever decided on something else decides again. */
+    /** As the operator's page showed it; if it has changed, the decision was about something else. */
     expectedStatusDetail: string | null;
   },
 ): Promise<Done | Waiting | Refused<'no_payment' | 'already_ended' | 'stale' | 'under_way'>> {
   const { outcome, reason, expectedStatusDetail } = asked;
   return transaction(audit.pool, async tx => {
     const about = { kind: 'resolve', subject: paymentId } as const;
-    const waiting = await lockWaiting(tx, about);
+    const waiting = await lockWaitingRequest(tx, about);
     const payment = await findPaymentAnywhere(tx, paymentId);
     if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
     if (payment.status !== 'processing') return { outcome: 'already_ended' };
     if (payment.statusDetail !== expectedStatusDetail) return { outcome: 'stale' };
-    if (needsSecondPerson(payment, await readThresholds(tx))) {
+    if (needsApproval(payment, await readThresholds(tx))) {
       const { amountKopecks, microUsdt } = payment;
       const change = { outcome, reason };
-      return leaveRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
+      return createRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
     }
-    const resolved = await decidePaymentIn(tx, audit, paymentId, { outcome, reason });
-    if (resolved.outcome !== 'resolved') return { outcome: resolved.outcome };
-    if (waiting) await decide(tx, audit, operator, waiting, 'void', 'already_ended');
+    const decision = await decidePaymentIn(tx, audit, paymentId, { outcome, reason });
+    if (decision.outcome !== 'resolved') return { outcome: decision.outcome };
+    if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'already_ended' });
     return { outcome: 'done' };
   });
 }
 
-/** Credits a balance: at once up to the threshold, above it when a second person approves. Once per reference. */
-export function askCredit(
+/** Credits a balance once per reference: at once up to the threshold, above it by four-eyes approval. */
+export function submitCredit(
   audit: AuditContext,
   operator: Operator,
   item: { partnerId: Id<'prt'>; mode: Mode; microUsdt: bigint; reference: string },
@@ -66,38 +66,39 @@ export function askCredit(
   const { partnerId, mode, microUsdt, reference } = item;
   return transaction(audit.pool, async tx => {
     const about = { kind: 'credit', subject: partnerId, reference } as const;
-    const waiting = await lockWaiting(tx, about);
+    const waiting = await lockWaitingRequest(tx, about);
     const { creditMicroUsdt } = await readThresholds(tx);
-    const alone = mode === 'live' ? await creditedAlone(tx, audit, operator, partnerId) : 0n;
+    const alone = mode === 'live' ? await creditedWithoutApproval(tx, audit, operator, partnerId) : 0n;
     if (mode === 'live' && alone + microUsdt > creditMicroUsdt) {
       const credited = await findCredited(tx, item);
       if (credited === undefined) return { outcome: 'no_partner' };
       if (credited !== null)
         return { outcome: credited === microUsdt ? 'already_credited' : 'reference_conflict' };
       const change = { mode, usdt: formatMicroUsdt(microUsdt), reference };
-      const left = await leaveRequest(tx, audit, operator, {
+      const submitted = await createRequest(tx, audit, operator, {
         ...about,
         change,
         reason: reference,
         microUsdt,
       });
-      const isAnother = left.outcome === 'already_waiting' && left.request.microUsdt !== microUsdt;
-      return isAnother ? { outcome: 'reference_conflict' } : left;
+      const isConflict = submitted.outcome === 'already_waiting' && submitted.request.microUsdt !== microUsdt;
+      return isConflict ? { outcome: 'reference_conflict' } : submitted;
     }
     const verdict = await topUpIn(tx, audit, item);
     if (verdict.outcome === 'no_account') return { outcome: 'no_partner' };
     if (verdict.outcome === 'conflict') return { outcome: 'reference_conflict' };
-    if (waiting && mode === 'live') await decide(tx, audit, operator, waiting, 'void', 'reference_conflict');
-    // Whoever typed it again is told that this time nothing was done.
+    if (waiting && mode === 'live')
+      await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'reference_conflict' });
+    // A repeat is reported as such, because it credited nothing.
     return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
   });
 }
 
 /**
- * What this operator has credited to the partner in a day without anybody else: many small credits are a large one. They
- * come one after the other, so that each knows of those before it.
+ * What this operator credited to the partner within a day without approval: many small credits count as one large one.
+ * The lock on the operator makes the credits run one after the other, so that each sees the ones before it.
  */
-async function creditedAlone(
+async function creditedWithoutApproval(
   tx: Queryable,
   { clock, actor }: AuditContext,
   { operatorId }: Operator,
@@ -116,32 +117,32 @@ async function creditedAlone(
   return rows[0]!.sum;
 }
 
-/** Lowering a threshold is done at once; raising one always waits for a second person. */
-export function askThresholds(
+/** Lowering a threshold takes effect at once; raising one always needs four-eyes approval. */
+export function submitThresholds(
   audit: AuditContext,
   operator: Operator,
   { expectedVersion, ...wanted }: Thresholds & { expectedVersion: number },
 ): Promise<Done | Waiting | Refused<'stale'>> {
   return transaction(audit.pool, async tx => {
     const about = { kind: 'thresholds', subject: 'service' } as const;
-    const waiting = await lockWaiting(tx, about);
+    const waiting = await lockWaitingRequest(tx, about);
     const now = await lockThresholds(tx);
     if (now.version !== expectedVersion) return { outcome: 'stale' };
     if (isRaised(now, wanted)) {
-      const { resolveKopecks: amountKopecks, creditMicroUsdt: microUsdt } = wanted;
+      const { decisionKopecks: amountKopecks, creditMicroUsdt: microUsdt } = wanted;
       const change = { ...thresholdsObject(wanted), expected_version: `${expectedVersion}` };
       const reason = 'a threshold is raised';
-      return leaveRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
+      return createRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
     }
     await writeThresholds(tx, wanted);
     await recordChange(tx, audit, thresholdsChange(now, wanted));
-    if (waiting) await decide(tx, audit, operator, waiting, 'void', 'stale');
+    if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'stale' });
     return { outcome: 'done' };
   });
 }
 
-const thresholdsObject = ({ resolveKopecks, creditMicroUsdt }: Thresholds) => ({
-  resolve_rub: formatKopecks(resolveKopecks),
+const thresholdsObject = ({ decisionKopecks, creditMicroUsdt }: Thresholds) => ({
+  resolve_rub: formatKopecks(decisionKopecks),
   credit_usdt: formatMicroUsdt(creditMicroUsdt),
 });
 

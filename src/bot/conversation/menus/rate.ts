@@ -9,18 +9,19 @@ import type { Menu } from './menu.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Drawing keeps everything else in this process waiting, so that a rate is drawn once and with no more points than pixels. */
-const mostPoints = 400;
+/** More points than this cannot be told apart in the picture. */
+const maxPoints = 400;
+/** The chart changes only with the rate, so each one is drawn once. */
 let drawn: { rateId: bigint; chart: Buffer } | undefined;
 
 async function chartOf({ pool, clock }: BotDeps, rateId: bigint): Promise<Buffer> {
   if (drawn?.rateId === rateId) return drawn.chart;
   const rates = await listRates(pool, new Date(clock.nowMs() - dayMs));
-  const every = Math.ceil(rates.length / mostPoints);
+  const every = Math.ceil(rates.length / maxPoints);
   const points = rates
     .filter((_, index) => (rates.length - 1 - index) % every === 0)
     .map(({ asOf, rateE4 }) => ({ at: asOf, rateE4 }));
-  const chart = drawRateChart(points, { title: 'USDT/RUB, 24 h' });
+  const chart = await drawRateChart(points, { title: 'USDT/RUB, 24 h' });
   drawn = { rateId, chart };
   return chart;
 }

@@ -18,8 +18,6 @@ export interface ApiDeps extends CreateDeps {
   shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];
-  /** Called when a partner has advanced the test clock: payments and webhooks may be due now. */
-  onTestClockMoved?: () => void;
   /** Set when Telegram pushes updates instead of being polled. */
   telegramReceiver?: TelegramReceiver | undefined;
   /** False in a process that serves the console only. */

@@ -12,10 +12,13 @@ export interface BackgroundLoopOptions {
   everyMs: number;
   /** After a round that failed; by default as after any other. */
   afterErrorMs?: number;
-  /** One round. It may return how long to pause before the next, in milliseconds, where that differs from `everyMs`. */
+  /** One round. It may return how many milliseconds to pause instead of `everyMs`; after 0 the next round follows at once. */
   work(signal: AbortSignal): Promise<number | undefined> | Promise<void>;
   onError(error: unknown): void;
 }
+
+/** A reason of our own: without one, every abort creates an error with its stack. */
+const requested = 'requested';
 
 /** Runs `work` again and again until it is stopped; an error ends a round, never the loop. */
 export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundLoop {
@@ -25,7 +28,7 @@ export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundL
   let isRequested = false;
 
   async function pause(ms: number): Promise<void> {
-    if (isRequested || stopping.signal.aborted) return;
+    if (ms <= 0 || isRequested || stopping.signal.aborted) return;
     pausing = new AbortController();
     await clock.sleep(ms, AbortSignal.any([stopping.signal, pausing.signal]));
     pausing = undefined;
@@ -46,7 +49,7 @@ export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundL
   return {
     runNow: () => {
       isRequested = true;
-      pausing?.abort();
+      pausing?.abort(requested);
     },
     stop: () => {
       stopping.abort();

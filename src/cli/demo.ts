@@ -10,6 +10,7 @@ import {
   type BankSide,
   type Cleanup,
   hasForeignOrders,
+  shutDown,
   singleProcess,
   startService,
   startSimulator,
@@ -61,7 +62,7 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
     await closeShops(context, shops);
     return describe(payments, tally, performance.now() - startedAt);
   } finally {
-    for (const close of cleanups.reverse()) await close();
+    await shutDown(cleanups);
   }
 }
 

@@ -1,6 +1,7 @@
-export { type Caller, type CreateDeps, createPayment } from './create/create.ts';
+export { type CreateDeps, createPayment } from './create/create.ts';
+export type { Creation } from './create/creation.ts';
 export { createOutcomeWaiters } from './create/outcome-waiters.ts';
-export type { Creation } from './create/pay.ts';
+export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
 export {
@@ -29,7 +30,7 @@ export {
   type OperatorDecision,
   pollNow,
 } from './recovery/operator-actions.ts';
-export { type RecoverDeps, recoverDuePayments, startRecovery } from './recovery/recover.ts';
+export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { listReview } from './recovery/review.ts';
 export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './recovery/test-clock.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
@@ -37,4 +38,5 @@ export { type FoundPayment, type PaymentFilter, searchPayments } from './search/
 export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
+export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { createPaymentWriter, findPayment } from './store.ts';

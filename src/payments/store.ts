@@ -7,8 +7,8 @@ import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { type FailureCode, type Payment, type PaymentRow, toPayment } from './payment.ts';
 
-/** A payment as it shall be opened: what it will say of itself, and what is needed to decide. */
-export interface Opening
+/** A payment that is ready to be opened: its future row, and what `payments_open` needs for its checks. */
+export interface NewPayment
   extends Omit<
     Payment,
     'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
@@ -16,11 +16,11 @@ export interface Opening
   rateId: bigint;
   rateStaleAt: Date;
   nextAt: Date;
-  /** The process that is busy with it; nobody, when only time can bring its outcome. */
+  /** The process that pays it; null for a test payment whose outcome comes with time alone. */
   leaseHolder: number | null;
 }
 
-export interface OpeningResult {
+export interface OpenResult {
   verdict:
     | 'opened'
     | 'known'
@@ -30,47 +30,48 @@ export interface OpeningResult {
     | 'daily_limit_exceeded'
     | 'insufficient_balance'
     | 'no_account';
-  /** Of what was opened, or is known by this key. */
+  /** Of the payment that was opened, or that has this idempotency key already. */
   paymentId: Id<'pay'> | undefined;
   balanceMicroUsdt: bigint;
   at: Date;
 }
 
 export interface FinishResult {
-  /** False when the payment was finished already, by whomever, or when this cannot be its end. */
+  /** False when the payment was finished already, or when it cannot finish like this. */
   changed: boolean;
-  /** How it stands now. */
-  standing: Payment['status'];
+  /** After the call. */
+  status: Payment['status'];
   at: Date;
 }
 
-export type Ending =
+/** How a payment ends. `rejected` undoes one that the gateway refused before acceptance. */
+export type PaymentOutcome =
   | { outcome: 'succeeded'; orderId?: string }
   | { outcome: 'failed'; code: FailureCode; orderId?: string }
   | { outcome: 'rejected'; code: keyof typeof errors };
 
-export type Finish = AccountKey & { paymentId: Id<'pay'> } & Ending;
+export type PaymentToFinish = AccountKey & { paymentId: Id<'pay'> } & PaymentOutcome;
 
-/** The columns of the type `payment_opening` in the database, in its order, and where each comes from. */
-const openingColumns: [type: string, read: (opening: Opening) => unknown][] = [
-  ['uuid', opening => uuidFromId(opening.partnerId)],
-  ['mode', opening => opening.mode],
-  ['uuid', opening => uuidFromId(opening.paymentId)],
-  ['text', opening => opening.idempotencyKey],
-  ['bytea', opening => opening.requestHash],
-  ['text', opening => opening.externalId],
-  ['text', opening => opening.qrcId],
-  ['text', opening => opening.qrUrl],
-  ['text', opening => opening.fingerprint],
-  ['text', opening => opening.recipient],
-  ['bigint', opening => opening.amountKopecks],
-  ['bigint', opening => opening.microUsdt],
-  ['bigint', opening => opening.rateE4],
-  ['bigint', opening => opening.rateId],
-  ['timestamptz', opening => opening.rateStaleAt],
-  ['text', opening => opening.metadata],
-  ['timestamptz', opening => opening.nextAt],
-  ['int', opening => opening.leaseHolder],
+/** The columns of the SQL type `payment_opening`, in its order. */
+const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] = [
+  ['uuid', payment => uuidFromId(payment.partnerId)],
+  ['mode', payment => payment.mode],
+  ['uuid', payment => uuidFromId(payment.paymentId)],
+  ['text', payment => payment.idempotencyKey],
+  ['bytea', payment => payment.requestHash],
+  ['text', payment => payment.externalId],
+  ['text', payment => payment.qrcId],
+  ['text', payment => payment.qrUrl],
+  ['text', payment => payment.fingerprint],
+  ['text', payment => payment.recipient],
+  ['bigint', payment => payment.amountKopecks],
+  ['bigint', payment => payment.microUsdt],
+  ['bigint', payment => payment.rateE4],
+  ['bigint', payment => payment.rateId],
+  ['timestamptz', payment => payment.rateStaleAt],
+  ['text', payment => payment.metadata],
+  ['timestamptz', payment => payment.nextAt],
+  ['int', payment => payment.leaseHolder],
 ];
 
 const openStatement = `
@@ -80,16 +81,16 @@ const openStatement = `
       .join(', ')}) AS o), $1)
    ORDER BY item`;
 
-async function openAll(db: Queryable, clock: Clock, openings: Opening[]): Promise<OpeningResult[]> {
+async function openAll(db: Queryable, clock: Clock, payments: NewPayment[]): Promise<OpenResult[]> {
   const at = instantOf(clock);
   const { rows } = await db.query<{
-    verdict: OpeningResult['verdict'];
+    verdict: OpenResult['verdict'];
     payment_id: string | null;
     balance: bigint;
   }>({
     name: 'payments_open',
     text: openStatement,
-    values: [at, ...openingColumns.map(([, read]) => openings.map(read))],
+    values: [at, ...openingColumns.map(([, read]) => payments.map(read))],
   });
   return rows.map(row => ({
     verdict: row.verdict,
@@ -99,29 +100,36 @@ async function openAll(db: Queryable, clock: Clock, openings: Opening[]): Promis
   }));
 }
 
-/** Ends payments in one statement, and so in one transaction; or as part of the one it is given. */
-export async function finishAll(db: Queryable, clock: Clock, finishes: Finish[]): Promise<FinishResult[]> {
+/**
+ * Finishes payments in one statement: the status, the ledger entries and the outbox row of the webhook event commit
+ * together. On a transaction's client it is part of that transaction.
+ */
+export async function finishAll(
+  db: Queryable,
+  clock: Clock,
+  payments: PaymentToFinish[],
+): Promise<FinishResult[]> {
   const at = instantOf(clock);
-  const { rows } = await db.query<Pick<FinishResult, 'changed' | 'standing'>>({
+  const { rows } = await db.query<{ changed: boolean; standing: Payment['status'] }>({
     name: 'payments_finish',
     text: 'SELECT changed, standing FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
     values: [
-      finishes.map(finish => uuidFromId(finish.partnerId)),
-      finishes.map(finish => finish.mode),
-      finishes.map(finish => uuidFromId(finish.paymentId)),
-      finishes.map(finish => finish.outcome),
-      finishes.map(finish => ('code' in finish ? finish.code : null)),
-      finishes.map(finish => ('orderId' in finish ? finish.orderId : null)),
+      payments.map(payment => uuidFromId(payment.partnerId)),
+      payments.map(payment => payment.mode),
+      payments.map(payment => uuidFromId(payment.paymentId)),
+      payments.map(payment => payment.outcome),
+      payments.map(payment => ('code' in payment ? payment.code : null)),
+      payments.map(payment => ('orderId' in payment ? payment.orderId : null)),
       at,
     ],
   });
-  return rows.map(({ changed, standing }) => ({ changed, standing, at }));
+  return rows.map(({ changed, standing }) => ({ changed, status: standing, at }));
 }
 
-/** The two writes that move money, for many callers at once. */
+/** The two writes that move money. Calls that arrive together share one statement and one commit. */
 export interface PaymentWriter {
-  open(opening: Opening): Promise<OpeningResult>;
-  finish(finish: Finish): Promise<FinishResult>;
+  open(payment: NewPayment): Promise<OpenResult>;
+  finish(payment: PaymentToFinish): Promise<FinishResult>;
 }
 
 export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
@@ -133,27 +141,27 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
     gather: oneTurn,
   };
   return {
-    open: createBatcher<Opening, OpeningResult>({
+    open: createBatcher<NewPayment, OpenResult>({
       ...common,
-      run: openings => repeatingAfterDeadlock(() => openAll(db, clock, openings)),
+      run: payments => repeatingAfterDeadlock(() => openAll(db, clock, payments)),
     }),
-    finish: createBatcher<Finish, FinishResult>({
+    finish: createBatcher<PaymentToFinish, FinishResult>({
       ...common,
-      run: finishes => repeatingAfterDeadlock(() => finishAll(db, clock, finishes)),
+      run: payments => repeatingAfterDeadlock(() => finishAll(db, clock, payments)),
     }),
   };
 }
 
-const findById = sharedRead(async (db, asked: (AccountKey & { paymentId: Id<'pay'> })[]) =>
+const findById = sharedRead(async (db, items: (AccountKey & { paymentId: Id<'pay'> })[]) =>
   inOrder(
-    asked.length,
+    items.length,
     await db.query<PaymentRow & { item: number }>({
       name: 'find payments',
       text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
                     WITH ORDINALITY AS k (partner_id, mode, id, item),
                     LATERAL (SELECT * FROM payments p
                               WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = k.id LIMIT 1) AS p`,
-      values: [...accountsOf(asked), asked.map(({ paymentId }) => uuidFromId(paymentId))],
+      values: [...accountsOf(items), items.map(({ paymentId }) => uuidFromId(paymentId))],
     }),
   ),
 );
@@ -161,16 +169,16 @@ const findById = sharedRead(async (db, asked: (AccountKey & { paymentId: Id<'pay
 export const findPayment = (db: Queryable, { partnerId, mode }: AccountKey, paymentId: Id<'pay'>) =>
   findById(db, { partnerId, mode, paymentId });
 
-const findByKey = sharedRead(async (db, asked: (AccountKey & { key: string })[]) =>
+const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[]) =>
   inOrder(
-    asked.length,
+    items.length,
     await db.query<PaymentRow & { item: number }>({
       name: 'find payments by key',
       text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::text[])
                     WITH ORDINALITY AS k (partner_id, mode, key, item),
                     LATERAL (SELECT * FROM payments p WHERE p.idempotency_key = k.key AND NOT p.rejected
                                 AND (p.partner_id, p.mode) IS NOT DISTINCT FROM (k.partner_id, k.mode) LIMIT 1) AS p`,
-      values: [...accountsOf(asked), asked.map(({ key }) => key)],
+      values: [...accountsOf(items), items.map(({ key }) => key)],
     }),
   ),
 );
@@ -178,12 +186,12 @@ const findByKey = sharedRead(async (db, asked: (AccountKey & { key: string })[])
 export const findPaymentByKey = (db: Queryable, { partnerId, mode }: AccountKey, key: string) =>
   findByKey(db, { partnerId, mode, key });
 
-const accountsOf = (asked: AccountKey[]) => [
-  asked.map(({ partnerId }) => uuidFromId(partnerId)),
-  asked.map(({ mode }) => mode),
+const accountsOf = (items: AccountKey[]) => [
+  items.map(({ partnerId }) => uuidFromId(partnerId)),
+  items.map(({ mode }) => mode),
 ];
 
-/** What was found of so many that were asked for, each in its place. */
+/** One result per requested item, in the order of the items. */
 function inOrder(
   count: number,
   { rows }: { rows: (PaymentRow & { item: number })[] },

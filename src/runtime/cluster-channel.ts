@@ -1,74 +1,77 @@
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 
-/** The processes of one `kopeck start` that share a port, as one of them sees the others. */
+/** What a process shares with the other processes of the same `kopeck start`. */
 export interface ClusterChannel {
-  /** There may be an event to send, for whichever process sends to its partner. */
-  nudge(): void;
-  onNudge(listen: () => void): void;
-  /** Adds a process's own metrics to those of all; returns how to read them. */
+  /** The outbox may have events to send: the process that delivers to their partner reads it now. */
+  announceEvents(): void;
+  onEventsAnnounced(listener: () => void): void;
+  /** Adds the metrics of this process to those of the cluster; returns how to read them all. */
   shareMetrics(own: Registry): () => Promise<string>;
 }
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** What the processes say to each other, by way of the first one, which has started the others. */
+/** Messages between the primary process and its workers; workers reach each other through the primary. */
 export type Message =
+  /** Worker to primary: the service runs, at this address if it listens. */
   | { kopeck: 'ready'; address: string | undefined }
+  /** Worker to primary: it cannot start, and why, for the operator. */
   | { kopeck: 'failed'; line: string }
-  | { kopeck: 'nudge' }
-  /** To the first process: what are the metrics of all? And its answer. */
-  | { kopeck: 'metrics_of_all'; question: number; text?: string }
-  /** From the first process: what are your metrics? And the answer. */
-  | { kopeck: 'metrics_of_one'; question: number; metrics?: Metrics };
+  /** Worker to primary, which relays it to all other workers: read the outbox now. */
+  | { kopeck: 'events_ready' }
+  /** Worker to primary: a request for the metrics of all workers; and back, with the text. */
+  | { kopeck: 'metrics_of_all'; requestId: number; text?: string }
+  /** Primary to worker: a request for its own metrics; and back, with the metrics. */
+  | { kopeck: 'metrics_of_one'; requestId: number; metrics?: Metrics };
 
 export const isMessage = (value: unknown): value is Message =>
   typeof value === 'object' && value !== null && 'kopeck' in value;
 
 export const singleProcess: ClusterChannel = {
-  nudge: () => {},
-  onNudge: () => {},
+  announceEvents: () => {},
+  onEventsAnnounced: () => {},
   shareMetrics: own => () => own.metrics(),
 };
 
-/** However many payments end at once, the others need not be told more often. */
-const nudgeEveryMs = 20;
+/** However many payments finish at once, one announcement per interval is enough. */
+const announceIntervalMs = 20;
 
-/** For a process that another has started. */
-export function joinCluster(tell: (message: Message) => void): ClusterChannel {
-  let nudgeIsDue = false;
-  let asked = 0;
+/** The channel of a worker process. */
+export function joinCluster(send: (message: Message) => void): ClusterChannel {
+  let isAnnouncementDue = false;
+  let requests = 0;
   let registry: Registry | undefined;
-  const questions = new Map<number, (text: string) => void>();
+  const pendingRequests = new Map<number, (text: string) => void>();
   const listeners: (() => void)[] = [];
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
-    if (message.kopeck === 'nudge') for (const listen of listeners) listen();
+    if (message.kopeck === 'events_ready') for (const listener of listeners) listener();
     if (message.kopeck === 'metrics_of_one') {
-      tell({ ...message, metrics: ((await registry?.getMetricsAsJSON()) ?? []) as Metrics });
+      send({ ...message, metrics: ((await registry?.getMetricsAsJSON()) ?? []) as Metrics });
     }
     if (message.kopeck === 'metrics_of_all') {
-      questions.get(message.question)?.(message.text!);
-      questions.delete(message.question);
+      pendingRequests.get(message.requestId)?.(message.text!);
+      pendingRequests.delete(message.requestId);
     }
   });
 
   return {
-    nudge: () => {
-      if (nudgeIsDue) return;
-      nudgeIsDue = true;
+    announceEvents: () => {
+      if (isAnnouncementDue) return;
+      isAnnouncementDue = true;
       setTimeout(() => {
-        nudgeIsDue = false;
-        tell({ kopeck: 'nudge' });
-      }, nudgeEveryMs).unref();
+        isAnnouncementDue = false;
+        send({ kopeck: 'events_ready' });
+      }, announceIntervalMs).unref();
     },
-    onNudge: listen => void listeners.push(listen),
+    onEventsAnnounced: listener => void listeners.push(listener),
     shareMetrics: own => {
       registry = own;
       return () =>
         new Promise(resolve => {
-          questions.set(asked, resolve);
-          tell({ kopeck: 'metrics_of_all', question: asked++ });
+          pendingRequests.set(requests, resolve);
+          send({ kopeck: 'metrics_of_all', requestId: requests++ });
         });
     },
   };

@@ -5,143 +5,160 @@ import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
+import { type Cleanup, shutDown } from './cleanup.ts';
 import { joinCluster, type Message, singleProcess } from './cluster-channel.ts';
 import { createDemoPartner, describeDemoPartner, inviteFirstOperator } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
-import type { Cleanup } from './service.ts';
 import { type BankSide, startSimulator, withBank } from './simulator.ts';
 import { startService } from './start-service.ts';
 
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-/** Each keeps up to 14 connections, and a PostgreSQL as it comes allows 100. */
-const mostByDefault = 4;
+/** Each process keeps up to 14 connections, and PostgreSQL allows 100 by default. */
+const maxProcessesByDefault = 4;
 
-/** Runs the service until it is told to stop, and takes it down in the opposite order. */
-export async function runService(say: Say): Promise<void> {
+/** Runs the service until a signal asks for its graceful shutdown. */
+export async function runService(print: Print): Promise<void> {
   const stopped = firstSignal();
-  let isToStop = false;
-  // Also while it still starts, which may take minutes when another process migrates the database.
+  let isShuttingDown = false;
+  // Also during the start, which takes minutes while another process migrates the database.
   void stopped.then(() => {
-    isToStop = true;
-    leaveInTime(say);
+    isShuttingDown = true;
+    exitAfterShutdownTimeout(print);
   });
   const settings = readSettings(process.env);
   const cleanups: Cleanup[] = [];
   try {
     if (cluster.isWorker) {
-      if (await runAsOneOfMany(settings, cleanups, say)) await stopped;
+      if (await runClusterWorker(settings, cleanups, print)) await stopped;
     } else {
-      await runWithItsSurroundings(settings, cleanups, say);
-      say(`Stopping on ${await stopped} …`);
+      await runPrimary(settings, cleanups, print);
+      print(`Stopping on ${await stopped} …`);
     }
   } catch (error) {
-    // Told to stop in the middle of its start, it may fail in any way.
-    if (!isToStop) throw error;
+    // A start that the shutdown interrupts may fail in any way.
+    if (!isShuttingDown) throw error;
   } finally {
-    for (const close of cleanups.reverse()) await close();
-    // Nothing more is said, so that nothing keeps this process.
+    await shutDown(cleanups);
+    // The open channel to the primary would keep this process alive.
     if (cluster.isWorker) process.disconnect();
   }
 }
 
-/** The database and, unless there is a gateway, its simulator; then the service, in this process or in several. */
-async function runWithItsSurroundings(settings: Settings, cleanups: Cleanup[], say: Say): Promise<void> {
-  const pagesBuilt = settings.roles.includes('console') && buildPages(say);
-  const database = await openDatabase(settings, say);
+/** The database and, without a gateway, the simulator; then the service, in this process or in workers. */
+async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print): Promise<void> {
+  const pagesBuilt = settings.roles.includes('console') && buildPages(print);
+  const database = await openDatabase(settings, print);
   cleanups.push(database.close);
   const secretKey = await openSecretKey(settings, database.pool);
-  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, say);
+  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
   if (bank) {
     cleanups.push(bank.close);
     await refuseForeignOrders(bank, database.pool);
   }
-
   await pagesBuilt;
 
-  const count = settings.processes ?? Math.min(availableParallelism(), mostByDefault);
+  const processes = settings.processes ?? Math.min(availableParallelism(), maxProcessesByDefault);
   let address: string | undefined;
-  if (count === 1) {
+  if (processes === 1) {
     address = await startService(withBank(settings, bank), database, singleProcess, cleanups);
   } else {
-    const env = bank ? { [bankVariable]: JSON.stringify(bank) } : {};
-    const processes = await startProcesses(count, env, say);
-    cleanups.push(processes.stop);
-    address = processes.address;
+    const env = bank ? { [simulatorVariable]: JSON.stringify(bank) } : {};
+    const workers = await startProcesses(processes, env, print);
+    cleanups.push(workers.stop);
+    address = workers.address;
   }
-  introduce(settings, count, database, bank, address, say);
-  if (!address) return;
+  printStarted({ settings, processes, database, bank, address }, print);
+  if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
+}
+
+/** For the workers: the address of the simulator that the primary runs. */
+const simulatorVariable = 'KOPECK_SIMULATOR';
+
+const sendToPrimary = (message: Message) => void process.send!(message, undefined, undefined, () => {});
+
+/** False if it could not start; the primary then prints why. */
+async function runClusterWorker(settings: Settings, cleanups: Cleanup[], print: Print): Promise<boolean> {
+  const channel = joinCluster(sendToPrimary);
+  const simulator = process.env[simulatorVariable];
+  try {
+    const database = await openDatabase(settings, print);
+    cleanups.push(database.close);
+    const bank = simulator && !settings.gatewayUrl ? JSON.parse(simulator) : undefined;
+    const address = await startService(withBank(settings, bank), database, channel, cleanups);
+    sendToPrimary({ kopeck: 'ready', address });
+    return true;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    sendToPrimary({ kopeck: 'failed', line: error.message });
+    process.exitCode = 1;
+    return false;
+  }
+}
+
+interface Started {
+  settings: Settings;
+  processes: number;
+  database: Database;
+  bank: BankSide | undefined;
+  address: string | undefined;
+}
+
+function printStarted({ settings, processes, database, bank, address }: Started, print: Print): void {
+  const { roles, telegramToken } = settings;
+  if (!address) {
+    print(processes === 1 ? 'Kopeck is working.' : `Kopeck is working (${processes} processes).`);
+    return;
+  }
+  print(`Kopeck is ready at ${address}`);
+  if (roles.includes('api')) print(`  docs       ${address}/docs`);
+  if (roles.includes('console')) print(`  console    ${address}/console/`);
+  if (bank) print(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
+  print(`  database   ${database.description}`);
+  if (roles.includes('bot'))
+    print(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
+  print(`  processes  ${processes}\n`);
+}
+
+interface FirstSteps {
+  settings: Settings;
+  secretKey: string;
+  database: Database;
+  bank: BankSide | undefined;
+  address: string;
+}
+
+/** What a new installation needs next: the first operator's invitation, and the keys of a demonstration partner. */
+async function printFirstSteps(
+  { settings, secretKey, database, bank, address }: FirstSteps,
+  print: Print,
+): Promise<void> {
+  const { roles, production } = settings;
   const audit = { pool: database.pool, clock, actor: 'first start' };
-  if (settings.roles.includes('console')) {
+  if (roles.includes('console')) {
     const lines = await inviteFirstOperator(audit, secretKey, settings, address);
-    if (lines) say(lines);
+    if (lines) print(lines);
   }
-  if (!settings.roles.includes('api')) return;
-  const demonstration = bank && !settings.production && (await createDemoPartner(audit, secretKey));
-  say(
+  if (!roles.includes('api')) return;
+  const demonstration = bank && !production && (await createDemoPartner(audit, secretKey));
+  print(
     demonstration
       ? describeDemoPartner(demonstration, address)
       : 'Partners and keys: npx kopeck partner list',
   );
 }
 
-/** Tells the process that has started this one how it went. */
-const tell = (message: Message) => void process.send!(message, undefined, undefined, () => {});
+/** What hangs for longer is abandoned: its state is in the database, and another process recovers it. */
+const shutdownTimeoutMs = 85_000;
 
-/** False if it could not start, which the one that has started it is told, and says. */
-async function runAsOneOfMany(settings: Settings, cleanups: Cleanup[], say: Say): Promise<boolean> {
-  const neighbours = joinCluster(tell);
-  const bank = process.env[bankVariable];
-  try {
-    const database = await openDatabase(settings, say);
-    cleanups.push(database.close);
-    const surroundings = withBank(settings, bank && !settings.gatewayUrl ? JSON.parse(bank) : undefined);
-    tell({ kopeck: 'ready', address: await startService(surroundings, database, neighbours, cleanups) });
-    return true;
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    tell({ kopeck: 'failed', line: error.message });
-    process.exitCode = 1;
-    return false;
-  }
-}
-
-/** Where the simulator is, for the processes that this one starts. */
-const bankVariable = 'KOPECK_SIMULATOR';
-
-function introduce(
-  { roles, telegramToken }: Settings,
-  processes: number,
-  { description }: Database,
-  bank: BankSide | undefined,
-  address: string | undefined,
-  say: Say,
-): void {
-  if (!address) {
-    say(processes === 1 ? 'Kopeck is working.' : `Kopeck is working (${processes} processes).`);
-    return;
-  }
-  say(`Kopeck is ready at ${address}`);
-  if (roles.includes('api')) say(`  docs       ${address}/docs`);
-  if (roles.includes('console')) say(`  console    ${address}/console/`);
-  if (bank) say(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
-  say(`  database   ${description}`);
-  if (roles.includes('bot'))
-    say(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
-  say(`  processes  ${processes}\n`);
-}
-
-/** Whatever still hangs after this long is handed over: what it was about stands in the database. */
-const leaveWithinMs = 85_000;
-
-function leaveInTime(say: Say): void {
-  const giveUp = () => {
-    say('Something did not stop in time and was left where it is.');
+function exitAfterShutdownTimeout(print: Print): void {
+  const exit = () => {
+    print('The shutdown took too long: what was still running was abandoned.');
     process.exit(1);
   };
-  setTimeout(giveUp, leaveWithinMs).unref();
+  setTimeout(exit, shutdownTimeoutMs).unref();
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

@@ -2,9 +2,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { startHttpWorld } from './http-world.ts';
 
 const { pool, address, deps, testKey, partner, authorization, countPayments } = await startHttpWorld();

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { readBalances, topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
 
 const { pool, clock, address, deps, audit, newPartner } = await startIdempotencyWorld();

@@ -4,9 +4,10 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
-import { type Creation, createPayment, recoverDuePayments } from '../../src/payments/index.ts';
+import { type Creation, createPayment } from '../../src/payments/index.ts';
 import { newLink } from '../helpers/api.ts';
 import type { createFundedPartner } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { failed, full, startLiveWorld } from './live-world.ts';
 
 const { pool, clock, deps, rowsOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } =

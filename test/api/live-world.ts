@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 interface Row {

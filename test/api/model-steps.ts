@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { setRate } from '../helpers/api.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import {
   dayOf,
   formatUsdt,

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
-import {
-  countInReview,
-  countUnfinished,
-  listReview,
-  recoverDuePayments,
-  scenarios,
-} from '../../src/payments/index.ts';
+import { countInReview, countUnfinished, listReview, scenarios } from '../../src/payments/index.ts';
 import {
   createSender,
   createVault,
@@ -20,6 +14,7 @@ import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool } = await createDatabase();

@@ -23,9 +23,9 @@ const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.ad
 const vault = createVault(secretKey);
 const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
 const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
-const stopRecovery = startRecovery(deps);
+const recovery = startRecovery(deps);
 afterAll(async () => {
-  await stopRecovery();
+  await recovery.stop();
   await delivery.stop();
   await sender.close();
   expect((await verifyLedger(pool)).findings).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { createPartner, setLimits, setSuspended } from '../../src/partners/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { codeOf, startTestModeWorld } from './test-mode-world.ts';
 
 const { pool, clock, address, deps, audit, newPartner, balanceOf, expectNothingHappened } =

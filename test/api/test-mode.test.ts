@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readBalances } from '../../src/ledger/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { codeOf, startTestModeWorld, untouched } from './test-mode-world.ts';
 
 const { pool, clock, deps, newPartner, balanceOf, expectNothingHappened } = await startTestModeWorld();

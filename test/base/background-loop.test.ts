@@ -31,6 +31,15 @@ test('runs again after the pause, and after the one that a round asks for', asyn
   expect(work).toHaveBeenCalledTimes(2);
 });
 
+test('a round that asks for no pause is followed by the next one at once', async () => {
+  const { clock, pauses } = manualClock();
+  const work = vi.fn().mockResolvedValueOnce(0).mockResolvedValue(undefined);
+  const loop = startBackgroundLoop({ clock, everyMs: 100, work, onError: noErrors });
+  await vi.waitFor(() => expect(pauses).toEqual([100]));
+  expect(work).toHaveBeenCalledTimes(2);
+  await loop.stop();
+});
+
 test('an error is reported and does not end the loop', async () => {
   const { clock, pauses, wake } = manualClock();
   const onError = vi.fn();

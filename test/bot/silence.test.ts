@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import type { openDatabase } from '../../src/db/database.ts';
+import { type Cleanup, shutDown } from '../../src/runtime/cleanup.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
-import { type Cleanup, startService } from '../../src/runtime/service.ts';
+import { startService } from '../../src/runtime/service.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
@@ -120,7 +121,7 @@ test('the whole service stops soon with news that were brought to its port under
   });
   await expect.poll(() => callsOf('sendMessage')).toBeGreaterThan(before);
   const tookMs = await timed(async () => {
-    for (const close of cleanups.reverse()) await close();
+    await shutDown(cleanups);
   });
   expect(tookMs).toBeLessThan(boundMs);
   expect((await bringing).status).toBe(200);

@@ -32,7 +32,7 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
 
 /** Asks the bank side about unfinished payments, as a worker does, until the tests are done. */
 export function workOn(deps: ConsoleDeps): void {
-  const stop = startRecovery(deps);
+  const { stop } = startRecovery(deps);
   afterAll(stop);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recoverDuePayments } from '../../src/payments/index.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { openInReview } from '../helpers/review.ts';
 import { resolution, startPaymentsConsole } from './payments-world.ts';
 

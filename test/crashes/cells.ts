@@ -33,8 +33,8 @@ export const killed: Cell[][] = [
     { point: 'after pay', reachedBy: live },
   ],
   [
-    { point: 'before look again', reachedBy: unclear },
-    { point: 'after look again', reachedBy: unclear },
+    { point: 'before schedule next poll', reachedBy: unclear },
+    { point: 'after schedule next poll', reachedBy: unclear },
     { point: 'before poll', reachedBy: unclear },
     { point: 'after poll', reachedBy: unclear },
   ],
@@ -57,8 +57,8 @@ export const killedTwice: Cell[][] = [
   [
     { point: 'after pay', second: 'before poll', reachedBy: live },
     { point: 'after pay', second: 'after poll', reachedBy: live },
-    { point: 'after pay', second: 'before look again', reachedBy: ['poll fails once'] },
-    { point: 'after pay', second: 'after look again', reachedBy: ['poll fails once'] },
+    { point: 'after pay', second: 'before schedule next poll', reachedBy: ['poll fails once'] },
+    { point: 'after pay', second: 'after schedule next poll', reachedBy: ['poll fails once'] },
   ],
   [
     { point: 'after open', second: 'before void', reachedBy: live },
@@ -67,7 +67,7 @@ export const killedTwice: Cell[][] = [
     { point: 'before finish', second: 'after finish', reachedBy: everybody },
   ],
   [{ point: 'after pay', second: 'after releaseLeases', reachedBy: [] }],
-  [{ point: 'before look again', second: 'after claim', reachedBy: unclear }],
+  [{ point: 'before schedule next poll', second: 'after claim', reachedBy: unclear }],
 ];
 
 /** Where a process stops moving and is taken for dead; when another one has done its work, it goes on. */
@@ -77,7 +77,7 @@ export const frozen: Cell[][] = [
     { point: 'after open', reachedBy: everybody },
     { point: 'before pay', reachedBy: live },
     { point: 'after pay', reachedBy: live },
-    { point: 'before look again', reachedBy: unclear },
+    { point: 'before schedule next poll', reachedBy: unclear },
     { point: 'after poll', reachedBy: unclear },
     { point: 'before void', reachedBy: neverPlaced },
     { point: 'before finish', reachedBy: everybody },

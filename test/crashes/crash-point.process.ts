@@ -53,7 +53,7 @@ const idsOf = (uuids: string[]) => uuids.map(uuid => idFromUuid('pay', uuid));
 const statements: Record<string, { step: string; namesIn(values: unknown[]): string[] }> = {
   payments_open: { step: 'open', namesIn: values => values[4] as string[] },
   payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },
-  'look again': { step: 'look again', namesIn: values => idsOf([values[2] as string]) },
+  'schedule next poll': { step: 'schedule next poll', namesIn: values => idsOf([values[2] as string]) },
   releaseLeases: { step: 'releaseLeases', namesIn: () => ['everybody'] },
 };
 

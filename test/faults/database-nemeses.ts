@@ -87,7 +87,7 @@ function checkPatience(round: Round, frozenAtMs: number, resumedAtMs: number): v
   }
 }
 
-const moneyMoves = ['payments_open', 'payments_finish', 'look again'];
+const moneyMoves = ['payments_open', 'payments_finish', 'schedule next poll'];
 
 /** Connections break just before, during or just after a statement that moves money. */
 export async function cutDatabase(round: Round, load: Load): Promise<Program[]> {

@@ -10,7 +10,12 @@ import type { Pool } from '../../src/db/pool.ts';
 import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
-import { createLeaseRelease, createOutcomeWaiters, createPaymentWriter } from '../../src/payments/index.ts';
+import {
+  createLeaseRelease,
+  createOutcomeWaiters,
+  createPaymentSignals,
+  createPaymentWriter,
+} from '../../src/payments/index.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { secretKey } from './customers.ts';
 
@@ -39,6 +44,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const presence = await announcePresence(pool);
   const leaseRelease = createLeaseRelease(pool, clock, presence.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
+  const signals = createPaymentSignals();
   const deps = {
     pool,
     db: pool,
@@ -48,7 +54,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.mostBeforeDebit ?? 500),
     writer: createPaymentWriter(pool, clock),
-    waiting: createOutcomeWaiters(pool, clock),
+    signals,
+    outcomeWaiters: createOutcomeWaiters(pool, clock, signals),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,

@@ -9,7 +9,12 @@ import { announcePresence } from '../../src/db/presence.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
-import { createLeaseRelease, createOutcomeWaiters, createPaymentWriter } from '../../src/payments/index.ts';
+import {
+  createLeaseRelease,
+  createOutcomeWaiters,
+  createPaymentSignals,
+  createPaymentWriter,
+} from '../../src/payments/index.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from './customers.ts';
@@ -33,6 +38,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
   const gateway = createHttpGateway({ url: gatewayUrl, token: gatewayToken, onExchange: calls.record });
+  const signals = createPaymentSignals();
   const shared = {
     pool,
     db: pool,
@@ -42,7 +48,8 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),
-    waiting: createOutcomeWaiters(pool, clock),
+    signals,
+    outcomeWaiters: createOutcomeWaiters(pool, clock, signals),
     writer: createPaymentWriter(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,

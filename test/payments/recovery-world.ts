@@ -5,10 +5,11 @@ import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
-import { createPayment, recoverDuePayments } from '../../src/payments/index.ts';
+import { createPayment } from '../../src/payments/index.ts';
 import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 /** The API with a simulated bank and a clock that is turned by hand; the ledger is verified after every test. */

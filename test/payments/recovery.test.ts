@@ -6,10 +6,10 @@ import {
   createOutcomeWaiters,
   createPayment,
   decidePayment,
-  recoverDuePayments,
   startRecovery,
 } from '../../src/payments/index.ts';
 import { newLink } from '../helpers/api.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 import { requestFor, startRecoveryWorld } from './recovery-world.ts';
 
 const {
@@ -78,7 +78,7 @@ describe('looking', () => {
     const customer = await newCustomer();
     const ids = await Promise.all(Array.from({ length: 60 }, () => accepted(customer)));
     clock.advance(2_000);
-    const stop = startRecovery(deps);
+    const { stop } = startRecovery(deps);
     await vi.waitFor(async () => {
       const { rows } = await pool.query('SELECT tries FROM open_payments WHERE partner_id = $1', [
         uuidFromId(customer.partnerId),
@@ -220,7 +220,7 @@ describe('a process that dies', () => {
     });
     const paymentId = idFromUuid('pay', rows[0].id);
     const looked = vi.spyOn(deps.presence, 'findDead');
-    const stop = startRecovery(deps);
+    const { stop } = startRecovery(deps);
     try {
       // Often enough to find out about the dead.
       await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
@@ -242,7 +242,7 @@ describe('a process that dies', () => {
     void recoverDuePayments({ ...deps, presence, gateway: { ...deps.gateway, poll: () => never } });
     await vi.waitFor(async () => expect((await openRowOf(paymentId)).lease_holder).toBe(presence.instance));
     await presence.close();
-    const stop = startRecovery(deps);
+    const { stop } = startRecovery(deps);
     await vi.waitFor(
       async () => expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),
       {
@@ -277,11 +277,11 @@ test('whatever hangs after the debit, the request has its answer in time', async
 test('a repeat that meets a process on its way out is sent to another one', async () => {
   const customer = await newCustomer();
   const qr = await qrWith();
-  const waiting = createOutcomeWaiters(pool, clock);
+  const outcomeWaiters = createOutcomeWaiters(pool, clock, deps.signals);
   const request = requestFor(qr.link);
   const leaving = {
     ...deps,
-    waiting,
+    outcomeWaiters,
     answerWithinMs: 60_000,
     gateway: { ...deps.gateway, pay: () => never },
   };
@@ -290,6 +290,6 @@ test('a repeat that meets a process on its way out is sent to another one', asyn
     expect((await pool.query('SELECT FROM payments WHERE qrc_id = $1', [qr.qrc_id])).rowCount).toBe(1),
   );
   const repeat = createPayment(leaving, customer.caller, request);
-  waiting.stop();
+  outcomeWaiters.stop();
   expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_unavailable' });
 });

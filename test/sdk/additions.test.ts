@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
 import { errors } from '../../src/base/errors.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 
 const { pool } = await createDatabase();
 // Ahead of the clock of this machine: ids never go back within a process.

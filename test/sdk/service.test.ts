@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AuthenticationError, Kopeck, NotFoundError, PaymentRefusedError } from '../../sdk/src/index.ts';
-import { recoverDuePayments } from '../../src/payments/index.ts';
 import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();

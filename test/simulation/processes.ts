@@ -1,5 +1,4 @@
 import { createAlarms } from '../../src/alarms/index.ts';
-import type { OutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
@@ -7,7 +6,9 @@ import {
   createLeaseRelease,
   createOutcomeWaiters,
   createPayment,
+  createPaymentSignals,
   createPaymentWriter,
+  type PaymentSignals,
   startRecovery,
 } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/index.ts';
@@ -65,13 +66,15 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     const clock = scheduler.clockOf(name);
     const db = database.connectionOf(name);
     const log = { warn: watch, error: watch };
+    const signals = createPaymentSignals();
     const deps = {
       db,
       clock,
       log,
       gateway: bank.portOf(name),
       writer: createPaymentWriter(db, clock),
-      waiting: createOutcomeWaiters(db, clock),
+      signals,
+      outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
       presence: { instance, findDead: findGoneFor(name, instance) },
       leaseRelease: createLeaseRelease(db, clock, instance),
@@ -106,12 +109,12 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     partnersWaiting.set(process, waiting);
   }
 
-  /** Nudged at the end of a payment, as the program does it. */
+  /** Woken by the end of a payment, as in the service. */
   function startSending(
     { vault, receivers, pausesSec }: Hooks,
     name: string,
     deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
-      waiting: OutcomeWaiters;
+      signals: PaymentSignals;
     },
   ): void {
     const delivery = startDelivery({
@@ -121,11 +124,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       sender: receivers.portOf(name),
       webhookRetryScheduleSec: pausesSec,
     });
-    const { wake } = deps.waiting;
-    deps.waiting.wake = paymentId => {
-      wake(paymentId);
-      delivery.runNow();
-    };
+    deps.signals.paymentFinished.subscribe(delivery.runNow);
   }
 
   /** The database is the only thing that may fail a process; anything else that breaks is a bug. */

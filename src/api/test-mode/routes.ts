@@ -29,7 +29,7 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
     async request => {
       const { partnerId } = request.caller;
       const sumSec = await moveTestClock(deps.pool, deps.clock, partnerId, request.body.advance_sec);
-      deps.onTestClockMoved?.();
+      deps.signals.testClockMoved.emit();
       return describe(request, sumSec);
     },
   );

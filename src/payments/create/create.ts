@@ -1,86 +1,50 @@
-import { newId } from '../../base/ids.ts';
-import { stringifyJson } from '../../base/json.ts';
-import { kopecksToMicroUsdt } from '../../base/money.ts';
-import { isRecipientBlocked, isUnderMaintenance } from '../../controls/index.ts';
-import type { Presence } from '../../db/presence.ts';
-import type { AccountKey } from '../../ledger/index.ts';
-import type { Limits } from '../../partners/index.ts';
-import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
 import type { Payment } from '../payment.ts';
-import { findPayment, findPaymentByKey, type Opening, type OpeningResult } from '../store.ts';
-import { type Creation, type ErrorCode, type PayDeps, payOpened, refused, waitFor } from './pay.ts';
+import { findPayment, findPaymentByKey, type NewPayment, type OpenResult } from '../store.ts';
+import { type Creation, type ErrorCode, refused } from './creation.ts';
+import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
+import { type Caller, type PrepareDeps, preparePayment } from './prepare.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
-import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
-import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
+import { outcomeAfterMs, scenarioIn } from './scenarios.ts';
 
-export interface CreateDeps extends ResolveDeps, PayDeps {
-  presence: Pick<Presence, 'instance'>;
-  rateMaxAgeSec: number;
-}
+export interface CreateDeps extends PrepareDeps, PayDeps {}
 
-export interface Caller extends AccountKey {
-  limits: Limits;
-  /** From here on the request only waits for others. */
-  onDebited?: () => void;
-}
-
-/** While the request that created a live payment may still be paying it, nobody else looks at it. */
-const requestOwnsMs = 60_000;
-/** After a refusal that a test payment asked for. */
-const retryAfterSec = 1;
-/** From the arrival of a request. Whatever is slow, it has its answer by then, so that it gets there within 90 seconds. */
+/** From the arrival of a request. It is answered by then whatever is slow, so that the answer arrives within 90 seconds. */
 const answerAtLatestMs = 75_000;
 
 /**
- * Pays a QR code, in phases with a committed row between them: check, resolve, open (which debits), pay, finish. No
- * transaction is open while the gateway is asked, and a crash after any phase leaves a row that says what to do next.
+ * Pays a QR code: prepare, open (which debits), pay, finish. Between the steps a row is committed and no transaction is
+ * open while the gateway is called, so after a crash at any point the row says what recovery has to do.
  */
 export async function createPayment(
   deps: CreateDeps,
   caller: Caller,
   request: PaymentRequest,
 ): Promise<Creation> {
-  const latestMs = deps.clock.nowMs() + answerAtLatestMs;
+  const answerByMs = deps.clock.nowMs() + answerAtLatestMs;
   const requestHash = hashRequest(request, deps.qrHosts);
-  const [known, maintenance, rate] = await Promise.all([
-    findPaymentByKey(deps.db, caller, request.idempotencyKey),
-    isUnderMaintenance(deps.db, deps.clock),
-    readCurrentRate(deps.db),
-  ]);
-  if (known) return replay(deps, caller, known, requestHash);
-  if (maintenance) return refused('maintenance');
-  const scenario = scenarioIn(caller.mode, request.metadata);
-  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
-    return refused('rate_unavailable');
 
-  const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
-  if (resolution.outcome === 'refused') return refused(resolution.code);
-  const { qr } = resolution;
-  const objection = await objectionTo(deps, caller, request, qr);
-  if (objection) return refused(objection);
-  if (
-    scenario === 'unavailable_twice' &&
-    (await refusesOnceMore(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
-  )
-    return { ...refused('gateway_unavailable'), retryAfterSec };
+  const prepared = await preparePayment(deps, caller, request, requestHash);
+  if (prepared.outcome === 'refused') return prepared;
+  if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, requestHash);
 
-  const opening = prepare(deps, caller, request, requestHash, qr, rate);
-  const opened = await openOrFind(deps, opening);
+  const { payment } = prepared;
+  const opened = await openPayment(deps, payment);
   switch (opened.verdict) {
     case 'opened': {
       caller.onDebited?.();
-      const creation = await payOpened(deps, opening, opened.at, latestMs);
-      return scenario === 'answer_lost' ? { ...creation, isAnswerLost: true } : creation;
+      const creation = await payOpened(deps, payment, opened.at, answerByMs);
+      const isAnswerLost = scenarioIn(caller.mode, request.metadata) === 'answer_lost';
+      return isAnswerLost ? { ...creation, isAnswerLost } : creation;
     }
     case 'known': {
-      const payment = await findPayment(deps.db, caller, opened.paymentId!);
-      return replay(deps, caller, payment!, requestHash);
+      const known = await findPayment(deps.db, caller, opened.paymentId!);
+      return replay(deps, caller, known!, requestHash);
     }
     case 'insufficient_balance':
       return {
         outcome: 'refused',
         code: opened.verdict,
-        requiredMicroUsdt: opening.microUsdt,
+        requiredMicroUsdt: payment.microUsdt,
         balanceMicroUsdt: opened.balanceMicroUsdt,
       };
     case 'no_account':
@@ -91,91 +55,45 @@ export async function createPayment(
 }
 
 /**
- * If the answer to the debit got lost, the key tells whether it was made. If it was, by this very request, the request
- * goes on with it: nobody else will. If that cannot be told, or not yet, whoever finds it may have it.
+ * Inserts the payment and holds its money. If the database's answer is lost, the idempotency key shows whether that
+ * happened: if so, the request continues with its payment. If it cannot be found out, or not yet, the lease is released,
+ * so that recovery may take the payment from any process.
  */
-async function openOrFind(deps: CreateDeps, opening: Opening): Promise<OpeningResult> {
+async function openPayment(deps: CreateDeps, payment: NewPayment): Promise<OpenResult> {
   try {
-    return await deps.writer.open(opening);
+    return await deps.writer.open(payment);
   } catch (error) {
-    const found = await findPaymentByKey(deps.db, opening, opening.idempotencyKey).catch(() => undefined);
+    const found = await findPaymentByKey(deps.db, payment, payment.idempotencyKey).catch(() => undefined);
     if (!found) {
-      deps.leaseRelease.releaseLease(opening.paymentId);
+      deps.leaseRelease.releaseLease(payment.paymentId);
       throw error;
     }
     const { paymentId, createdAt: at } = found;
-    const verdict = paymentId === opening.paymentId ? 'opened' : 'known';
+    const verdict = paymentId === payment.paymentId ? 'opened' : 'known';
     return { verdict, paymentId, balanceMicroUsdt: 0n, at };
   }
 }
 
-/** The same key again: the same payment, or a conflict. A payment that is still running is waited for. */
+/** The idempotency key was used before: the same payment, or a conflict. A payment still processing is waited for. */
 async function replay(
   deps: CreateDeps,
   caller: Caller,
   payment: Payment,
   requestHash: Buffer,
 ): Promise<Creation> {
-  // Refused since it was found: a repeat shares its fate.
+  // It was rejected after it was found; the repeated request gets the same answer as the first.
   if (payment.status === 'rejected') return refused(payment.errorCode as ErrorCode);
   if (!payment.requestHash.equals(requestHash)) return refused('idempotency_conflict');
   const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
-  const running =
+  const isRunning =
     payment.status === 'processing' &&
     deps.clock.nowMs() < deadlineMs &&
     outcomeAfterMs(payment) === undefined;
-  if (!running) return { outcome: 'payment', payment, replayed: true };
+  if (!isRunning) return { outcome: 'payment', payment, replayed: true };
   caller.onDebited?.();
-  const creation = await waitFor(deps, payment, payment.createdAt);
+  const creation = await waitForOutcome(deps, payment);
   const isUndecided = creation.outcome === 'payment' && creation.payment.status === 'processing';
-  // This process is leaving before the first request is answered, which may yet undo the payment: ask another process.
+  // This process shuts down before the first request is answered, which may still undo the payment: the partner must
+  // repeat the request, and another process answers it.
   return isUndecided && deps.clock.nowMs() < deadlineMs ? refused('gateway_unavailable') : creation;
-}
-
-async function objectionTo(
-  deps: CreateDeps,
-  { mode, limits }: Caller,
-  request: PaymentRequest,
-  qr: PayableQr,
-): Promise<ErrorCode | undefined> {
-  if (request.amountKopecks !== undefined && request.amountKopecks !== qr.amountKopecks)
-    return 'amount_mismatch';
-  if (qr.amountKopecks < limits.minKopecks) return 'invalid_request';
-  if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
-  if (await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
-  if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
-  return undefined;
-}
-
-function prepare(
-  deps: CreateDeps,
-  { partnerId, mode }: Caller,
-  request: PaymentRequest,
-  requestHash: Buffer,
-  qr: PayableQr,
-  rate: CurrentRate,
-): Opening {
-  const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
-  const metadata = stringifyJson(request.metadata);
-  const onlyTimeTellsMs = outcomeAfterMs({ mode, amountKopecks, metadata });
-  return {
-    partnerId,
-    mode,
-    paymentId: newId('pay', deps.clock),
-    idempotencyKey: request.idempotencyKey,
-    requestHash,
-    externalId: request.externalId,
-    qrcId,
-    qrUrl,
-    fingerprint,
-    recipient,
-    amountKopecks,
-    microUsdt: kopecksToMicroUsdt(amountKopecks, rate.rateE4),
-    rateE4: rate.rateE4,
-    rateId: rate.rateId,
-    rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
-    metadata,
-    nextAt: new Date(deps.clock.nowMs() + (onlyTimeTellsMs ?? requestOwnsMs)),
-    leaseHolder: onlyTimeTellsMs === undefined ? deps.presence.instance : null,
-  };
 }

@@ -3,48 +3,56 @@ import type { Id } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
+import type { PaymentSignals } from '../signals.ts';
 import { findPayment } from '../store.ts';
 
+/** Requests that wait for the final status of a payment. */
 export interface OutcomeWaiters {
-  /** The payment when it is finished, or as it is when time is up. */
-  forOutcome(payment: AccountKey & { paymentId: Id<'pay'> }, deadlineMs: number): Promise<Payment>;
-  /** Somebody in this process has finished it: those who wait here need not find out by themselves. */
-  wake(paymentId: Id<'pay'>): void;
-  /** The process is leaving: those who wait get the payment as it is. */
+  /** The payment when it is finished, or as it is at the deadline. */
+  waitForOutcome(payment: AccountKey & { paymentId: Id<'pay'> }, deadlineMs: number): Promise<Payment>;
+  /** For the shutdown: all waiting requests get the payment as it is. */
   stop(): void;
 }
 
-/** Often enough for whoever waits for another process, seldom enough for the database. */
-const lookEveryMs = 500;
+/** For payments that another process finishes; those of this process end the wait by their signal. */
+const pollIntervalMs = 500;
 
-export function createOutcomeWaiters(db: Queryable, clock: Clock): OutcomeWaiters {
-  let stopped = false;
-  const sleepers = new Map<Id<'pay'>, Set<AbortController>>();
+/** A reason of our own: without one, every abort creates an error with its stack. */
+const wakeUp = 'wake up';
 
-  async function sleepUntilWoken(paymentId: Id<'pay'>, ms: number): Promise<void> {
-    const alarm = new AbortController();
-    const together = sleepers.get(paymentId) ?? new Set();
-    sleepers.set(paymentId, together.add(alarm));
-    await clock.sleep(ms, alarm.signal);
-    together.delete(alarm);
-    if (together.size === 0) sleepers.delete(paymentId);
+export function createOutcomeWaiters(
+  db: Queryable,
+  clock: Clock,
+  { paymentFinished }: PaymentSignals,
+): OutcomeWaiters {
+  let isStopped = false;
+  const pauses = new Map<Id<'pay'>, Set<AbortController>>();
+
+  async function pause(paymentId: Id<'pay'>, ms: number): Promise<void> {
+    const own = new AbortController();
+    const ofPayment = pauses.get(paymentId) ?? new Set();
+    pauses.set(paymentId, ofPayment.add(own));
+    await clock.sleep(ms, own.signal);
+    ofPayment.delete(own);
+    if (ofPayment.size === 0) pauses.delete(paymentId);
   }
 
+  paymentFinished.subscribe(paymentId => {
+    for (const waiting of pauses.get(paymentId) ?? []) waiting.abort(wakeUp);
+  });
+
   return {
-    forOutcome: async (account, deadlineMs) => {
+    waitForOutcome: async (account, deadlineMs) => {
       for (;;) {
         const payment = await findPayment(db, account, account.paymentId);
         const leftMs = deadlineMs - clock.nowMs();
-        if (payment!.status !== 'processing' || leftMs <= 0 || stopped) return payment!;
-        await sleepUntilWoken(account.paymentId, Math.min(lookEveryMs, leftMs));
+        if (payment!.status !== 'processing' || leftMs <= 0 || isStopped) return payment!;
+        await pause(account.paymentId, Math.min(pollIntervalMs, leftMs));
       }
     },
-    wake: paymentId => {
-      for (const alarm of sleepers.get(paymentId) ?? []) alarm.abort();
-    },
     stop: () => {
-      stopped = true;
-      for (const alarm of Array.from(sleepers.values(), set => [...set]).flat()) alarm.abort();
+      isStopped = true;
+      for (const waiting of Array.from(pauses.values(), set => [...set]).flat()) waiting.abort(wakeUp);
     },
   };
 }

@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
-import type { errors } from '../../base/errors.ts';
-import type { Id } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type EndDeps, endPayment } from '../end.ts';
+import { type FinishDeps, finishPayment } from '../finish.ts';
 import type { Payment } from '../payment.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
-import { firstPollMs } from '../recovery/recover.ts';
-import type { Ending, Opening } from '../store.ts';
+import { firstPollMs } from '../recovery/poll-payment.ts';
+import type { NewPayment, PaymentOutcome } from '../store.ts';
+import { type Creation, type ErrorCode, refused } from './creation.ts';
+import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { isReviewed, outcomeAfterMs, testOutcome } from './scenarios.ts';
 
 interface Log {
@@ -17,46 +17,29 @@ interface Log {
   error(details: object, message: string): void;
 }
 
-/** What it takes to see a payment through once it is debited. */
-export interface PayDeps extends EndDeps {
+/** What paying an opened payment needs. */
+export interface PayDeps extends FinishDeps {
   db: Queryable;
   clock: Clock;
   gateway: Gateway;
   leaseRelease: LeaseRelease;
+  outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
   answerWithinMs: number;
   log: Log;
 }
 
-export type ErrorCode = keyof typeof errors;
-
-export type Creation = (
-  | { outcome: 'payment'; payment: Payment; replayed: boolean }
-  | {
-      outcome: 'refused';
-      code: ErrorCode;
-      requiredMicroUsdt?: bigint;
-      balanceMicroUsdt?: bigint;
-      retryAfterSec?: number;
-    }
-) & {
-  /** A test payment wants nobody to hear of it. */
-  isAnswerLost?: true;
-};
-
-export const refused = (code: ErrorCode): Creation & { outcome: 'refused' } => ({ outcome: 'refused', code });
-
 /**
- * A refusal of the gateway undoes the payment only while nobody can have been told that it stands: so long after it was
- * opened, and so long before its own request is answered. After that it is a payment that failed.
+ * A refusal of the gateway undoes the payment only while no answer can have shown it to the partner: at most this long
+ * after it was opened, and at least this long before its own request is answered. Later it is a failed payment.
  */
-const undoneWithinMs = 30_000;
-const undoneBeforeAnswerMs = 20_000;
+const undoWithinMs = 30_000;
+const undoBeforeAnswerMs = 20_000;
 
-/** A reason of its own costs nothing; without one, an error with its stack is made for every payment. */
+/** A reason of our own: without one, every abort creates an error with its stack, once per payment. */
 const isAnswered = 'answered';
 
-/** What a request is about to do with the payment it has opened. */
+/** The state of the request that pays. */
 interface Attempt {
   /** Until then a refusal may undo the payment. */
   undoUntilMs: number;
@@ -64,30 +47,30 @@ interface Attempt {
 }
 
 /**
- * Once debited, whatever breaks or hangs here is not a refusal: the payment stands, and the worker will find its
- * outcome. Only if it broke while the payment was being undone, nobody knows whether it stands, and the request fails.
+ * Pays a payment whose money is held. An error or a time-out here is no refusal: the payment exists, and recovery will
+ * find its outcome. Only an error while the payment was being undone leaves open whether it exists, and the request
+ * fails.
  */
 export async function payOpened(
   deps: PayDeps,
-  opening: Opening,
+  opened: NewPayment,
   openedAt: Date,
-  latestMs: number,
+  answerByMs: number,
 ): Promise<Creation> {
-  const unfinished: Creation = { outcome: 'payment', payment: asOpened(opening, openedAt), replayed: false };
-  const answered = new AbortController();
   const { clock } = deps;
-  const undoUntilMs = Math.min(openedAt.getTime() + undoneWithinMs, latestMs - undoneBeforeAnswerMs);
+  const payment = asCommitted(opened, openedAt);
+  const unfinished: Creation = { outcome: 'payment', payment, replayed: false };
+  const answered = new AbortController();
+  const undoUntilMs = Math.min(openedAt.getTime() + undoWithinMs, answerByMs - undoBeforeAnswerMs);
   const attempt: Attempt = { undoUntilMs, isUndoing: false };
   try {
     return await Promise.race([
-      opening.mode === 'test'
-        ? payInTestMode(deps, opening, openedAt)
-        : payThroughGateway(deps, opening, openedAt, attempt),
-      clock.sleep(latestMs - clock.nowMs(), answered.signal).then(() => unfinished),
+      payment.mode === 'test' ? payInTestMode(deps, payment) : payThroughGateway(deps, payment, attempt),
+      clock.sleep(answerByMs - clock.nowMs(), answered.signal).then(() => unfinished),
     ]);
   } catch (err) {
-    deps.log.error({ err, paymentId: opening.paymentId }, 'a payment was opened and then its request failed');
-    deps.leaseRelease.releaseLease(opening.paymentId);
+    deps.log.error({ err, paymentId: payment.paymentId }, 'a payment was opened and then its request failed');
+    deps.leaseRelease.releaseLease(payment.paymentId);
     if (attempt.isUndoing) throw err;
     return unfinished;
   } finally {
@@ -95,12 +78,24 @@ export async function payOpened(
   }
 }
 
-/** The kopecks or the scenario choose the outcome. If only time brings it, it comes from the row that was just committed. */
-async function payInTestMode(deps: PayDeps, opening: Opening, openedAt: Date): Promise<Creation> {
-  if (outcomeAfterMs(opening) === undefined) return finishWith(deps, opening, openedAt, testOutcome(opening));
-  const payment = asOpened(opening, openedAt);
-  if (!isReviewed(opening)) return { outcome: 'payment', payment, replayed: false };
-  await scheduleNextPoll(deps.db, opening, { at: opening.nextAt, review: true });
+type OpenedPayment = NewPayment & Payment;
+
+/** The row that was just committed, without reading it back. */
+const asCommitted = (payment: NewPayment, openedAt: Date): OpenedPayment => ({
+  ...payment,
+  status: 'processing',
+  statusDetail: 'awaiting_gateway',
+  gatewayOrderId: null,
+  errorCode: null,
+  createdAt: openedAt,
+  settledAt: null,
+});
+
+/** The kopecks of the amount or the scenario choose the outcome; a delayed one is left to recovery. */
+async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Creation> {
+  if (outcomeAfterMs(payment) === undefined) return finishWith(deps, payment, testOutcome(payment));
+  if (!isReviewed(payment)) return { outcome: 'payment', payment, replayed: false };
+  await scheduleNextPoll(deps.db, payment, { at: payment.nextAt, review: true });
   return {
     outcome: 'payment',
     payment: { ...payment, statusDetail: 'manual_review' },
@@ -108,14 +103,9 @@ async function payInTestMode(deps: PayDeps, opening: Opening, openedAt: Date): P
   };
 }
 
-async function payThroughGateway(
-  deps: PayDeps,
-  opening: Opening,
-  openedAt: Date,
-  attempt: Attempt,
-): Promise<Creation> {
-  const answer = await deps.gateway.pay(opening);
-  const finish = (ending: Ending) => finishWith(deps, opening, openedAt, ending);
+async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt: Attempt): Promise<Creation> {
+  const answer = await deps.gateway.pay(payment);
+  const finish = (outcome: PaymentOutcome) => finishWith(deps, payment, outcome);
   switch (answer.outcome) {
     case 'succeeded':
       return finish({ outcome: 'succeeded', orderId: answer.orderId });
@@ -128,60 +118,50 @@ async function payThroughGateway(
       return finish({ outcome: 'rejected', code: answer.code });
     case 'accepted':
     case 'unknown': {
-      const { paymentId } = opening;
+      // Recovery polls it from here on; this request waits for what recovery finds.
+      const { paymentId } = payment;
       const review = answer.outcome === 'unknown';
       if (review) deps.log.warn({ paymentId, why: answer.why }, 'the gateway gave no final answer');
       const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
       if (review && answer.contradicts)
         await deps.alarms.raise({ kind: 'gateway_contradiction', subject: paymentId, detail: answer.why });
-      await scheduleNextPoll(deps.db, opening, { at: firstPoll(deps), review, ...orderId });
-      return waitFor(deps, opening, openedAt);
+      await scheduleNextPoll(deps.db, payment, { at: firstPollAt(deps), review, ...orderId });
+      return waitForOutcome(deps, payment);
     }
   }
 }
 
-const firstPoll = ({ clock }: PayDeps) => new Date(clock.nowMs() + firstPollMs);
+const firstPollAt = ({ clock }: PayDeps) => new Date(clock.nowMs() + firstPollMs);
 
-/** Ends the payment and answers with it; if somebody else was quicker, with what they made of it. */
-async function finishWith(
-  deps: PayDeps,
-  opening: Opening,
-  openedAt: Date,
-  ending: Ending,
-): Promise<Creation> {
-  const { partnerId, mode, paymentId } = opening;
-  const { changed, standing, at } = await endPayment(deps, { partnerId, mode, paymentId, ...ending });
-  if (standing === 'processing')
-    await scheduleNextPoll(deps.db, opening, { at: firstPoll(deps), review: true });
-  if (!changed) return waitFor(deps, opening, openedAt);
-  if (ending.outcome === 'rejected') return refused(ending.code);
-  const payment: Payment = {
-    ...asOpened(opening, openedAt),
-    status: ending.outcome,
-    statusDetail: ending.outcome === 'failed' ? 'gateway_declined' : null,
-    errorCode: ending.outcome === 'failed' ? ending.code : null,
-    settledAt: at,
+/** Finishes the payment and answers with it; if another process was quicker, with that result. */
+async function finishWith(deps: PayDeps, payment: OpenedPayment, outcome: PaymentOutcome): Promise<Creation> {
+  const { partnerId, mode, paymentId } = payment;
+  const { changed, status, at } = await finishPayment(deps, { partnerId, mode, paymentId, ...outcome });
+  if (status === 'processing')
+    await scheduleNextPoll(deps.db, payment, { at: firstPollAt(deps), review: true });
+  if (!changed) return waitForOutcome(deps, payment);
+  if (outcome.outcome === 'rejected') return refused(outcome.code);
+  const hasFailed = outcome.outcome === 'failed';
+  return {
+    outcome: 'payment',
+    payment: {
+      ...payment,
+      status: outcome.outcome,
+      statusDetail: hasFailed ? 'gateway_declined' : null,
+      errorCode: hasFailed ? outcome.code : null,
+      settledAt: at,
+    },
+    replayed: false,
   };
-  return { outcome: 'payment', payment, replayed: false };
 }
 
-/** The row as it was just committed, without reading it back. */
-const asOpened = (opening: Opening, openedAt: Date): Payment => ({
-  ...opening,
-  status: 'processing',
-  statusDetail: 'awaiting_gateway',
-  gatewayOrderId: null,
-  errorCode: null,
-  createdAt: openedAt,
-  settledAt: null,
-});
-
-export async function waitFor(
+/** Waits until another part of the service has finished the payment, or until the request must be answered. */
+export async function waitForOutcome(
   deps: PayDeps,
-  payment: AccountKey & { paymentId: Id<'pay'> },
-  openedAt: Date,
+  payment: AccountKey & Pick<Payment, 'paymentId' | 'createdAt'>,
 ): Promise<Creation> {
-  const outcome = await deps.waiting.forOutcome(payment, openedAt.getTime() + deps.answerWithinMs);
-  if (outcome.status === 'rejected') return refused(outcome.errorCode as ErrorCode);
-  return { outcome: 'payment', payment: outcome, replayed: false };
+  const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
+  const latest = await deps.outcomeWaiters.waitForOutcome(payment, deadlineMs);
+  if (latest.status === 'rejected') return refused(latest.errorCode as ErrorCode);
+  return { outcome: 'payment', payment: latest, replayed: false };
 }

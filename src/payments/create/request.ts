@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '../../base/json.ts';
 import { parseQrLink } from '../../base/qr.ts';
 
-/** What a partner asks for, read and checked for shape. */
+/** A partner's request, parsed and validated. */
 export interface PaymentRequest {
   qrUrl: string;
   amountKopecks: bigint | undefined;
@@ -11,7 +11,7 @@ export interface PaymentRequest {
   idempotencyKey: string;
 }
 
-/** Two requests with the same hash mean the same, however they are written. */
+/** Equal for requests with the same meaning, however they are written: what an idempotency key is compared by. */
 export function hashRequest(request: PaymentRequest, qrHosts: readonly string[]): Buffer {
   const link = parseQrLink(request.qrUrl, qrHosts);
   const meaning = JSON.stringify([

@@ -3,7 +3,7 @@ import { parseQrLink } from '../../base/qr.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 
-/** What can be paid: the facts of a QR code at the moment of asking. */
+/** A QR code that can be paid, as the gateway described it just now. */
 export interface PayableQr {
   qrcId: string;
   qrUrl: string;
@@ -33,7 +33,7 @@ export interface ResolveDeps {
 
 const refused = (code: QrRefusalCode): QrResolution => ({ outcome: 'refused', code });
 
-/** In test mode no bank is asked: any well-formed link can be paid, and `wantedKopecks` fills in a missing sum. */
+/** In test mode the gateway is not called: any well-formed link can be paid, and `wantedKopecks` fills in a missing sum. */
 export async function resolveQr(
   { gateway, qrHosts }: ResolveDeps,
   mode: Mode,
@@ -54,7 +54,7 @@ export async function resolveQr(
   const resolution = await gateway.resolve(qrUrl);
   if (resolution.outcome !== 'resolved') return refused(resolution.outcome);
   const { qr } = resolution;
-  // An answer about another code than the one asked for is no answer.
+  // The gateway has answered about another QR code.
   if (qr.qrcId !== qrcId) return refused('qr_unresolvable');
   if (!['C2B', 'C2B_CASH_REGISTER', 'C2B_OPEN_SUM'].includes(qr.scenario)) return refused('unsupported_qr');
   if (qr.scenario === 'C2B_OPEN_SUM' || qr.amountKopecks === null)

@@ -7,9 +7,9 @@ import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 
 /**
- * Misfortunes that a test payment asks for in `metadata.kopeck_scenario`, so that integrators see how their code takes
- * them. This is the list of what there is; everything that a scenario does is decided by asking `scenarioIn` or
- * `scenarioOf`, which know none for a live payment.
+ * Simulated failures that a test payment asks for in `metadata.kopeck_scenario`, so that integrators can test how their
+ * code handles them. `scenarioIn` and `scenarioOf` are the only ways to read a scenario, and return none for a live
+ * payment.
  */
 export const scenarios = {
   answer_lost:
@@ -25,7 +25,7 @@ export type Scenario = keyof typeof scenarios;
 
 const field = 'kopeck_scenario';
 
-/** Of a request. Metadata are the partner's own: what we do not know we leave alone. */
+/** Of a request. Metadata belong to the partner: an unknown value is ignored. */
 export function scenarioIn(mode: Mode, metadata: JsonObject): Scenario | undefined {
   if (mode !== 'test') return undefined;
   const value = metadata.get(field);
@@ -45,14 +45,14 @@ const reviewForMs = 120_000;
 
 export const isReviewed = (payment: TestPayment) => scenarioOf(payment)?.startsWith('review_') ?? false;
 
-/** How long only time can bring the outcome of a test payment; undefined when it comes at once. */
+/** The delay after which a test payment gets its outcome; undefined when it gets it at once. */
 export function outcomeAfterMs(payment: TestPayment): number | undefined {
   if (payment.mode !== 'test') return undefined;
   if (isReviewed(payment)) return reviewForMs;
   return payment.amountKopecks % 100n === 2n ? unknownForMs : undefined;
 }
 
-/** How a payment in test mode ends, whether its request says so or, after a crash, somebody else. */
+/** How a test payment ends, for its request and, after a delay or a crash, for recovery. */
 export function testOutcome(payment: TestPayment) {
   const scenario = scenarioOf(payment);
   const isDeclined = payment.amountKopecks % 100n === 1n && scenario !== 'review_succeeds';
@@ -61,9 +61,9 @@ export function testOutcome(payment: TestPayment) {
     : ({ outcome: 'succeeded' } as const);
 }
 
-const refusedTimes = 2;
+const maxRefusals = 2;
 
-/** Counts a refusal of `unavailable_twice`; false when there were enough. Whoever dies after it has refused. */
+/** Counts a refusal of `unavailable_twice`; false when there were enough. A crash after it counts as a refusal. */
 export async function refusesOnceMore(
   db: Queryable,
   clock: Clock,
@@ -73,12 +73,12 @@ export async function refusesOnceMore(
   const { rowCount } = await db.query({
     text: `INSERT INTO test_refusals AS r (partner_id, idempotency_key, times, at) VALUES ($1, $2, 1, $3)
            ON CONFLICT (partner_id, idempotency_key) DO UPDATE SET times = r.times + 1 WHERE r.times < $4`,
-    values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), refusedTimes],
+    values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), maxRefusals],
   });
   return rowCount === 1;
 }
 
-const keptDays = 30;
+const retentionDays = 30;
 
 export const pruneRefusals = (db: Queryable, clock: Clock): Promise<number> =>
-  pruneOlder(db, 'test_refusals', 'at', new Date(clock.nowMs() - keptDays * 86_400_000));
+  pruneOlder(db, 'test_refusals', 'at', new Date(clock.nowMs() - retentionDays * 86_400_000));

@@ -1,4 +1,5 @@
 import { type Alarms, listAlarms } from '../../alarms/index.ts';
+import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
@@ -10,17 +11,17 @@ export interface ReconcilerDeps extends ReconcileDeps {
 }
 
 const hourMs = 3_600_000;
-const everyMs = hourMs;
-const retryMs = 300_000;
+const runIntervalMs = hourMs;
+const retryAfterMs = 300_000;
 const dayMs = 24 * hourMs;
-const tryEveryMs = 30_000;
-/** Open payments have an alarm of their own. */
-const worthAnAlarm = (difference: Difference) => difference.kind !== 'still_open';
+const claimIntervalMs = 30_000;
+/** A payment that stays open has its own alarm, `payment_overdue`. */
+const needsAlarm = (difference: Difference) => difference.kind !== 'still_open';
 
 /**
- * Compares what was not compared for good before: at least the last day, since the last run at least, and from the
- * oldest payment on that was open then. Each difference is an alarm of its own, which ends when a later run finds the
- * payment in order, or an operator says so; but not because it has become old.
+ * Compares all payments that no earlier run has compared for good: those of the last day, those since the last run, and
+ * those since the oldest payment that was open in that run. Each difference raises an alarm. It ends when a later run
+ * finds the payment in order, or when an operator ends it; but not because the payment has left the period.
  */
 export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal): Promise<void> {
   const { alarms, pool } = deps;
@@ -28,9 +29,9 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
   const from = new Date(Math.min(nowMs - dayMs, await comparedUntilMs(pool, nowMs)));
   const period = { from, until: new Date(nowMs) };
   const { runId, differences } = await reconcile(deps, actor, period, signal && { signal });
-  const off = new Set<string>();
-  for (const { kind, paymentId } of differences.filter(worthAnAlarm)) {
-    off.add(paymentId);
+  const differing = new Set<string>();
+  for (const { kind, paymentId } of differences.filter(needsAlarm)) {
+    differing.add(paymentId);
     await alarms.raise({
       kind: differs,
       subject: paymentId,
@@ -39,15 +40,15 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
   }
   for (const { kind, subject: paymentId } of await listAlarms(pool, { cleared: false })) {
     const id = kind === differs && parseId('pay', paymentId);
-    if (id && timeOfId(id) >= from.getTime() && !off.has(id)) await alarms.clear(differs, id);
+    if (id && timeOfId(id) >= from.getTime() && !differing.has(id)) await alarms.clear(differs, id);
   }
   await alarms.clear('reconciliation_failed', subject);
 }
 
 const actor = 'kopeck';
 const differs = 'reconciliation_differs';
-/** However long nobody compared, further back than this is a matter for people. */
-const furthestMs = 31 * dayMs;
+/** After a longer outage, an operator reconciles the older days. */
+const maxPeriodMs = 31 * dayMs;
 
 async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
   const { rows } = await db.query<{ until_at: Date; differences: ReturnType<typeof differenceObject>[] }>({
@@ -60,52 +61,54 @@ async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
   const openThen = last.differences
     .filter(({ kind }) => kind === 'still_open')
     .map(({ payment_id }) => timeOfId(payment_id as Id<'pay'>));
-  return Math.max(Math.min(last.until_at.getTime(), ...openThen), nowMs - furthestMs);
+  return Math.max(Math.min(last.until_at.getTime(), ...openThen), nowMs - maxPeriodMs);
 }
 
 const subject = 'reconciliation';
 
-/** True for one caller an hour, over all processes; a claim from the future is void. */
+/**
+ * Leader election for one hourly run: true for one caller per hour over all processes. A claim with a time in the future
+ * comes from a wrong clock and does not count.
+ */
 async function claimHour(db: Queryable, clock: Clock): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `UPDATE service SET reconciled_at = $1
             WHERE reconciled_at IS NULL OR reconciled_at <= $2 OR reconciled_at > $3 RETURNING true`,
-    values: [instantOf(clock), new Date(clock.nowMs() - everyMs), new Date(clock.nowMs() + tryEveryMs)],
+    values: [
+      instantOf(clock),
+      new Date(clock.nowMs() - runIntervalMs),
+      new Date(clock.nowMs() + claimIntervalMs),
+    ],
   });
   return rowCount === 1;
 }
 
-const tryAgainSoon = (db: Queryable, clock: Clock) =>
+const claimAgainSoon = (db: Queryable, clock: Clock) =>
   db.query({
     text: 'UPDATE service SET reconciled_at = $1',
-    values: [new Date(clock.nowMs() - everyMs + retryMs)],
+    values: [new Date(clock.nowMs() - runIntervalMs + retryAfterMs)],
   });
 
-/** Reconciles once an hour for as long as this process runs, together with all others that do the same. */
+/** Reconciles once an hour, in one of the processes that run this. */
 export function startReconciler(deps: ReconcilerDeps): () => Promise<void> {
   const { pool, clock, alarms, log } = deps;
-  const stop = new AbortController();
 
-  async function runHour(): Promise<void> {
+  async function runHour(signal: AbortSignal): Promise<void> {
     if (!(await claimHour(pool, clock))) return;
     try {
-      await reconcileRecent(deps, stop.signal);
+      await reconcileRecent(deps, signal);
     } catch (err) {
-      await tryAgainSoon(pool, clock).catch(() => {});
-      if (stop.signal.aborted) return;
+      await claimAgainSoon(pool, clock).catch(() => {});
+      if (signal.aborted) return;
       log.error({ err }, 'the bank side could not be reconciled with');
       await alarms.raise({ kind: 'reconciliation_failed', subject, detail: String(err) });
     }
   }
 
-  const finished = (async () => {
-    while (!stop.signal.aborted) {
-      await runHour().catch(err => log.error({ err }, 'reconciliation could not be claimed'));
-      await clock.sleep(tryEveryMs, stop.signal);
-    }
-  })();
-  return () => {
-    stop.abort();
-    return finished;
-  };
+  return startBackgroundLoop({
+    clock,
+    everyMs: claimIntervalMs,
+    work: runHour,
+    onError: err => log.error({ err }, 'reconciliation could not be claimed'),
+  }).stop;
 }

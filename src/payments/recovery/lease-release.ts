@@ -1,42 +1,41 @@
+import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 
 export interface LeaseRelease {
-  /** This process is no longer busy with the payment, if there is one: whoever is free looks at it. */
+  /** This process no longer works on the payment, if it exists: any process may poll it. */
   releaseLease(paymentId: Id<'pay'>): void;
   stop(): Promise<void>;
 }
 
-const tellEveryMs = 1_000;
-/** By then the time of whatever this process opened or claimed has come. */
-const forgetAfterMs = 60_000;
+const retryIntervalMs = 1_000;
+/** By then every lease that this process took has expired. */
+const expireAfterMs = 60_000;
 
 /**
- * When the database fails while a payment is under way, the row that says who is busy with it cannot be changed
- * either, and as long as this process lives, nobody else would look before the request's time is over. So it is said
- * as soon as the database can hear it. A row that is not there may yet come: a server that was frozen carries out
- * what it was sent before. It is asked for until its time has come by itself.
+ * Releases leases while the database may be failing. If it fails while a payment is under way, the payment's row keeps
+ * this process as its lease holder, and no other process would poll it until the lease expires. So the release is retried
+ * until the database has done it. A missing row may still appear, since a server that was frozen executes later what it
+ * received before: it is retried until the lease has expired.
  */
 export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: number): LeaseRelease {
-  const givenUp = new Map<Id<'pay'>, number>();
-  const stop = new AbortController();
-  let telling = false;
+  const pending = new Map<Id<'pay'>, { untilMs: number }>();
+  let retrying: BackgroundLoop | undefined;
+  let isStopped = false;
 
   async function retryRelease(): Promise<void> {
-    telling = true;
-    while (givenUp.size > 0 && !stop.signal.aborted) {
-      const heard = await release([...givenUp.keys()]).catch(() => []);
-      for (const paymentId of heard) givenUp.delete(paymentId);
-      for (const [paymentId, untilMs] of givenUp) if (clock.nowMs() > untilMs) givenUp.delete(paymentId);
-      if (givenUp.size > 0) await clock.sleep(tellEveryMs, stop.signal);
-    }
-    telling = false;
+    const released = await release([...pending.keys()]).catch(() => []);
+    for (const paymentId of released) pending.delete(paymentId);
+    for (const [paymentId, { untilMs }] of pending) if (clock.nowMs() > untilMs) pending.delete(paymentId);
+    if (pending.size > 0) return;
+    void retrying?.stop();
+    retrying = undefined;
   }
 
   async function release(paymentIds: Id<'pay'>[]): Promise<Id<'pay'>[]> {
     const { rows } = await db.query<{ payment_id: string }>({
-      name: 'hand over',
+      name: 'release leases',
       text: `UPDATE open_payments SET lease_holder = NULL, next_at = $1
               WHERE lease_holder = $2 AND payment_id = ANY ($3) RETURNING payment_id`,
       values: [instantOf(clock), leaseHolder, paymentIds.map(uuidFromId)],
@@ -46,9 +45,19 @@ export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: num
 
   return {
     releaseLease: paymentId => {
-      givenUp.set(paymentId, clock.nowMs() + forgetAfterMs);
-      if (!telling) void retryRelease();
+      pending.set(paymentId, { untilMs: clock.nowMs() + expireAfterMs });
+      if (isStopped) return;
+      retrying ??= startBackgroundLoop({
+        clock,
+        everyMs: retryIntervalMs,
+        work: retryRelease,
+        // A failed release is tried again: nothing to report.
+        onError: () => {},
+      });
     },
-    stop: async () => stop.abort(),
+    stop: async () => {
+      isStopped = true;
+      await retrying?.stop();
+    },
   };
 }

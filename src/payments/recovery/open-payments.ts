@@ -19,7 +19,7 @@ export async function scheduleNextPoll(
   { at, orderId, review, supportSince }: NextPoll,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: 'look again',
+    name: 'schedule next poll',
     // The payment first and then its open row, as finishing does: one order of locks. The first order id stays.
     text: `WITH unfinished AS (
              UPDATE payments

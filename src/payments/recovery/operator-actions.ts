@@ -95,7 +95,7 @@ export async function decidePaymentIn(
   if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
   const ending = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
   const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...ending }]);
-  if (!result!.changed) return { outcome: 'already_ended', status: result!.standing };
+  if (!result!.changed) return { outcome: 'already_ended', status: result!.status };
   await endAlarms(tx, audit, paymentId);
   await recordChange(tx, audit, {
     action: 'payment.resolve',

@@ -1,0 +1,121 @@
+import { newId } from '../../base/ids.ts';
+import { stringifyJson } from '../../base/json.ts';
+import { kopecksToMicroUsdt } from '../../base/money.ts';
+import { isRecipientBlocked, isUnderMaintenance } from '../../controls/index.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Presence } from '../../db/presence.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import type { Limits } from '../../partners/index.ts';
+import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
+import type { Payment } from '../payment.ts';
+import { findPaymentByKey, type NewPayment } from '../store.ts';
+import { type Creation, type ErrorCode, refused } from './creation.ts';
+import type { PaymentRequest } from './request.ts';
+import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
+import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
+
+export interface PrepareDeps extends ResolveDeps {
+  db: Queryable;
+  presence: Pick<Presence, 'instance'>;
+  rateMaxAgeSec: number;
+}
+
+export interface Caller extends AccountKey {
+  limits: Limits;
+  /** Called once the money is held: from here on the request only waits for others. */
+  onDebited?: () => void;
+}
+
+type Preparation =
+  | { outcome: 'prepared'; payment: NewPayment }
+  /** The idempotency key was used before. */
+  | { outcome: 'known'; payment: Payment }
+  | (Creation & { outcome: 'refused' });
+
+/** The lease of the request on its live payment: until then no other process polls it. */
+const requestLeaseMs = 60_000;
+/** After a refusal that a test payment asked for. */
+const retryAfterSec = 1;
+
+/** Everything that can refuse a payment before money moves. Nothing is written, but for a test scenario's counter. */
+export async function preparePayment(
+  deps: PrepareDeps,
+  caller: Caller,
+  request: PaymentRequest,
+  requestHash: Buffer,
+): Promise<Preparation> {
+  const [known, maintenance, rate] = await Promise.all([
+    findPaymentByKey(deps.db, caller, request.idempotencyKey),
+    isUnderMaintenance(deps.db, deps.clock),
+    readCurrentRate(deps.db),
+  ]);
+  if (known) return { outcome: 'known', payment: known };
+  if (maintenance) return refused('maintenance');
+  const scenario = scenarioIn(caller.mode, request.metadata);
+  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
+    return refused('rate_unavailable');
+
+  const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
+  if (resolution.outcome === 'refused') return refused(resolution.code);
+  const { qr } = resolution;
+  const objection = await findObjection(deps, caller, request, qr);
+  if (objection) return refused(objection);
+  if (
+    scenario === 'unavailable_twice' &&
+    (await refusesOnceMore(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
+  )
+    return { ...refused('gateway_unavailable'), retryAfterSec };
+  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, requestHash, qr, rate }) };
+}
+
+async function findObjection(
+  deps: PrepareDeps,
+  { mode, limits }: Caller,
+  request: PaymentRequest,
+  qr: PayableQr,
+): Promise<ErrorCode | undefined> {
+  if (request.amountKopecks !== undefined && request.amountKopecks !== qr.amountKopecks)
+    return 'amount_mismatch';
+  if (qr.amountKopecks < limits.minKopecks) return 'invalid_request';
+  if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
+  if (await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
+  if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
+  return undefined;
+}
+
+interface PreparedParts {
+  caller: Caller;
+  request: PaymentRequest;
+  requestHash: Buffer;
+  qr: PayableQr;
+  rate: CurrentRate;
+}
+
+function newPayment(
+  deps: PrepareDeps,
+  { caller: { partnerId, mode }, request, requestHash, qr, rate }: PreparedParts,
+): NewPayment {
+  const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
+  const metadata = stringifyJson(request.metadata);
+  const delayMs = outcomeAfterMs({ mode, amountKopecks, metadata });
+  return {
+    partnerId,
+    mode,
+    paymentId: newId('pay', deps.clock),
+    idempotencyKey: request.idempotencyKey,
+    requestHash,
+    externalId: request.externalId,
+    qrcId,
+    qrUrl,
+    fingerprint,
+    recipient,
+    amountKopecks,
+    microUsdt: kopecksToMicroUsdt(amountKopecks, rate.rateE4),
+    rateE4: rate.rateE4,
+    rateId: rate.rateId,
+    rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
+    metadata,
+    nextAt: new Date(deps.clock.nowMs() + (delayMs ?? requestLeaseMs)),
+    leaseHolder: delayMs === undefined ? deps.presence.instance : null,
+  };
+}

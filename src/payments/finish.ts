@@ -1,0 +1,33 @@
+import type { Alarms } from '../alarms/index.ts';
+import type { PaymentSignals } from './signals.ts';
+import type { FinishResult, PaymentToFinish, PaymentWriter } from './store.ts';
+
+export interface FinishDeps {
+  writer: PaymentWriter;
+  signals: PaymentSignals;
+  alarms: Alarms;
+}
+
+/**
+ * Finishes a payment with the gateway's answer, unless another process was quicker. The same statement writes the event
+ * for the partner's webhook to the outbox, and the signal makes the delivery read the outbox now.
+ *
+ * A final status never changes: a contrary answer only raises an alarm. So does an answer that cannot be true of a payment
+ * still `processing`; the caller must then schedule another poll.
+ */
+export async function finishPayment(deps: FinishDeps, payment: PaymentToFinish): Promise<FinishResult> {
+  const result = await deps.writer.finish(payment);
+  const { changed, status } = result;
+  if (status !== 'processing') deps.signals.paymentFinished.emit(payment.paymentId);
+  const isContrary =
+    status === 'processing' || (status === 'succeeded') !== (payment.outcome === 'succeeded');
+  if (!changed && isContrary) {
+    const order = 'orderId' in payment ? ` (order ${payment.orderId})` : '';
+    await deps.alarms.raise({
+      kind: 'gateway_contradiction',
+      subject: payment.paymentId,
+      detail: `The payment is ${status}; now the gateway says ${payment.outcome}${order}.`,
+    });
+  }
+  return result;
+}

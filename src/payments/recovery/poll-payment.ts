@@ -1,0 +1,79 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Gateway } from '../../gateway/index.ts';
+import { testOutcome } from '../create/scenarios.ts';
+import { type FinishDeps, finishPayment } from '../finish.ts';
+import type { PaymentOutcome } from '../store.ts';
+import { type DuePayment, scheduleNextPoll } from './open-payments.ts';
+
+export interface PollDeps extends FinishDeps {
+  db: Queryable;
+  clock: Clock;
+  gateway: Gateway;
+}
+
+/** The retry schedule (backoff) of an unfinished payment: pauses between two polls; the last one repeats. */
+const pollPausesMs = [2_000, 5_000, 10_000, 30_000, 60_000];
+export const firstPollMs = pollPausesMs[0]!;
+const pauseAfter = (tries: number) => pollPausesMs[Math.min(tries, pollPausesMs.length - 1)]!;
+
+/** After this long without an outcome a payment is a matter for support; polling continues. */
+const overdueAfterMs = 2 * 3_600_000;
+const overdueAlarm = 'payment_overdue';
+
+/** Asks the gateway for the outcome of a payment; finishes it, or schedules the next poll. */
+export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<void> {
+  if (payment.mode === 'test') return finishPolled(deps, payment, testOutcome(payment));
+
+  const polled = await deps.gateway.poll(payment);
+  // An unknown order proves nothing while the request for it may still be on its way; a voided one does.
+  const answer = polled.outcome === 'order_unknown' ? await deps.gateway.void(payment) : polled;
+  switch (answer.outcome) {
+    case 'succeeded':
+      return finishPolled(deps, payment, { outcome: 'succeeded', orderId: answer.orderId });
+    case 'declined':
+      return finishPolled(deps, payment, { outcome: 'failed', code: answer.code, orderId: answer.orderId });
+    case 'voided':
+      return finishPolled(deps, payment, { outcome: 'failed', code: 'not_executed' });
+    case 'accepted':
+      return pollLater(deps, payment, { review: false, orderId: answer.orderId });
+    case 'unknown': {
+      const { paymentId: subject } = payment;
+      if (answer.contradicts)
+        await deps.alarms.raise({ kind: 'gateway_contradiction', subject, detail: answer.why });
+      return pollLater(deps, payment, { review: true });
+    }
+  }
+}
+
+async function finishPolled(deps: PollDeps, payment: DuePayment, outcome: PaymentOutcome): Promise<void> {
+  const { partnerId, mode, paymentId } = payment;
+  const { changed, status } = await finishPayment(deps, { partnerId, mode, paymentId, ...outcome });
+  if (status === 'processing') return pollLater(deps, payment, { review: true });
+  if (changed && isOverdue(deps, payment)) await deps.alarms.clear(overdueAlarm, paymentId);
+}
+
+/** The overdue alarm is raised with every poll until it is stored; `supportSince` then marks the payment for good. */
+async function pollLater(
+  deps: PollDeps,
+  payment: DuePayment,
+  known: { review: boolean; orderId?: string },
+): Promise<void> {
+  const { clock, db } = deps;
+  const at = new Date(clock.nowMs() + pauseAfter(payment.tries));
+  if (!isOverdue(deps, payment)) return void (await scheduleNextPoll(db, payment, { at, ...known }));
+  const isAlarmStored = payment.supportSince !== null || (await raiseOverdue(deps, payment));
+  const mark = isAlarmStored ? { supportSince: new Date(clock.nowMs()) } : {};
+  const isUnfinished = await scheduleNextPoll(db, payment, { at, ...known, review: true, ...mark });
+  if (!isUnfinished) await deps.alarms.clear(overdueAlarm, payment.paymentId);
+}
+
+const isOverdue = ({ clock }: PollDeps, { createdAt }: DuePayment) =>
+  clock.nowMs() - createdAt.getTime() >= overdueAfterMs;
+
+const raiseOverdue = ({ alarms }: PollDeps, { paymentId, createdAt }: DuePayment): Promise<boolean> =>
+  alarms.raise({
+    kind: overdueAlarm,
+    subject: paymentId,
+    detail: `Unfinished since ${createdAt.toISOString()}: find out what the bank side has, then kopeck payment resolve.`,
+  });

@@ -1,0 +1,18 @@
+import type { Id } from '../base/ids.ts';
+import { createSignal, type Signal } from '../base/signal.ts';
+
+/**
+ * What the payments of this process announce to its other parts. Nothing depends on a signal arriving: it only saves the
+ * pause until the next poll of the database. `runtime/worker.ts` and the outcome waiters subscribe.
+ */
+export interface PaymentSignals {
+  /** The payment has its final status, and its event is in the outbox. */
+  paymentFinished: Signal<Id<'pay'>>;
+  /** A partner has moved its test clock, so payments and deliveries may be due. */
+  testClockMoved: Signal<void>;
+}
+
+export const createPaymentSignals = (): PaymentSignals => ({
+  paymentFinished: createSignal(),
+  testClockMoved: createSignal(),
+});

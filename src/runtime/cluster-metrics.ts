@@ -1,0 +1,32 @@
+import type { Worker } from 'node:cluster';
+import { AggregatorRegistry } from 'prom-client';
+import { isMessage, type Metrics } from './cluster-channel.ts';
+
+/** A process that has not answered by then is left out. */
+const timeoutMs = 1_000;
+
+let requests = 0;
+
+/** The metrics of all these processes, added up, as Prometheus reads them. */
+export async function readClusterMetrics(workers: Worker[]): Promise<string> {
+  const metrics = await Promise.all(workers.map(readMetrics));
+  return AggregatorRegistry.aggregate(metrics).metrics();
+}
+
+function readMetrics(worker: Worker): Promise<Metrics> {
+  const requestId = requests++;
+  return new Promise(resolve => {
+    const end = (metrics: Metrics) => {
+      clearTimeout(timer);
+      worker.off('message', onMessage);
+      resolve(metrics);
+    };
+    const onMessage = (message: unknown) => {
+      if (!isMessage(message) || message.kopeck !== 'metrics_of_one') return;
+      if (message.requestId === requestId) end(message.metrics!);
+    };
+    const timer = setTimeout(end, timeoutMs, []);
+    worker.on('message', onMessage);
+    worker.send({ kopeck: 'metrics_of_one', requestId }, () => {});
+  });
+}

@@ -1,0 +1,75 @@
+import { pino } from 'pino';
+import { type Alarms, createAlarms } from '../alarms/index.ts';
+import { systemClock as clock } from '../base/clock.ts';
+import type { Settings } from '../base/settings.ts';
+import { failingFast, type Pool } from '../db/pool.ts';
+import { announcePresence } from '../db/presence.ts';
+import { openSecretKey } from '../db/secret-key.ts';
+import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
+import {
+  createLeaseRelease,
+  createOutcomeWaiters,
+  createPaymentSignals,
+  createPaymentWriter,
+} from '../payments/index.ts';
+import { createSender, createVault } from '../webhooks/index.ts';
+import type { Cleanup } from './cleanup.ts';
+
+export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
+
+/** What the roles of a process share. There is one of each per process. */
+export async function createSharedParts(settings: Settings, pool: Pool, cleanups: Cleanup[]) {
+  const log = pino({ level: settings.logLevel });
+  const secretKey = await openSecretKey(settings, pool);
+  const alarms = createAlarms({ db: pool, clock, log });
+  const presence = await announcePresence(pool);
+  cleanups.push(presence.close);
+  const db = failingFast(pool, presence.isDatabaseAnswering);
+
+  const callLog = createCallLog({ db, clock, log });
+  const gateway = openGateway(settings, alarms, callLog.record);
+  const leaseRelease = createLeaseRelease(db, clock, presence.instance);
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  cleanups.push(callLog.stop, gateway.close, leaseRelease.stop, sender.close);
+
+  const signals = createPaymentSignals();
+  return {
+    ...settings,
+    log,
+    pool,
+    db,
+    clock,
+    secretKey,
+    alarms,
+    presence,
+    gateway,
+    leaseRelease,
+    signals,
+    outcomeWaiters: createOutcomeWaiters(db, clock, signals),
+    writer: createPaymentWriter(db, clock),
+    sender,
+    vault: createVault(secretKey),
+  };
+}
+
+function openGateway(
+  settings: Settings,
+  alarms: Alarms,
+  onExchange: ReturnType<typeof createCallLog>['record'],
+): Gateway {
+  let reported = Promise.resolve();
+  return createHttpGateway({
+    url: settings.gatewayUrl!,
+    token: settings.gatewayToken,
+    onExchange,
+    onReachable: isReachable => {
+      // One report after the other, so that the latest state is the one that is stored.
+      reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));
+    },
+  });
+}
+
+const gatewayUnreachable = {
+  kind: 'gateway_unreachable',
+  detail: 'The bank side does not answer: new payments are refused until it does.',
+};

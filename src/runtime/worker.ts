@@ -1,0 +1,47 @@
+import { OperatorError } from '../base/operator-error.ts';
+import { listen as listenTo } from '../db/listen.ts';
+import { startPruning } from '../db/prune.ts';
+import { pruneCalls } from '../gateway/index.ts';
+import { pruneRefusals, startReconciler, startRecovery } from '../payments/index.ts';
+import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
+import { pruneLog, startDelivery } from '../webhooks/index.ts';
+import type { Cleanup } from './cleanup.ts';
+import type { ClusterChannel } from './cluster-channel.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+/** The role `worker`: rates, recovery of unfinished payments, delivery of webhooks, reconciliation, pruning. */
+export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
+  startRates(parts, cleanups);
+  const recovery = startRecovery(parts);
+  cleanups.push(recovery.stop, startReconciler(parts));
+  const delivery = startDelivery(parts);
+  cleanups.push(delivery.stop, startPruning(parts, [pruneLog, pruneCalls, pruneRefusals]));
+
+  // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
+  // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.
+  const { paymentFinished, testClockMoved } = parts.signals;
+  paymentFinished.subscribe(delivery.runNow);
+  paymentFinished.subscribe(channel.announceEvents);
+  channel.onEventsAnnounced(delivery.runNow);
+
+  testClockMoved.subscribe(recovery.runNow);
+  testClockMoved.subscribe(delivery.runNow);
+  testClockMoved.subscribe(channel.announceEvents);
+}
+
+function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
+  const { pool, alarms, log, rateSources } = parts;
+  if (!rateSources)
+    throw new OperatorError('RATE_SOURCES must be set with GATEWAY_URL: there is no simulator to ask.');
+  const refresher = startRateRefresher({
+    ...parts,
+    sources: createRateSources(rateSources, parts),
+    spreadBps: parts.rateSpreadBps,
+    refreshSec: parts.rateRefreshSec,
+    maxAgeSec: parts.rateMaxAgeSec,
+    reportAlarms: found => alarms.report('rate', found),
+    onError: err => log.error({ err }, 'the rate could not be refreshed'),
+  });
+  const rules = listenTo(pool, rulesChanged, refresher.nudge);
+  cleanups.push(refresher.stop, rules.close);
+}

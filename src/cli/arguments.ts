@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import { isAddressRange } from '../partners/index.ts';
@@ -62,13 +63,10 @@ export function addressRanges(text: string, before: string[] = []): string[] {
 }
 
 export function day(text: string): Date {
-  const start = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && start.toJSON()?.startsWith(text);
-  return isDay ? start : refuse('a day such as 2026-11-15');
+  return parseDay(text) ?? refuse('a day such as 2026-11-15');
 }
 
+/** A day stands for its beginning in UTC. */
 export function instant(text: string): Date {
-  const at = new Date(text);
-  const fine = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
-  return fine && !Number.isNaN(at.getTime()) ? at : refuse('a time such as 2026-11-15T10:00:00Z');
+  return parseInstant(text) ?? parseDay(text) ?? refuse('a time such as 2026-11-15T10:00:00Z');
 }

@@ -1,11 +1,12 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { csvLine } from '../base/csv.ts';
+import { parseInstant } from '../base/instants.ts';
 import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../db/audit-log.ts';
 import type { Queryable } from '../db/pool.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { Instant, pageOf, readInstant, readNumber, Text } from './fields.ts';
-import { fileOf, paging, typed } from './replies.ts';
+import { Instant, pageOf, readNumber, Text } from './fields.ts';
+import { fileOf, paging, refuse, typed } from './replies.ts';
 import type { AuditRow } from './shapes/audit.ts';
 
 const filters = {
@@ -18,15 +19,18 @@ const filters = {
 
 type Asked = { [Name in keyof typeof filters]?: string };
 
-const readFilter = ({ actor, action, subject, since, until }: Asked): AuditFilter => ({
-  actor,
-  action,
-  subject,
-  since: readInstant(since),
-  until: readInstant(until),
-});
+/** Undefined when one of the times does not exist. */
+function readFilter({ actor, action, subject, ...times }: Asked): AuditFilter | undefined {
+  const since = times.since === undefined ? undefined : parseInstant(times.since);
+  const until = times.until === undefined ? undefined : parseInstant(times.until);
+  const isReadable = (times.since === undefined || since) && (times.until === undefined || until);
+  return isReadable ? { actor, action, subject, since, until } : undefined;
+}
 
-/** Who did what. */
+const refuseFilter = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 422, 'invalid_request', 'There is no such time.');
+
+/** The audit log: who changed what, as a list and as a file. */
 export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   const { db } = deps;
@@ -34,12 +38,14 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   routes.get(
     '/audit',
     { config: { needs: 'see' }, schema: { querystring: Type.Object({ ...filters, ...paging }) } },
-    async request => {
+    async (request, reply) => {
       const { limit, after = '' } = request.query;
+      const filter = readFilter(request.query);
+      if (!filter) return refuseFilter(request, reply);
       const [ms, id] = after.split('.').map(readNumber);
       const at = ms === undefined ? undefined : new Date(Number(ms));
       const place = at && !Number.isNaN(at.getTime()) && id !== undefined ? { at, auditId: id } : undefined;
-      const lines = await listAudit(db, readFilter(request.query), { after: place, limit: limit + 1 });
+      const lines = await listAudit(db, filter, { after: place, limit: limit + 1 });
       return pageOf(lines, limit, last => `${last.at.getTime()}.${last.auditId}`, auditRow);
     },
   );
@@ -57,11 +63,13 @@ export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     },
     (request, reply) => {
       const { format } = request.query;
+      const filter = readFilter(request.query);
+      if (!filter) return refuseFilter(request, reply);
       const write = format === 'csv' ? writeCsv : writeJson;
       return reply
         .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
         .header('Content-Disposition', `attachment; filename="audit.${format}"`)
-        .send(fileOf(deps, request, write(db, readFilter(request.query))));
+        .send(fileOf(deps, request, write(db, filter)));
     },
   );
 }

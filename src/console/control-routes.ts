@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
+import { parseDay } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { formatKopecks } from '../base/money.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
 import { findRun, listRuns, type Run, reconcileDay } from '../payments/index.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { ById, Day, pageOf, readDay, readNumber, Text } from './fields.ts';
+import { ById, Day, pageOf, readNumber, Text } from './fields.ts';
 import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
 import type { ReconciliationDetail, ReconciliationRow } from './shapes/controls.ts';
 
@@ -72,7 +73,7 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     '/reconciliations',
     { config: { needs: 'reconciliation.run' }, schema: { body: Body({ day: Day }) } },
     async (request, reply) => {
-      const day = readDay(request.body.day);
+      const day = parseDay(request.body.day);
       if (!day || day.getTime() > deps.clock.nowMs())
         return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
       if (isRunning)

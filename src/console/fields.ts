@@ -12,20 +12,6 @@ export const Instant = Type.String({
 export const Text = Type.String({ minLength: 1, maxLength: 256 });
 export const ById = Type.Object({ id: Type.String({ maxLength: 100 }) });
 
-/** A day that exists, at its beginning in UTC. */
-export function readDay(text: string): Date | undefined {
-  const start = new Date(`${text}T00:00:00Z`);
-  return start.toJSON()?.startsWith(text) ? start : undefined;
-}
-
-/** Later ones are slips of the pen, and ids of payments cannot tell them. */
-const endOfTime = Date.UTC(10_000, 0);
-
-export function readInstant(text: string | undefined): Date | undefined {
-  const at = text === undefined ? undefined : new Date(text);
-  return at && at.getTime() < endOfTime ? at : undefined;
-}
-
 /** A number of ours in an address; undefined for what is none. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);
 

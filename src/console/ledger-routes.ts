@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { parseId } from '../base/ids.ts';
+import { parseDay } from '../base/instants.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import {
   accountNames,
@@ -13,7 +14,7 @@ import {
 } from '../ledger/index.ts';
 import { findPartner } from '../partners/index.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { ById, Day, Mode, pageOf, readDay, readNumber } from './fields.ts';
+import { ById, Day, Mode, pageOf, readNumber } from './fields.ts';
 import { auditContextOf, fileOf, paging, refuse, typed } from './replies.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes/ledger.ts';
 
@@ -102,7 +103,7 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     async (request, reply) => {
       const { mode, format } = request.query;
       const partnerId = parseId('prt', request.params.id);
-      const day = readDay(request.query.day);
+      const day = parseDay(request.query.day);
       if (!partnerId || !(await findPartner(db, partnerId)))
         return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
       const statement = day && (await openStatement(db, deps.clock, { partnerId, mode }, day));

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../approvals/index.ts';
 import { parseId } from '../base/ids.ts';
+import { parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks } from '../base/money.ts';
 import { parseQrLink } from '../base/qr.ts';
@@ -17,7 +18,6 @@ import {
 import { deliveryHistory } from '../webhooks/index.ts';
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { readInstant } from './fields.ts';
 import { paymentRow, timelineOf } from './payment-rows.ts';
 import { auditContextOf, Body, paging, refuse, typed } from './replies.ts';
 import type { Page } from './shapes/common.ts';
@@ -173,8 +173,8 @@ function readFilter(
   const partnerId = read(query.partner_id, text => parseId('prt', text));
   const qrcId = read(query.qr, text => readCode(text, qrHosts));
   const amountKopecks = read(query.amount_rub, parseKopecks);
-  const createdFrom = read(query.created_after, readInstant);
-  const createdBefore = read(query.created_before, readInstant);
+  const createdFrom = read(query.created_after, parseInstant);
+  const createdBefore = read(query.created_before, parseInstant);
   if (!isReadable) return undefined;
   return {
     ...filter,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listRequests, readThresholds, submitThresholds } from '../approvals/index.ts';
+import { parseInstant } from '../base/instants.ts';
 import { formatKopecks, formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import {
   cancelMaintenance,
@@ -11,7 +12,7 @@ import {
 } from '../controls/index.ts';
 import { answer, requestRow } from './approvals.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { Instant, Rubles, readInstant, readNumber, Usdt } from './fields.ts';
+import { Instant, Rubles, readNumber, Usdt } from './fields.ts';
 import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
 import type { SettingsPage } from './shapes/settings.ts';
 
@@ -67,7 +68,7 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
     '/settings/maintenance/plan',
     { config: maintenance, schema: { body: Body({ from: Instant, until: Instant }) } },
     async (request, reply) => {
-      const [from, until] = [readInstant(request.body.from), readInstant(request.body.until)];
+      const [from, until] = [parseInstant(request.body.from), parseInstant(request.body.until)];
       if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'There is no such time.');
       const { outcome } = await planMaintenance(auditContextOf(deps, request), { from, until });
       return outcome === 'planned' ? done : refuse(request, reply, 400, outcome, refusals[outcome]);

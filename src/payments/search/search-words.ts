@@ -1,4 +1,5 @@
 import { parseId } from '../../base/ids.ts';
+import { parseDay } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
 import type { PaymentFilter } from './search.ts';
@@ -42,8 +43,8 @@ function meaningOf(word: string, qrHosts: readonly string[]): PaymentFilter | un
     case 'manual_review':
       return { status: 'processing', statusDetail: 'manual_review' };
   }
-  const day = /^\d{4}-\d\d-\d\d$/.test(word) ? Date.parse(`${word}T00:00:00Z`) : Number.NaN;
-  if (!Number.isNaN(day)) return { createdFrom: new Date(day), createdBefore: new Date(day + dayMs) };
+  const day = parseDay(word);
+  if (day) return { createdFrom: day, createdBefore: new Date(day.getTime() + dayMs) };
   // Without kopecks or a sign it may as well be somebody's number of an order.
   const sum = /^(\d+[.,]\d{1,2}|\d+)(₽|rub|руб\.?)?$/i.exec(word);
   const isSum = sum && (sum[2] !== undefined || /[.,]/.test(sum[1]!));

@@ -1,10 +1,11 @@
 export { listAttempts, pruneLog, resendEvent, resendFailed } from './admin/attempt-log.ts';
 export { type Certificate, certify } from './admin/check.ts';
 export { certificateObject, checkPartner } from './admin/check-partner.ts';
+export { countDeliveries } from './admin/delivery-counts.ts';
 export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.ts';
-export { countDeliveries, listWebhookStates } from './admin/state.ts';
 export {
   findWebhook,
+  listWebhookStates,
   readSecrets,
   reEnable,
   rotateSecret,
@@ -14,9 +15,10 @@ export {
 export { type Announced, envelope, eventHeaders, formatEventId, parseEventId } from './delivery/envelope.ts';
 export { listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
-export { sign, verifySignature } from './delivery/sign.ts';
+export { sign } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
 export { startDelivery } from './delivery/worker.ts';
 export { createNameLookup, hasPrivateAddress } from './http/dns.ts';
-export { createSender, type Verdict } from './http/send.ts';
+export type { Verdict } from './http/post.ts';
+export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { verifySignature } from '../../src/webhooks/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { verifySignature } from '../helpers/signature.ts';
 
 const { pool, url } = await createDatabase();
 const { address } = await startApi({ pool });

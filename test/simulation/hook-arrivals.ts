@@ -1,6 +1,7 @@
 import type { Id } from '../../src/base/ids.ts';
 import type { Mode } from '../../src/ledger/index.ts';
-import { envelope, listEvents, verifySignature } from '../../src/webhooks/index.ts';
+import { envelope, listEvents } from '../../src/webhooks/index.ts';
+import { verifySignature } from '../helpers/signature.ts';
 import { eventIdOf } from './hook-sending.ts';
 import type { Model } from './model.ts';
 import type { Sent } from './receivers.ts';

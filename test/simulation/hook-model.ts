@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { Verdict } from '../../src/webhooks/http/send.ts';
+import type { Verdict } from '../../src/webhooks/http/post.ts';
 import type { BookedAttempt, BookedDelivery, BookedEvent, BookedWebhook, HookBooks } from './hook-books.ts';
 import type { World } from './world.ts';
 

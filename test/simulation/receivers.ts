@@ -1,5 +1,6 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { SendError, Sender, Sending, Verdict } from '../../src/webhooks/http/send.ts';
+import type { SendError, Verdict } from '../../src/webhooks/http/post.ts';
+import type { Sender, WebhookRequest } from '../../src/webhooks/http/sender.ts';
 import type { Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
 
@@ -14,7 +15,7 @@ const busyShare = 0.03;
 export interface Sent {
   owner: string;
   partnerId: Id<'prt'>;
-  sending: Sending;
+  sending: WebhookRequest;
 }
 
 export interface ReceiversOptions {
@@ -73,7 +74,7 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
     return nowMs >= fromMs && nowMs < untilMs && random.chance(trouble) ? random.pick(manners) : 'takes';
   }
 
-  function send(owner: string, sending: Sending): Promise<Verdict> {
+  function send(owner: string, sending: WebhookRequest): Promise<Verdict> {
     const partnerId = options.partnerOf(sending.url);
     if (!partnerId) {
       world.violate('only addresses that partners gave are sent to', sending.url);

@@ -1,10 +1,10 @@
 import type { LookupAddress } from 'node:dns';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { createSender, type SenderOptions, type Sending } from '../../src/webhooks/http/send.ts';
+import { createSender, type SenderOptions, type WebhookRequest } from '../../src/webhooks/http/sender.ts';
 
 export const body = JSON.stringify({ id: 'evt_1', text: 'Кофейня' });
 export const headers = { 'content-type': 'application/json', 'x-service-event': 'payment.succeeded' };
-export const sendingTo = (url: string): Sending => ({ url, headers, body });
+export const sendingTo = (url: string): WebhookRequest => ({ url, headers, body });
 export const local = (port: number, path = '/hook?a=1') => sendingTo(`http://127.0.0.1:${port}${path}`);
 
 export function senderWith(options: Partial<SenderOptions> = {}) {

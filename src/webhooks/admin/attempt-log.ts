@@ -15,7 +15,7 @@ export interface Attempt {
   durationMs: number;
 }
 
-/** What came of the last attempts, newest first; of those before one of them, if it is named. */
+/** The last attempts, newest first; with `before`, those older than that attempt. */
 export async function listAttempts(
   db: Queryable,
   partnerId: Id<'prt'>,
@@ -36,7 +36,7 @@ export async function listAttempts(
 
 const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
 
-/** Sends an event again, delivered or not: one of this partner, or of anybody. */
+/** Sends an event again, delivered or not. With `ofPartner`, only if it is an event of this partner. */
 export function resendEvent(
   audit: AuditContext,
   eventId: bigint,
@@ -79,9 +79,9 @@ export function resendEvent(
   });
 }
 
-const resendAtOnce = 500;
+const resendBatchSize = 500;
 
-/** Sends again what was given up since then, to whomever; some at a time, so that nobody waits for a lock on all. */
+/** Sends again what was given up since then, for all partners; in batches, so that locks are held for a short time. */
 export async function resendFailed(
   audit: AuditContext,
   since: Date,
@@ -98,7 +98,7 @@ export async function resendFailed(
   for (;;) {
     const { rowCount } = await audit.pool.query(
       `UPDATE deliveries d ${resetTo('$2')}
-         FROM (SELECT partner_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendAtOnce} FOR UPDATE SKIP LOCKED) f
+         FROM (SELECT partner_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
         WHERE d.partner_id = f.partner_id AND d.event_id = f.event_id`,
       [since, until],
     );
@@ -115,7 +115,7 @@ export async function resendFailed(
 
 const keptDays = 30;
 
-/** Forgets attempts, given-up deliveries and notices that are older than thirty days. Returns how many rows that were. */
+/** Deletes attempts, given-up deliveries and notices older than thirty days. Returns how many rows. */
 export async function pruneLog(db: Queryable, clock: Clock): Promise<number> {
   const before = new Date(clock.nowMs() - keptDays * 86_400_000);
   const attempts = await pruneOlder(db, 'webhook_attempts', 'at', before);

@@ -1,7 +1,7 @@
 import type { Id } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Vault } from '../delivery/secret.ts';
-import type { Sender } from '../http/send.ts';
+import type { Sender } from '../http/sender.ts';
 import { type Certificate, certify } from './check.ts';
 import { findWebhook, readSecrets, reEnable } from './webhook.ts';
 
@@ -18,8 +18,8 @@ interface CheckDeps {
 const always = async () => true;
 
 /**
- * Asks a partner's receiver; if it takes valid events and sending was suspended, sending goes on. Receivers take their
- * time: `mayStillAct` is asked when they have answered, before anything is changed.
+ * Checks a partner's receiver. If it accepts valid events, a suspension ends. A check takes long, so `mayStillAct` is
+ * called after it, before anything changes.
  */
 export async function checkPartner(
   deps: CheckDeps,
@@ -40,7 +40,7 @@ export async function checkPartner(
   return { outcome: 'checked', certificate, reEnabled };
 }
 
-/** Whoever comes while a receiver is being asked gets that answer, and it is not asked twice. */
+/** Checks under way: a second caller gets the same result, so that the receiver is not asked twice. */
 const underWay = new Map<Id<'prt'>, Promise<Certificate | undefined>>();
 
 function askOnce(deps: CheckDeps, partnerId: Id<'prt'>): Promise<Certificate | undefined> {
@@ -62,7 +62,7 @@ async function askReceiver(
   return certify({ clock, sender }, { url: webhook.url, secrets });
 }
 
-/** For machines: what the command line answers. */
+/** As JSON, for the command line. */
 export const certificateObject = ({ results, canReceive, passed, tls }: Certificate, reEnabled: boolean) => ({
   can_receive: canReceive,
   passed,

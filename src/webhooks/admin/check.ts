@@ -3,9 +3,10 @@ import { newId } from '../../base/ids.ts';
 import type { Payment } from '../../payments/index.ts';
 import { type Event, envelope, eventHeaders } from '../delivery/envelope.ts';
 import { sign } from '../delivery/sign.ts';
-import type { Sender, Verdict } from '../http/send.ts';
+import type { Verdict } from '../http/post.ts';
+import type { Sender } from '../http/sender.ts';
 
-/** One question to a receiver, and what came of it. Never what it said: only whether that was right. */
+/** One question to a receiver and its result. The answer itself is not kept, only whether it was right. */
 export interface CheckResult {
   question: string;
   expected: 'accept' | 'refuse';
@@ -17,7 +18,7 @@ export interface CheckResult {
 
 export interface Certificate {
   results: CheckResult[];
-  /** A receiver that takes a valid event can be sent to; all the rest is about whom it trusts. */
+  /** It accepts a valid event, so events can be sent to it. The other questions are about what it must refuse. */
   canReceive: boolean;
   passed: boolean;
   tls: { protocol: string; validUntil: string } | null;
@@ -32,7 +33,7 @@ interface Question {
   body: string;
 }
 
-/** What a receiver must take, and what it must not. */
+/** What a receiver must accept, and what it must refuse. */
 function questionsOf(event: Event, secrets: string[], nowSec: number): Question[] {
   const body = envelope(event);
   const valid = sign(secrets, nowSec, body);
@@ -61,8 +62,8 @@ function questionsOf(event: Event, secrets: string[], nowSec: number): Question[
 }
 
 /**
- * Asks a receiver five things, one after the other, about a payment that does not exist. All are marked as a test by
- * the header `X-Service-Test` and the mode of the payment.
+ * Asks a receiver five questions, one after the other, about a payment that does not exist. All carry the header
+ * `X-Service-Test`, and the payment is in test mode.
  */
 export async function certify(
   { clock, sender }: { clock: Clock; sender: Sender },
@@ -80,7 +81,7 @@ export async function certify(
     const verdict = await sender.send({ url, headers, body });
     if (verdict.outcome === 'answered' && verdict.tls) tls = verdict.tls;
     results.push({ ...asked, ...resultOf(verdict, asked.expected) });
-    // Whoever cannot be reached need not be asked four times more.
+    // A receiver that cannot be reached is not asked the other questions.
     if (verdict.outcome === 'failed') break;
   }
   return {
@@ -98,7 +99,7 @@ function resultOf(verdict: Verdict, expected: CheckResult['expected']) {
     status,
     error: verdict.outcome === 'failed' ? verdict.error : null,
     durationMs: verdict.durationMs,
-    // Whoever breaks down has refused nothing.
+    // A 5xx is a failure of the receiver, not a refusal.
     passed: expected === 'accept' ? accepted : status !== null && status >= 400 && status < 500,
   };
 }

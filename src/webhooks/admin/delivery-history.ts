@@ -3,19 +3,19 @@ import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Attempt } from './attempt-log.ts';
 
-/** How the event of a payment fared. */
+/** The event of a payment with its delivery attempts. */
 export interface DeliveryHistory {
   eventId: bigint;
   at: Date;
-  /** The oldest first; of the last thirty days. */
+  /** Oldest first; those of the last thirty days. */
   attempts: Attempt[];
-  /** What is still to be sent, or was given up; null when it was delivered or nobody wants it. */
+  /** Still to be sent, or given up; null when it was delivered or the partner has no webhook. */
   delivery: { attempts: number; nextAt: Date; failedAt: Date | null } | null;
 }
 
-const mostAttempts = 100;
+const maxAttempts = 100;
 
-/** Undefined when the payment has not ended. */
+/** Undefined while the payment is processing. */
 export async function deliveryHistory(
   db: Queryable,
   { partnerId, mode, paymentId }: AccountKey & { paymentId: Id<'pay'> },
@@ -46,7 +46,7 @@ export async function deliveryHistory(
 async function attemptsOf(db: Queryable, partnerId: Id<'prt'>, eventId: bigint): Promise<Attempt[]> {
   const { rows } = await db.query<Attempt>({
     text: `SELECT event_id AS "eventId", attempt, at, status, error, duration_ms AS "durationMs"
-             FROM webhook_attempts WHERE event_id = $1 AND partner_id = $2 ORDER BY id LIMIT ${mostAttempts}`,
+             FROM webhook_attempts WHERE event_id = $1 AND partner_id = $2 ORDER BY id LIMIT ${maxAttempts}`,
     values: [eventId, uuidFromId(partnerId)],
   });
   return rows;

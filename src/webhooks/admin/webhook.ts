@@ -1,20 +1,21 @@
 import { endAlarms } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 
-/** Where a partner hears of its payments. */
+/** Where a partner receives the events of its payments. */
 export interface Webhook {
   partnerId: Id<'prt'>;
   url: string;
   state: 'active' | 'suspended';
   suspendedAt: Date | null;
-  /** The last attempt failed and took its time about it. */
+  /** The last attempt failed, and only after a long time. */
   hanging: boolean;
-  /** Events that wait to be sent, and those that were given up. */
+  /** Events still to be sent. */
   waiting: number;
+  /** Events whose attempts have all failed. */
   givenUp: number;
   oldSecretUntil: Date | null;
   changedAt: Date;
@@ -55,7 +56,21 @@ export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<
   );
 }
 
-/** Sets the address, which has been checked; the first time it makes a secret too. A suspension stays: a check ends it. */
+/** For those of these partners that have a webhook. */
+export async function listWebhookStates(
+  db: Queryable,
+  partners: Id<'prt'>[],
+): Promise<Map<Id<'prt'>, Webhook['state']>> {
+  const { rows } = await db.query<{ partner_id: string; suspended: boolean }>({
+    text: 'SELECT partner_id, suspended_at IS NOT NULL AS suspended FROM webhooks WHERE partner_id = ANY ($1)',
+    values: [partners.map(uuidFromId)],
+  });
+  return new Map(
+    rows.map(row => [idFromUuid('prt', row.partner_id), row.suspended ? 'suspended' : 'active']),
+  );
+}
+
+/** Sets a URL that has been checked; the first time it also makes a secret. A suspension stays: a check ends it. */
 export function setWebhook(
   audit: AuditContext,
   vault: Vault,
@@ -83,7 +98,7 @@ export function setWebhook(
 
 const overlapMs = 24 * 3_600_000;
 
-/** A new secret; the old one signs beside it for a day, so that the receiver can change over without a gap. */
+/** A new secret; for a day the old one signs as well, so that the receiver can change over without a gap. */
 export function rotateSecret(
   audit: AuditContext,
   vault: Vault,
@@ -92,7 +107,7 @@ export function rotateSecret(
 ): Promise<'rotated' | 'no_webhook' | 'overlap'> {
   return transaction(audit.pool, async tx => {
     const known = await findWebhook(tx, partnerId);
-    // A third one would end the first at once, for a receiver that may still rely on it.
+    // A third secret would end the first one at once, and the receiver may still use it.
     if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
       return 'overlap';
     const until = new Date(audit.clock.nowMs() + overlapMs);
@@ -139,7 +154,7 @@ export async function readSecrets(
   return rows[0] ? openSecrets(vault, partnerId, rows[0], nowMs) : [];
 }
 
-/** Sending goes on; what was kept goes out one after the other in the order of events, each with all its attempts. */
+/** Ends a suspension. The backlog goes out one by one in the order of events, each with the whole retry schedule. */
 export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re_enabled' | 'not_suspended'> {
   return transaction(audit.pool, async tx => {
     const at = instantOf(audit.clock);

@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { Sender, Verdict } from '../http/send.ts';
+import type { Verdict } from '../http/post.ts';
+import type { Sender } from '../http/sender.ts';
 import type { DueDelivery } from './due.ts';
 import { envelope, eventHeaders } from './envelope.ts';
 import type { AttemptResult } from './recorder.ts';

@@ -6,19 +6,19 @@ export type EventId = `evt_${string}`;
 
 export interface Event {
   eventId: bigint;
-  /** Finished: what its event says never changes. */
+  /** Finished, so its event never changes. */
   payment: Payment;
 }
 
 export const formatEventId = (eventId: bigint): EventId => `evt_${eventId}`;
 
-/** Reads what somebody typed or sent; undefined for what this service could not have issued. */
+/** Undefined for a text that is no event id of this service. */
 export function parseEventId(text: string): bigint | undefined {
   const digits = /^evt_([1-9]\d{0,17})$/.exec(text)?.[1];
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** As much of an event as its headers tell. */
+/** The part of an event that its headers need. */
 export interface Announced {
   eventId: bigint;
   payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
@@ -26,7 +26,6 @@ export interface Announced {
 
 const eventKind = ({ payment }: Announced) => `payment.${payment.status}`;
 
-/** What goes with the bytes, whoever sends them. */
 export const eventHeaders = (event: Announced, signature: string) => ({
   'content-type': 'application/json',
   'x-service-event': eventKind(event),
@@ -35,7 +34,7 @@ export const eventHeaders = (event: Announced, signature: string) => ({
   'x-service-signature': signature,
 });
 
-/** The bytes that are sent, and that the feed shows: `data` is what the API answers about the payment. */
+/** The body of a webhook, and an item of the feed: `data` is the payment as the API answers it. */
 export function envelope(event: Event): string {
   const { eventId, payment } = event;
   const head = JSON.stringify({
@@ -46,7 +45,7 @@ export function envelope(event: Event): string {
   return `${head.slice(0, -1)},"data":${paymentObject(payment)}}`;
 }
 
-/** The same for every attempt at an event, also when it is sent again much later; so it follows from the event. */
+/** Derived from the event, so that it is the same for every attempt, also when it is sent again much later. */
 function deliveryId({ eventId, payment }: Announced): Id<'whd'> {
   const bytes = hash('sha256', `delivery ${eventId}`, 'buffer').subarray(0, 16);
   bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);

@@ -9,7 +9,7 @@ export interface EventPage {
   hasMore: boolean;
 }
 
-/** Oldest first. Numbers of one partner and mode are in the order of commit: what comes after one was committed after it. */
+/** Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit. */
 export async function listEvents(
   db: Queryable,
   { partnerId, mode }: AccountKey,

@@ -4,17 +4,17 @@ import { deriveKey } from '../../db/secret-key.ts';
 
 export const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`;
 
-/** Keeps secrets sealed under a key of its own, each bound to its partner. */
+/** Encrypts webhook secrets under a key of its own, each bound to its partner. */
 export interface Vault {
   seal(secret: string, partner: string): Buffer;
   open(sealed: Buffer, partner: string): string;
 }
 
-const mostOpened = 10_000;
+const maxOpened = 10_000;
 
 export function createVault(secretKey: string): Vault {
   const key = deriveKey(secretKey, 'webhook secrets');
-  // Opening costs more than signing, and the same few are opened over and over.
+  // Decrypting costs more than signing, and the same few secrets are needed again and again.
   const opened = new Map<string, string>();
   return {
     seal: (secret, partner) => seal(key, Buffer.from(secret), partner),
@@ -23,7 +23,7 @@ export function createVault(secretKey: string): Vault {
       const known = opened.get(name);
       if (known !== undefined) return known;
       const secret = unseal(key, sealed, partner).toString('utf8');
-      if (opened.size >= mostOpened) opened.clear();
+      if (opened.size >= maxOpened) opened.clear();
       opened.set(name, secret);
       return secret;
     },

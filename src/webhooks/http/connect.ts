@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 
-/** Why there is no connection. `busy` is our own lack of sockets: the receiver was not even asked. */
+/** Why there is no connection. `busy`: this machine has no sockets left, the receiver was not contacted. */
 export type ConnectFault = 'blocked_address' | 'dns' | 'refused' | 'closed' | 'timeout' | 'tls' | 'busy';
 
 export class ConnectError extends Error {
@@ -15,23 +15,23 @@ export class ConnectError extends Error {
 }
 
 export interface ConnectorOptions {
-  /** Which IP addresses may be connected to. */
+  /** The SSRF guard: which IP addresses may be connected to. */
   isAllowed(ip: string): boolean;
   /** All addresses of a name. */
   lookup(hostname: string): Promise<LookupAddress[]>;
   /** For the name, the connection and the TLS handshake together. */
   timeoutMs: number;
-  /** Trusted instead of the certificate authorities that Node knows. */
+  /** Trusted instead of Node's certificate authorities. */
   ca?: string;
 }
 
-/** Connects to allowed addresses only, and over TLS only to who can prove the name. */
+/** Connects to allowed addresses only; over TLS, only if the certificate is valid for the name. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { isAllowed, lookup, timeoutMs, ca } = options;
 
   /**
-   * Node connects to what this answers and asks nobody else, so what was checked is what is connected to. One bad
-   * address among good ones is enough to refuse: which of them would be taken is not ours to say.
+   * Node connects to the addresses that this returns and looks nothing up itself, so what was checked is what is
+   * connected to (no DNS rebinding). One forbidden address among good ones is enough to refuse: Node chooses.
    */
   const lookupAllowed: LookupFunction = (hostname, _options, callback) => {
     lookup(hostname).then(
@@ -47,18 +47,18 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: lookupAllowed,
-    // Tries the addresses that the lookup answered one after another; without it, the lookup may answer only one.
+    // Tries all addresses of the lookup one after another; without it, the lookup may return only one.
     autoSelectFamily: true,
     allowH2: false,
-    // Every connection proves the name anew: a resumed session would show no certificate.
+    // No session resumption: a resumed session shows no certificate.
     maxCachedSessions: 0,
-    // Said here, no environment variable can switch it off.
+    // Set here, so that no environment variable can switch it off.
     rejectUnauthorized: true,
     ...(ca ? { ca } : {}),
   } as buildConnector.BuildOptions);
 
   return (target, callback) => {
-    // For an IP address no lookup is asked.
+    // For an IP address Node calls no lookup.
     if (isIP(target.hostname) && !isAllowed(target.hostname)) {
       queueMicrotask(() => callback(new ConnectError('blocked_address'), null));
       return;
@@ -69,7 +69,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       } else if (isAllowed(socket.remoteAddress ?? '')) {
         callback(null, socket);
       } else {
-        // Not to be reached as long as the two checks above hold: what is sent relies on more than one line.
+        // Unreachable as long as the two checks above work: defence in depth.
         socket.destroy();
         callback(new ConnectError('blocked_address'), null);
       }
@@ -94,13 +94,13 @@ const faults: Record<string, ConnectFault> = {
 
 function faultOf(error: Error, protocol: string): ConnectFault {
   if (error instanceof ConnectError) return error.fault;
-  // What is wrong with a certificate or a handshake has dozens of names; all that is not the network's is TLS.
+  // Errors of certificates and handshakes have dozens of codes: every code that is not the network's counts as TLS.
   return faults[(error as NodeJS.ErrnoException).code ?? ''] ?? (protocol === 'https:' ? 'tls' : 'refused');
 }
 
 export interface TlsFacts {
   protocol: string;
-  /** When the receiver's certificate ends. */
+  /** When the receiver's certificate expires. */
   validUntil: string;
 }
 

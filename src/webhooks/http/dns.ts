@@ -3,12 +3,12 @@ import { isPublicAddress } from './ssrf-guard.ts';
 
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>;
 
-/** As this machine would: with its hosts file and its own names, for local work. */
+/** With the hosts file and local names of this machine; for development. */
 export const lookUpLocally: Lookup = hostname => dns.lookup(hostname, { all: true });
 
 /**
- * Asks the name servers over sockets of its own. The machine's own way uses a few threads that all lookups share: two
- * receivers whose name servers are silent would hold up the names of all others.
+ * Asks the name servers over its own sockets. `dns.lookup` would use libuv's few threads, which all lookups share: two
+ * receivers with silent name servers would delay everybody else.
  */
 export function createNameLookup(servers?: string[]): Lookup {
   const resolver = new dns.Resolver({ timeout: 3_000, tries: 2 });
@@ -28,8 +28,8 @@ const addressesOf = (answer: PromiseSettledResult<string[]>) =>
   answer.status === 'fulfilled' ? answer.value : [];
 
 /**
- * Whether a name is known to lead inside by now. A name without an address is not held against it: whoever saves it may
- * be about to make one, and every connection is checked again.
+ * SSRF guard when a URL is saved: whether its name has a private address now. A name without an address passes, since
+ * it may get one later and every connection is checked again.
  */
 export async function hasPrivateAddress(hostname: string, lookup: Lookup): Promise<boolean> {
   const addresses = await lookup(hostname).catch(() => []);

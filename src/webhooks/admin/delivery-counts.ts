@@ -1,0 +1,21 @@
+import type { Queryable } from '../../db/pool.ts';
+
+export interface DeliveryCounts {
+  /** Not delivered yet. */
+  waiting: number;
+  /** Of these, those with at least one failed attempt. */
+  failing: number;
+  givenUp: number;
+  suspendedPartners: number;
+}
+
+export async function countDeliveries(db: Queryable): Promise<DeliveryCounts> {
+  const { rows } = await db.query<DeliveryCounts>({
+    text: `SELECT count(*) FILTER (WHERE failed_at IS NULL)::int AS waiting,
+                  count(*) FILTER (WHERE failed_at IS NULL AND attempts > 0)::int AS failing,
+                  count(failed_at)::int AS "givenUp",
+                  (SELECT count(*)::int FROM webhooks WHERE suspended_at IS NOT NULL) AS "suspendedPartners"
+             FROM deliveries`,
+  });
+  return rows[0]!;
+}

@@ -1,0 +1,132 @@
+import { type Dispatcher, errors } from 'undici';
+import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
+import type { Receiver } from './receiver.ts';
+
+/**
+ * `busy`: all connections to the receiver were taken for the whole time, or this machine had none left; nothing was
+ * sent, and the receiver is not to blame. `bad_answer`: the answer was not HTTP. `closed`: there was no answer.
+ */
+export type SendError = ConnectFault | 'bad_answer';
+
+export type Verdict =
+  | { outcome: 'answered'; status: number; durationMs: number; tls?: TlsFacts }
+  | { outcome: 'failed'; error: SendError; durationMs: number };
+
+export interface PostRequest {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** So much of an answer's body is read and ignored to keep the connection; with more it is cheaper to close it. */
+const maxIgnoredBytes = 1024;
+
+const notNeeded = new Error('the rest of the answer is not needed');
+
+/** A request and its answer. */
+interface Exchange {
+  receiver: Receiver;
+  startedAt: number;
+  /** Set while the request has a connection. */
+  controller: Dispatcher.DispatchController | undefined;
+  /** The outcome is known; the connection may still be busy with the rest of the answer. */
+  isOver: boolean;
+  resolve(verdict: Verdict): void;
+}
+
+/** Sends one request as soon as the receiver has a free connection. */
+export function post(
+  receiver: Receiver,
+  { path, headers, body }: PostRequest,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
+): Promise<Verdict> {
+  const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+  const startedAt = performance.now();
+  const exchange: Exchange = { receiver, startedAt, controller: undefined, isOver: false, resolve };
+
+  // Armed until the last byte of the answer, so that it ends an endless body, too.
+  const timer = setTimeout(() => {
+    fail(exchange, leaveQueue() ? 'busy' : 'timeout');
+    hangUp(exchange);
+  }, timeoutMs);
+
+  function onAbort(): void {
+    exchange.isOver = true;
+    reject(signal?.reason);
+    leaveQueue();
+    hangUp(exchange);
+  }
+  signal?.addEventListener('abort', onAbort);
+
+  function disarm(): void {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+
+  function leaveQueue(): boolean {
+    const wasWaiting = receiver.dequeue(start);
+    if (wasWaiting) disarm();
+    return wasWaiting;
+  }
+
+  function finish(): void {
+    disarm();
+    receiver.finish();
+  }
+
+  function start(): void {
+    // The receiver has its full time, however long the request waited in our queue.
+    exchange.startedAt = performance.now();
+    timer.refresh();
+    receiver.pool.dispatch({ path, method: 'POST', headers, body }, answerHandler(exchange, finish));
+  }
+
+  receiver.enqueue(start);
+  return promise;
+}
+
+function answerHandler(exchange: Exchange, finish: () => void): Dispatcher.DispatchHandler {
+  let hasBegun = false;
+  let ignoredBytes = 0;
+  return {
+    onRequestStart: controller => {
+      if (exchange.isOver) throw notNeeded;
+      exchange.controller = controller;
+    },
+    onResponseStarted: () => {
+      hasBegun = true;
+    },
+    onResponseStart: (_controller, status, { 'content-length': length }) => {
+      if (status < 200) return;
+      exchange.isOver = true;
+      const { tls } = exchange.receiver;
+      const verdict = { outcome: 'answered', status, durationMs: durationMs(exchange) } as const;
+      exchange.resolve(tls ? { ...verdict, tls } : verdict);
+      if (Number(length) > maxIgnoredBytes) hangUp(exchange);
+    },
+    onResponseData: (_controller, chunk) => {
+      ignoredBytes += chunk.length;
+      if (ignoredBytes > maxIgnoredBytes) hangUp(exchange);
+    },
+    onResponseEnd: finish,
+    onResponseError: (_controller, error) => {
+      fail(exchange, faultOf(error, hasBegun));
+      finish();
+    },
+  };
+}
+
+const durationMs = ({ startedAt }: Exchange) => Math.round(performance.now() - startedAt);
+
+function fail(exchange: Exchange, error: SendError): void {
+  exchange.isOver = true;
+  exchange.resolve({ outcome: 'failed', error, durationMs: durationMs(exchange) });
+}
+
+/** Without a controller the request has no connection yet; `onRequestStart` rejects it when it gets one. */
+const hangUp = ({ controller }: Exchange) => controller?.abort(notNeeded);
+
+function faultOf(error: Error, hasBegun: boolean): SendError {
+  if (error instanceof ConnectError) return error.fault;
+  return hasBegun || error instanceof errors.HTTPParserError ? 'bad_answer' : 'closed';
+}

@@ -1,0 +1,86 @@
+import { validateHeaderValue } from 'node:http';
+import { createConnector } from './connect.ts';
+import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
+import { post, type Verdict } from './post.ts';
+import type { Receiver } from './receiver.ts';
+import { createReceivers } from './receivers.ts';
+import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
+
+export interface WebhookRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface SenderOptions {
+  /** Disables the SSRF guard (development only). */
+  allowPrivate: boolean;
+  /** From looking up the name to the last header of the answer; also the longest wait for a free connection before. */
+  timeoutMs?: number;
+  lookup?: Lookup;
+  /** Trusted instead of Node's certificate authorities. */
+  ca?: string;
+  /** Many partners may share a host. That one of them does not use up its sockets is up to the delivery slots. */
+  maxSocketsPerHost?: number;
+  /** Over all hosts; above it, idle connections are closed. */
+  maxSockets?: number;
+}
+
+export interface Sender {
+  /** Rejects only if it is aborted, the sender is closed, or the request is not valid HTTP. */
+  send(request: WebhookRequest, signal?: AbortSignal): Promise<Verdict>;
+  /** Waits for the requests under way. */
+  close(): Promise<void>;
+  /** How many hosts are kept in memory. */
+  readonly hosts: number;
+}
+
+/** Sends to URLs that partners chose: through the SSRF guard, with any kind of answer, and never waiting long. */
+export function createSender(options: SenderOptions): Sender {
+  const { allowPrivate, timeoutMs = 10_000, ca } = options;
+  const lookup = options.lookup ?? (allowPrivate ? lookUpLocally : createNameLookup());
+  const { maxSocketsPerHost = 1024, maxSockets = 1024 } = options;
+  const isAllowed = allowPrivate ? () => true : isPublicAddress;
+  const connect = createConnector({ isAllowed, lookup, timeoutMs, ...(ca ? { ca } : {}) });
+  const receivers = createReceivers({ connect, maxSocketsPerHost, maxSockets });
+  let underWay = 0;
+  let isClosed = false;
+  const idle = Promise.withResolvers<void>();
+
+  /** The URL was checked when it was saved, but perhaps under other settings. */
+  function receiverAt(origin: string): Receiver | undefined {
+    const known = receivers.find(origin);
+    if (known || checkWebhookUrl(origin, { allowPrivate }).outcome === 'refused') return known;
+    return receivers.add(origin);
+  }
+
+  async function send(request: WebhookRequest, signal?: AbortSignal): Promise<Verdict> {
+    if (isClosed) throw new Error('The sender is closed.');
+    signal?.throwIfAborted();
+    // Undici would lose the connection that it has chosen before it refuses a header.
+    for (const name in request.headers) validateHeaderValue(name, request.headers[name]!);
+    const { origin, pathname, search } = new URL(request.url);
+    const receiver = receiverAt(origin);
+    if (!receiver) return { outcome: 'failed', error: 'blocked_address', durationMs: 0 };
+    underWay++;
+    try {
+      return await post(receiver, { ...request, path: pathname + search }, { timeoutMs, signal });
+    } finally {
+      underWay--;
+      if (isClosed && underWay === 0) idle.resolve();
+    }
+  }
+
+  return {
+    send,
+    close: async () => {
+      isClosed = true;
+      if (underWay === 0) idle.resolve();
+      await idle.promise;
+      await receivers.destroy();
+    },
+    get hosts() {
+      return receivers.size;
+    },
+  };
+}

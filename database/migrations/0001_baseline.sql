@@ -163,7 +163,6 @@ CREATE TABLE accounts (
   entry_count bigint NOT NULL DEFAULT 0,
   -- No entry gets an earlier time than this: the time of the last entry, or the end of the last day that was closed.
   last_entry_at timestamptz NOT NULL DEFAULT '-infinity',
-  unordered_entries bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (partner_id, mode),
   CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),
   CONSTRAINT accounts_sum_to_zero CHECK (topup + treasury + available + held + settled = 0)

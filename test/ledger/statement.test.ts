@@ -210,27 +210,6 @@ describe('a statement', () => {
       'are not the closing of topup',
     );
   });
-
-  test('finds the days of entries that were written before times were kept in order', async () => {
-    const clock = manualClock(`${firstDay}T10:00:00Z`);
-    const partnerId = await play(clock, [
-      { wait: 0, kind: 'credit', amount: 5n },
-      { wait: 14, kind: 'credit', amount: 5n },
-      { wait: 0, kind: 'credit', amount: 5n },
-    ]);
-    await pool.query('ALTER TABLE entries DISABLE TRIGGER USER');
-    const which = `WHERE partner_id = '${uuidFromId(partnerId)}' AND mode = 'live'`;
-    await pool.query(`UPDATE accounts SET unordered_entries = 3 ${which}`);
-    await pool.query(`UPDATE entries SET created_at = '${firstDay}T23:59:59.999Z' ${which} AND entry_no = 3`);
-    clock.advance(dayMs);
-    const numbers = async (day: number) =>
-      (await read(clock, partnerId, new Date(Date.parse(firstDay) + day * dayMs))).entries.map(
-        ({ entry_no }) => entry_no,
-      );
-    expect([await numbers(0), await numbers(1)]).toEqual([['1'], ['2', '3']]);
-    await credit(pool, clock, [{ partnerId, mode: live, reference: 'new', microUsdt: 1n }]);
-    expect([await numbers(0), await numbers(1), await numbers(2)]).toEqual([['1'], ['2', '3'], ['4']]);
-  });
 });
 
 test('a day in a hundred thousand entries is found at once', async () => {

@@ -49,7 +49,6 @@ CREATE TABLE accounts (
   settled bigint NOT NULL DEFAULT 0,
   entry_count bigint NOT NULL DEFAULT 0,
   last_entry_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
-  unordered_entries bigint NOT NULL DEFAULT 0,
   CONSTRAINT accounts_pkey PRIMARY KEY (partner_id, mode),
   CONSTRAINT accounts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),
@@ -66,12 +65,12 @@ CREATE TABLE alarms (
   times integer NOT NULL DEFAULT 1,
   cleared_at timestamp with time zone,
   cleared_by text,
-  told_at timestamp with time zone,
+  sent_at timestamp with time zone,
   CONSTRAINT alarms_pkey PRIMARY KEY (id),
   CONSTRAINT alarms_are_cleared_by_somebody CHECK ((cleared_at IS NULL) = (cleared_by IS NULL))
 );
 CREATE UNIQUE INDEX alarms_open_once ON alarms USING btree (kind, subject) WHERE cleared_at IS NULL;
-CREATE INDEX alarms_untold ON alarms USING btree (id) WHERE told_at IS NULL;
+CREATE INDEX alarms_unsent ON alarms USING btree (id) WHERE sent_at IS NULL;
 
 CREATE TABLE api_keys (
   id text NOT NULL,
@@ -364,12 +363,12 @@ CREATE TABLE partner_notices (
   kind text NOT NULL,
   details jsonb NOT NULL,
   at timestamp with time zone NOT NULL,
-  told_at timestamp with time zone,
+  sent_at timestamp with time zone,
   CONSTRAINT partner_notices_pkey PRIMARY KEY (id)
 );
 CREATE INDEX partner_notices_by_time ON partner_notices USING brin (at);
-CREATE INDEX partner_notices_told ON partner_notices USING btree (told_at) WHERE told_at IS NOT NULL;
-CREATE INDEX partner_notices_untold ON partner_notices USING btree (id) WHERE told_at IS NULL;
+CREATE INDEX partner_notices_sent ON partner_notices USING btree (sent_at) WHERE sent_at IS NOT NULL;
+CREATE INDEX partner_notices_unsent ON partner_notices USING btree (id) WHERE sent_at IS NULL;
 
 CREATE TABLE partners (
   id uuid NOT NULL,
@@ -522,7 +521,7 @@ CREATE TABLE service (
   maintenance boolean NOT NULL DEFAULT false,
   secret_key_fingerprint text,
   reconciled_at timestamp with time zone,
-  rate_told_stale boolean NOT NULL DEFAULT false,
+  rate_stale_notified boolean NOT NULL DEFAULT false,
   resolve_alone_kopecks bigint NOT NULL DEFAULT 1000000,
   credit_alone_micro_usdt bigint NOT NULL DEFAULT 1000000000,
   thresholds_version integer NOT NULL DEFAULT 1,

@@ -42,7 +42,7 @@ BEGIN
      WHERE d.partner_id = a.partner_id AND d.event_id = a.event_id AND NOT a.delivered
        AND d.attempts = a.attempt - 1 AND d.failed_at IS NULL
     RETURNING d.partner_id, d.event_id, d.failed_at
-  ), told AS (
+  ), notices AS (
     INSERT INTO partner_notices (partner_id, kind, details, at)
       SELECT f.partner_id, 'delivery_failed', jsonb_build_object('event_id', f.event_id), f.failed_at
         FROM failed f WHERE f.failed_at IS NOT NULL
@@ -70,7 +70,7 @@ BEGIN
          SET hanging = v.hanging, given_up = v.in_a_row,
              suspended_at = CASE WHEN v.suspends THEN v.at ELSE w.suspended_at END
         FROM verdicts v WHERE w.partner_id = v.partner_id
-    ), told AS (
+    ), notices AS (
       INSERT INTO partner_notices (partner_id, kind, details, at)
         SELECT v.partner_id, 'sending_suspended', '{}', v.at FROM verdicts v WHERE v.suspends
     ), alarmed AS (

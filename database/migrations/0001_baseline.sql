@@ -19,7 +19,7 @@ CREATE TABLE service (
   -- When the last scheduled reconciliation ran.
   reconciled_at timestamptz,
   -- Partners have been notified that the rate is stale, and not yet that it is fresh again.
-  rate_told_stale boolean NOT NULL DEFAULT false,
+  rate_stale_notified boolean NOT NULL DEFAULT false,
   -- Four-eyes approval: above these amounts an action needs a second operator.
   resolve_alone_kopecks bigint NOT NULL DEFAULT 1000000 CHECK (resolve_alone_kopecks >= 0),
   credit_alone_micro_usdt bigint NOT NULL DEFAULT 1000000000 CHECK (credit_alone_micro_usdt >= 0),
@@ -80,11 +80,11 @@ CREATE TABLE alarms (
   cleared_at timestamptz,
   cleared_by text,
   -- When it was sent to the staff chat: once per alarm.
-  told_at timestamptz,
+  sent_at timestamptz,
   CONSTRAINT alarms_are_cleared_by_somebody CHECK ((cleared_at IS NULL) = (cleared_by IS NULL))
 );
 CREATE UNIQUE INDEX alarms_open_once ON alarms (kind, subject) WHERE cleared_at IS NULL;
-CREATE INDEX alarms_untold ON alarms (id) WHERE told_at IS NULL;
+CREATE INDEX alarms_unsent ON alarms (id) WHERE sent_at IS NULL;
 
 
 -- Partners and access
@@ -487,11 +487,11 @@ CREATE TABLE partner_notices (
   kind text NOT NULL,
   details jsonb NOT NULL,
   at timestamptz NOT NULL,
-  told_at timestamptz
+  sent_at timestamptz
 );
-CREATE INDEX partner_notices_untold ON partner_notices (id) WHERE told_at IS NULL;
+CREATE INDEX partner_notices_unsent ON partner_notices (id) WHERE sent_at IS NULL;
 -- A notice of a kind that was sent recently waits and is sent together with others.
-CREATE INDEX partner_notices_told ON partner_notices (told_at) WHERE told_at IS NOT NULL;
+CREATE INDEX partner_notices_sent ON partner_notices (sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX partner_notices_by_time ON partner_notices USING brin (at);
 
 -- A person who wrote to the bot. The Telegram id is the only identity.

@@ -59,7 +59,7 @@ export async function listAlarms(db: Queryable, options: { cleared: boolean }): 
 /** Alarms of which staff has not been notified yet; they count as notified from now on. */
 export async function takeNewAlarms(tx: Queryable, clock: Clock): Promise<StoredAlarm[]> {
   const { rows } = await tx.query<AlarmColumns>({
-    text: `UPDATE alarms SET told_at = $1 WHERE told_at IS NULL RETURNING ${columns}`,
+    text: `UPDATE alarms SET sent_at = $1 WHERE sent_at IS NULL RETURNING ${columns}`,
     values: [instantOf(clock)],
   });
   return rows.map(fromColumns);

@@ -41,7 +41,7 @@ async function partnerWith(role: MemberRole, name: string) {
   const left = async () =>
     (
       await pool.query(
-        `SELECT (SELECT count(*) FROM partner_notices WHERE partner_id = $1 AND told_at IS NULL)::int
+        `SELECT (SELECT count(*) FROM partner_notices WHERE partner_id = $1 AND sent_at IS NULL)::int
               + (SELECT count(*) FROM chat_jobs WHERE chat_id = $2 AND task->>'do' = 'tell')::int AS count`,
         [uuidFromId(partnerId), userId],
       )

@@ -34,7 +34,7 @@ const untilAllIsTold = () =>
     .poll(async () => {
       const { rows } = await pool.query(
         `SELECT (SELECT count(*) FROM chat_jobs WHERE task->>'do' <> 'delete')::int
-              + (SELECT count(*) FROM partner_notices WHERE told_at IS NULL)::int AS left`,
+              + (SELECT count(*) FROM partner_notices WHERE sent_at IS NULL)::int AS left`,
       );
       return rows[0].left;
     })
@@ -170,7 +170,7 @@ test('a payment that takes long, and its end', async () => {
   expect(json.status).toBe('processing');
   clock.advance(11 * 60_000);
   await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB takes long`), 10_000);
-  await pool.query('UPDATE open_payments SET owner = NULL');
+  await pool.query('UPDATE open_payments SET lease_holder = NULL');
   expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });

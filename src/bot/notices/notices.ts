@@ -16,11 +16,11 @@ interface Pile {
 
 /** What is new, by partner and kind, unless that partner has just been told of that kind. */
 const newPiles = `
-  WITH just_told AS MATERIALIZED (SELECT DISTINCT partner_id, kind FROM partner_notices WHERE told_at > $1),
+  WITH just_sent AS MATERIALIZED (SELECT DISTINCT partner_id, kind FROM partner_notices WHERE sent_at > $1),
        piles AS MATERIALIZED (
-         SELECT partner_id, kind, max(id) AS "upTo" FROM partner_notices WHERE told_at IS NULL GROUP BY partner_id, kind)
+         SELECT partner_id, kind, max(id) AS "upTo" FROM partner_notices WHERE sent_at IS NULL GROUP BY partner_id, kind)
   SELECT * FROM piles p
-   WHERE NOT EXISTS (SELECT FROM just_told t
+   WHERE NOT EXISTS (SELECT FROM just_sent t
                       WHERE t.partner_id IS NOT DISTINCT FROM p.partner_id AND t.kind = p.kind)`;
 
 /** Turns what partners are to be told into messages to their people. A flood becomes one message a minute. */
@@ -36,8 +36,8 @@ async function distribute(tx: Queryable, clock: Clock, { partner_id, kind, upTo 
   // What is told is what was marked: one with a smaller number may have been committed meanwhile.
   const { rows: told } = await tx.query<{ count: number; details: NoticeDetails }>({
     text: `WITH told AS (
-             UPDATE partner_notices SET told_at = $4
-              WHERE told_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3
+             UPDATE partner_notices SET sent_at = $4
+              WHERE sent_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3
              RETURNING id, details)
            SELECT count(*)::int AS count, (array_agg(details ORDER BY id DESC))[1] AS details FROM told`,
     values: [partner_id, kind, upTo, instantOf(clock)],

@@ -89,7 +89,7 @@ async function watchRate(tx: Queryable, { clock, rateMaxAgeSec }: WatchDeps): Pr
   if (!rate) return;
   const stale = isStale(rate, clock, rateMaxAgeSec);
   const { rowCount } = await tx.query({
-    text: 'UPDATE service SET rate_told_stale = $1 WHERE rate_told_stale <> $1',
+    text: 'UPDATE service SET rate_stale_notified = $1 WHERE rate_stale_notified <> $1',
     values: [stale],
   });
   if (rowCount) await writeNotice(tx, clock, null, stale ? 'rate_stale' : 'rate_fresh');

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { isDatabaseFailing } from '../db/pool.ts';
-import { accessRoutes } from './access-routes.ts';
-import { auditRoutes } from './audit-routes.ts';
-import { connectionRoutes } from './connection-routes.ts';
-import { controlRoutes } from './control-routes.ts';
+import { operatorRoutes } from './access/operator-routes.ts';
+import { sessionRoutes } from './access/session-routes.ts';
+import { accessRoutes } from './access/sign-in-routes.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { controlRoutes } from './controls/routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
-import { ledgerRoutes } from './ledger-routes.ts';
-import { operatorRoutes } from './operator-routes.ts';
-import { overviewRoutes } from './overview-routes.ts';
-import { builtPages, pageRoutes, protect } from './pages.ts';
-import { partnerRoutes } from './partner-routes.ts';
-import { paymentRoutes } from './payment-routes.ts';
-import { rateRoutes } from './rate-routes.ts';
+import { ledgerRoutes } from './ledger/routes.ts';
+import { overviewRoutes } from './overview/routes.ts';
+import { connectionRoutes } from './partners/connection-routes.ts';
+import { partnerRoutes } from './partners/routes.ts';
+import { reviewRoutes } from './payments/review-routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
+import { rateRoutes } from './rates/routes.ts';
 import { refuse } from './replies.ts';
-import { reviewRoutes } from './review-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
-import { settingsRoutes } from './settings-routes.ts';
+import { settingsRoutes } from './settings/routes.ts';
+import { builtPages, pageRoutes, protect } from './static-files.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 

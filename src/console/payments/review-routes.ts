@@ -7,17 +7,17 @@ import {
   type Operator,
   refuseRequest,
   withdrawRequest,
-} from '../approvals/index.ts';
-import { type Id, parseId } from '../base/ids.ts';
-import type { AuditContext } from '../db/audit.ts';
-import { listReview } from '../payments/index.ts';
-import { answer, requestRow } from './approvals.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { paymentRow } from './payment-rows.ts';
-import { auditContextOf, paging, refuse, typed } from './replies.ts';
-import type { RequestRow } from './shapes/approvals.ts';
-import type { Page } from './shapes/common.ts';
-import type { ReviewRow } from './shapes/payments.ts';
+} from '../../approvals/index.ts';
+import { type Id, parseId } from '../../base/ids.ts';
+import type { AuditContext } from '../../db/audit.ts';
+import { listReview } from '../../payments/index.ts';
+import { answer, requestRow } from '../approval-replies.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { auditContextOf, paging, refuse, typed } from '../replies.ts';
+import type { RequestRow } from '../shapes/approvals.ts';
+import type { Page } from '../shapes/common.ts';
+import type { ReviewRow } from '../shapes/payments.ts';
+import { paymentRow } from './rows.ts';
 
 const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
 const ById = Type.Object({ id: Type.String() });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { type Id, parseId } from '../base/ids.ts';
-import type { AuditContext } from '../db/audit.ts';
+import { type Id, parseId } from '../../base/ids.ts';
+import type { AuditContext } from '../../db/audit.ts';
 import {
   type Changed,
   createOperator,
@@ -18,10 +18,10 @@ import {
   setOperatorRole,
   setupUrl,
   signOutOperator,
-} from '../operators/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
-import type { Invitation, OperatorRow, SessionRow } from './shapes/access.ts';
+} from '../../operators/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { auditContextOf, Body, done, refuse, typed } from '../replies.ts';
+import type { Invitation, OperatorRow, SessionRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';
 const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { endSession, idleEndOf, listPermissions, type SignedIn } from '../operators/index.ts';
-import { readSessionToken, takeSessionToken } from './cookie.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { csrfTokenOf, findVisitor } from './guard.ts';
-import { auditContextOf, done } from './replies.ts';
-import type { Entrance, Session } from './shapes/access.ts';
+import { endSession, idleEndOf, listPermissions, type SignedIn } from '../../operators/index.ts';
+import { readSessionToken, takeSessionToken } from '../cookie.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { csrfTokenOf, findVisitor } from '../guard.ts';
+import { auditContextOf, done } from '../replies.ts';
+import type { Entrance, Session } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
   const { operatorId, name, role, endsAt } = signedIn;

@@ -1,9 +1,9 @@
-import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
-import type { PastChange } from '../db/audit.ts';
-import type { FoundPayment, TimelineEvent } from '../payments/index.ts';
-import { type DeliveryHistory, formatEventId } from '../webhooks/index.ts';
-import type { PaymentStatus } from './shapes/common.ts';
-import type { PaymentRow, TimelineItem } from './shapes/payments.ts';
+import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
+import type { PastChange } from '../../db/audit.ts';
+import type { FoundPayment, TimelineEvent } from '../../payments/index.ts';
+import { type DeliveryHistory, formatEventId } from '../../webhooks/index.ts';
+import type { PaymentStatus } from '../shapes/common.ts';
+import type { PaymentRow, TimelineItem } from '../shapes/payments.ts';
 
 export const paymentRow = (payment: FoundPayment): PaymentRow => ({
   payment_id: payment.paymentId,

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { listRequests, submitCredit } from '../approvals/index.ts';
-import { type Id, parseId } from '../base/ids.ts';
-import { isLabel } from '../base/label.ts';
-import { parseMicroUsdt } from '../base/money.ts';
-import type { AuditContext } from '../db/audit.ts';
-import { readBalances } from '../ledger/index.ts';
+import { listRequests, submitCredit } from '../../approvals/index.ts';
+import { type Id, parseId } from '../../base/ids.ts';
+import { isLabel } from '../../base/label.ts';
+import { parseMicroUsdt } from '../../base/money.ts';
+import type { AuditContext } from '../../db/audit.ts';
+import { readBalances } from '../../ledger/index.ts';
 import {
   approveLive,
   createPartner,
@@ -16,14 +16,14 @@ import {
   searchPartners,
   setLimits,
   setSuspended,
-} from '../partners/index.ts';
-import { findWebhook } from '../webhooks/index.ts';
-import { answer, requestRow } from './approvals.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { ById, Mode, pageOf, Rubles, Text, Usdt } from './fields.ts';
-import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './partner-rows.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { PartnerDetail } from './shapes/partners.ts';
+} from '../../partners/index.ts';
+import { findWebhook } from '../../webhooks/index.ts';
+import { answer, requestRow } from '../approval-replies.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import type { PartnerDetail } from '../shapes/partners.ts';
+import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
-import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../operators/index.ts';
-import { giveSessionToken } from './cookie.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { Body, refuse, typed } from './replies.ts';
+import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
+import { giveSessionToken } from '../cookie.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Body, refuse, typed } from '../replies.ts';
+import type { Enrolment } from '../shapes/access.ts';
 import { sessionObject } from './session-routes.ts';
-import type { Enrolment } from './shapes/access.ts';
 
 const Password = Type.String({ maxLength: 200 });
 const Code = Type.String({ maxLength: 20 });

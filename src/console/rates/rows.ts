@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.ts';
-import { formatRate } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { Clock } from '../../base/clock.ts';
+import { formatRate } from '../../base/money.ts';
+import type { Queryable } from '../../db/pool.ts';
 import {
   explainRate,
   isStale,
@@ -8,8 +8,8 @@ import {
   readCurrentRate,
   rulesObject,
   type StandingRules,
-} from '../rates/index.ts';
-import type { RateNow, RateRules } from './shapes/rates.ts';
+} from '../../rates/index.ts';
+import type { RateNow, RateRules } from '../shapes/rates.ts';
 
 export const sourceRow = (part: Part): RateNow['sources'][number] =>
   part.outcome === 'failed'

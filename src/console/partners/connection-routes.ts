@@ -1,12 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { parseId } from '../base/ids.ts';
-import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../partners/index.ts';
-import { checkPartner, formatEventId, listAttempts, parseEventId, resendEvent } from '../webhooks/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { ById, pageOf, readNumber } from './fields.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { AttemptRow, CheckResult } from './shapes/partners.ts';
+import { parseId } from '../../base/ids.ts';
+import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
+import {
+  checkPartner,
+  formatEventId,
+  listAttempts,
+  parseEventId,
+  resendEvent,
+} from '../../webhooks/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ById, pageOf, readNumber } from '../fields.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
 const mostAddresses = 100;
 const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });

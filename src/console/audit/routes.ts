@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { csvLine } from '../base/csv.ts';
-import { parseInstant } from '../base/instants.ts';
-import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../db/audit-log.ts';
-import type { Queryable } from '../db/pool.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { Instant, pageOf, readNumber, Text } from './fields.ts';
-import { fileOf, paging, refuse, typed } from './replies.ts';
-import type { AuditRow } from './shapes/audit.ts';
+import { csvLine } from '../../base/csv.ts';
+import { parseInstant } from '../../base/instants.ts';
+import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../../db/audit-log.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Instant, pageOf, readNumber, Text } from '../fields.ts';
+import { fileOf, paging, refuse, typed } from '../replies.ts';
+import type { AuditRow } from '../shapes/audit.ts';
 
 const filters = {
   actor: Type.Optional(Text),

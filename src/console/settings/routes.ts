@@ -1,20 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { listRequests, readThresholds, submitThresholds } from '../approvals/index.ts';
-import { parseInstant } from '../base/instants.ts';
-import { formatKopecks, formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../base/money.ts';
+import { listRequests, readThresholds, submitThresholds } from '../../approvals/index.ts';
+import { parseInstant } from '../../base/instants.ts';
+import { formatKopecks, formatMicroUsdt, parseKopecks, parseMicroUsdt } from '../../base/money.ts';
 import {
   cancelMaintenance,
   isUnderMaintenance,
   listMaintenance,
   planMaintenance,
   setMaintenance,
-} from '../controls/index.ts';
-import { answer, requestRow } from './approvals.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { Instant, Rubles, readNumber, Usdt } from './fields.ts';
-import { auditContextOf, Body, done, refuse, typed } from './replies.ts';
-import type { SettingsPage } from './shapes/settings.ts';
+} from '../../controls/index.ts';
+import { answer, requestRow } from '../approval-replies.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Instant, Rubles, readNumber, Usdt } from '../fields.ts';
+import { auditContextOf, Body, done, refuse, typed } from '../replies.ts';
+import type { SettingsPage } from '../shapes/settings.ts';
 
 const maintenance = { needs: 'settings.maintenance' } as const;
 

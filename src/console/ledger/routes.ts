@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { parseId } from '../base/ids.ts';
-import { parseDay } from '../base/instants.ts';
-import { formatMicroUsdt } from '../base/money.ts';
+import { parseId } from '../../base/ids.ts';
+import { parseDay } from '../../base/instants.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
 import {
   accountNames,
   listAccounts,
@@ -11,12 +11,12 @@ import {
   readTrialBalance,
   verifyTogether,
   writeStatement,
-} from '../ledger/index.ts';
-import { findPartner } from '../partners/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { ById, Day, Mode, pageOf, readNumber } from './fields.ts';
-import { auditContextOf, fileOf, paging, refuse, typed } from './replies.ts';
-import type { AccountRow, EntryRow, TrialBalance, Verification } from './shapes/ledger.ts';
+} from '../../ledger/index.ts';
+import { findPartner } from '../../partners/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ById, Day, Mode, pageOf, readNumber } from '../fields.ts';
+import { auditContextOf, fileOf, paging, refuse, typed } from '../replies.ts';
+import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const see = { needs: 'see' } as const;
 const mostEntries = 2n ** 62n;

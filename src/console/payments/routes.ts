@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../approvals/index.ts';
-import { parseId } from '../base/ids.ts';
-import { parseInstant } from '../base/instants.ts';
-import { isLabel } from '../base/label.ts';
-import { parseKopecks } from '../base/money.ts';
-import { parseQrLink } from '../base/qr.ts';
-import { changesOf } from '../db/audit.ts';
+import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../../approvals/index.ts';
+import { parseId } from '../../base/ids.ts';
+import { parseInstant } from '../../base/instants.ts';
+import { isLabel } from '../../base/label.ts';
+import { parseKopecks } from '../../base/money.ts';
+import { parseQrLink } from '../../base/qr.ts';
+import { changesOf } from '../../db/audit.ts';
 import {
   findPaymentAnywhere,
   type PaymentFilter,
@@ -14,14 +14,14 @@ import {
   pollNow,
   readSearchWords,
   searchPayments,
-} from '../payments/index.ts';
-import { deliveryHistory } from '../webhooks/index.ts';
-import { answer, requestRow } from './approvals.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { paymentRow, timelineOf } from './payment-rows.ts';
-import { auditContextOf, Body, paging, refuse, typed } from './replies.ts';
-import type { Page } from './shapes/common.ts';
-import type { PaymentDetail, PaymentRow } from './shapes/payments.ts';
+} from '../../payments/index.ts';
+import { deliveryHistory } from '../../webhooks/index.ts';
+import { answer, requestRow } from '../approval-replies.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { auditContextOf, Body, paging, refuse, typed } from '../replies.ts';
+import type { Page } from '../shapes/common.ts';
+import type { PaymentDetail, PaymentRow } from '../shapes/payments.ts';
+import { paymentRow, timelineOf } from './rows.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
 const oneOf = <const Values extends string[]>(...values: Values) =>

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { parseDay } from '../base/instants.ts';
-import { isLabel } from '../base/label.ts';
-import { formatKopecks } from '../base/money.ts';
-import { OperatorError } from '../base/operator-error.ts';
-import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../controls/index.ts';
-import { findRun, listRuns, type Run, reconcileDay } from '../payments/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { ById, Day, pageOf, readNumber, Text } from './fields.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from './replies.ts';
-import type { ReconciliationDetail, ReconciliationRow } from './shapes/controls.ts';
+import { parseDay } from '../../base/instants.ts';
+import { isLabel } from '../../base/label.ts';
+import { formatKopecks } from '../../base/money.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../controls/index.ts';
+import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ById, Day, pageOf, readNumber, Text } from '../fields.ts';
+import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 
 const see = { needs: 'see' } as const;
 

@@ -1,10 +1,10 @@
-import type { Id } from '../base/ids.ts';
-import { formatKopecks, formatMicroUsdt, parseKopecks } from '../base/money.ts';
-import type { Queryable } from '../db/pool.ts';
-import { type Balances, readBalances } from '../ledger/index.ts';
-import { type ApiKey, type Limits, searchPartners } from '../partners/index.ts';
-import { listWebhookStates } from '../webhooks/index.ts';
-import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from './shapes/partners.ts';
+import type { Id } from '../../base/ids.ts';
+import { formatKopecks, formatMicroUsdt, parseKopecks } from '../../base/money.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { type Balances, readBalances } from '../../ledger/index.ts';
+import { type ApiKey, type Limits, searchPartners } from '../../partners/index.ts';
+import { listWebhookStates } from '../../webhooks/index.ts';
+import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { isLabel } from '../base/label.ts';
-import { formatMicroUsdt, formatRate, parseKopecks } from '../base/money.ts';
-import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } from '../rates/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { Rubles, Text } from './fields.ts';
-import { readRateNow, rulesRow, sourceRow } from './rate-rows.ts';
-import { auditContextOf, Body, refuse, typed } from './replies.ts';
-import type { RatesPage, WhatIf } from './shapes/rates.ts';
+import { isLabel } from '../../base/label.ts';
+import { formatMicroUsdt, formatRate, parseKopecks } from '../../base/money.ts';
+import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } from '../../rates/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Rubles, Text } from '../fields.ts';
+import { auditContextOf, Body, refuse, typed } from '../replies.ts';
+import type { RatesPage, WhatIf } from '../shapes/rates.ts';
+import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 
 const changesShown = 50;
 const hourMs = 3_600_000;

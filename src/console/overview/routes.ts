@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../alarms/index.ts';
-import { countWaiting } from '../approvals/index.ts';
-import { formatMicroUsdt } from '../base/money.ts';
-import { isUnderMaintenance } from '../controls/index.ts';
-import { readTrialBalance } from '../ledger/index.ts';
-import { countAwaitingApproval } from '../partners/index.ts';
-import { countInReview, createThroughputReader } from '../payments/index.ts';
-import { countDeliveries } from '../webhooks/index.ts';
-import type { ConsoleDeps } from './deps.ts';
-import { ById } from './fields.ts';
-import { readRateNow } from './rate-rows.ts';
-import { auditContextOf, done, refuse, typed } from './replies.ts';
-import type { Overview } from './shapes/overview.ts';
+import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../../alarms/index.ts';
+import { countWaiting } from '../../approvals/index.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
+import { isUnderMaintenance } from '../../controls/index.ts';
+import { readTrialBalance } from '../../ledger/index.ts';
+import { countAwaitingApproval } from '../../partners/index.ts';
+import { countInReview, createThroughputReader } from '../../payments/index.ts';
+import { countDeliveries } from '../../webhooks/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { ById } from '../fields.ts';
+import { readRateNow } from '../rates/rows.ts';
+import { auditContextOf, done, refuse, typed } from '../replies.ts';
+import type { Overview } from '../shapes/overview.ts';
 
 /** Everybody who looks within this time sees the same. */
 const sharedForMs = 1_500;

@@ -17,6 +17,7 @@ const documents = [
   ...internals,
   ...markdownIn('docs/reference'),
   ...markdownIn('docs/guides'),
+  ...['bench', 'database', 'examples/shop', 'sdk'].flatMap(markdownIn),
 ];
 
 /** As GitHub names headings. */

@@ -50,7 +50,7 @@ describe('payment ask', () => {
   test('has an unfinished live payment looked at now, and stands on record', async () => {
     const id = await unfinished();
     const nextLook = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
-    await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', owner = NULL`);
+    await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run('payment', 'ask', id);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`A worker asks about ${id} now`)]);
     expect(Date.parse(await nextLook())).toBeLessThanOrEqual(Date.now());
@@ -64,9 +64,9 @@ describe('payment ask', () => {
       return [code, JSON.parse(stderr).error.code];
     };
     const id = await unfinished();
-    await pool.query('UPDATE open_payments SET owner = 77');
+    await pool.query('UPDATE open_payments SET lease_holder = 77');
     expect(await refusalOf(id)).toEqual([1, 'under_way']);
-    await pool.query('UPDATE open_payments SET owner = NULL');
+    await pool.query('UPDATE open_payments SET lease_holder = NULL');
     await run('payment', 'resolve', id, '--outcome', 'failed', '--reason', 'r');
     expect(await refusalOf(id)).toEqual([1, 'already_ended']);
     const tested = (await partnerAt(address, customer.testKey).pay({ qr_url: newLink(10_000) })).json.id;

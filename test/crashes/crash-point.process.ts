@@ -85,7 +85,7 @@ async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryRes
 }
 
 const nameOf = ({ name, text = '' }: pg.QueryConfig) =>
-  text.includes('SET next_at = $1, owner = NULL') ? 'releaseLeases' : (name ?? '');
+  text.includes('SET next_at = $1, lease_holder = NULL') ? 'releaseLeases' : (name ?? '');
 
 pool.query = async function (statement, ...rest) {
   const query: Run = statement => run.call(this, statement);

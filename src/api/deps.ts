@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Presence } from '../db/presence.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 import type { Admission } from './http/admission-control.ts';
@@ -13,7 +13,7 @@ export interface ApiDeps extends CreateDeps {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
-  presence: Presence;
+  heartbeat: Heartbeat;
   /** Adds the metrics of this process to those of the other processes on this port; returns a reader of all of them. */
   shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */

@@ -1,6 +1,6 @@
 import type { Settings } from '../base/settings.ts';
+import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Presence } from '../db/presence.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 import type { ReconcilerDeps, RecoverDeps } from '../payments/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
@@ -16,13 +16,13 @@ type Needed =
 
 /** What the console works with. */
 export interface ConsoleDeps
-  extends Omit<RecoverDeps, 'presence' | 'gateway'>,
+  extends Omit<RecoverDeps, 'heartbeat' | 'gateway'>,
     ReconcilerDeps,
     Pick<Settings, Needed> {
   pool: Pool;
   gateway: RecoverDeps['gateway'];
   qrHosts: readonly string[];
-  presence: Presence;
+  heartbeat: Heartbeat;
   secretKey: string;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isDatabaseFailing } from '../db/pool.ts';
+import { isDatabaseUnavailable } from '../db/pool.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
@@ -50,7 +50,7 @@ export function createConsole(deps: ConsoleDeps): Console {
           reply.header('Cache-Control', 'no-store');
         });
         scope.setErrorHandler((error, request, reply) => {
-          if (!isDatabaseFailing(error)) throw error;
+          if (!isDatabaseUnavailable(error)) throw error;
           deps.log.error({ err: error, request_id: request.id }, 'a request of the console failed');
           return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again.');
         });

@@ -20,7 +20,7 @@ export interface AuditFilter {
   until?: Date | undefined;
 }
 
-export type AuditPlace = Pick<AuditLine, 'at' | 'auditId'>;
+export type AuditCursor = Pick<AuditLine, 'at' | 'auditId'>;
 
 /**
  * The newest first, after a place if one is named. The statement has only what is asked for, so that each question goes
@@ -29,7 +29,7 @@ export type AuditPlace = Pick<AuditLine, 'at' | 'auditId'>;
 export async function listAudit(
   db: Queryable,
   filter: AuditFilter,
-  { after, limit }: { after?: AuditPlace | undefined; limit: number },
+  { after, limit }: { after?: AuditCursor | undefined; limit: number },
 ): Promise<AuditLine[]> {
   const values: unknown[] = [limit];
   const given = (value: unknown) => `$${values.push(value)}`;
@@ -54,7 +54,7 @@ const linesAtOnce = 1_000;
 
 /** All that is asked for, page by page. What is added meanwhile is newer than where it began. */
 export async function* readAudit(db: Queryable, filter: AuditFilter): AsyncGenerator<AuditLine[]> {
-  for (let after: AuditPlace | undefined; ; ) {
+  for (let after: AuditCursor | undefined; ; ) {
     const page = await listAudit(db, filter, { after, limit: linesAtOnce });
     if (page.length > 0) yield page;
     if (page.length < linesAtOnce) return;

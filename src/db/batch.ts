@@ -6,7 +6,7 @@ export interface BatcherOptions<Item, Answer> {
   /** Carries out many items at once and answers each, in the same order. Must be safe to repeat. */
   run: (items: Item[]) => Promise<Answer[]>;
   /** Whether a failure may be the doing of one item, so that the others are worth trying without it. */
-  mayBeOneItemsFault: (error: unknown) => boolean;
+  isItemError: (error: unknown) => boolean;
   /** Items of one lane never run at the same time; items of two lanes may. */
   laneOf: (item: Item) => number;
   maxBatch: number;
@@ -17,7 +17,7 @@ export interface BatcherOptions<Item, Answer> {
 }
 
 /** All who arrive in the same turn of the event loop go together: under load they are many. */
-export const oneTurn = () => new Promise<void>(resolve => setImmediate(resolve));
+export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 export class BatcherFullError extends Error {}
 
@@ -45,7 +45,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
         resolve(answers[index]!);
       });
     } catch (error) {
-      if (batch.length === 1 || !options.mayBeOneItemsFault(error)) {
+      if (batch.length === 1 || !options.isItemError(error)) {
         for (const { reject } of batch) reject(error);
         return;
       }

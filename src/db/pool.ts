@@ -104,7 +104,7 @@ const deadlockTries = 3;
  * Locks are taken in one order, so a deadlock needs somebody else's hand in the tables. It wrote nothing, and trying
  * again is safe; but only for a statement on the pool, since inside a transaction all is lost.
  */
-export async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
+export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
@@ -115,7 +115,7 @@ export async function repeatingAfterDeadlock<Result>(attempt: () => Promise<Resu
 }
 
 /** Data out of range (22…) and broken constraints (23…): nothing else depends on what a single item says. */
-export const mayBeOneItemsFault = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
+export const isItemError = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
 
 class DatabaseSilentError extends Error {}
 
@@ -123,7 +123,7 @@ class DatabaseSilentError extends Error {}
  * Statements that fail at once while the database is known to keep silent. Whoever has waited for one in vain would
  * otherwise wait as long for the next, and those who queued behind it as well.
  */
-export const failingFast = (pool: Pool, isAnswering: () => boolean): Queryable => ({
+export const withCircuitBreaker = (pool: Pool, isAnswering: () => boolean): Queryable => ({
   query: statement =>
     isAnswering()
       ? pool.query(statement)
@@ -146,5 +146,5 @@ export function isDatabaseUnreachable(error: unknown): boolean {
 const overburdened = /^(57014|55P03|40P01|53)/;
 
 /** The database is away or overburdened: whoever asks again later may well be served. */
-export const isDatabaseFailing = (error: unknown) =>
+export const isDatabaseUnavailable = (error: unknown) =>
   isDatabaseUnreachable(error) || overburdened.test(sqlStateOf(error) ?? '');

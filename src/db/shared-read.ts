@@ -1,5 +1,5 @@
-import { createBatcher, oneTurn } from './batch.ts';
-import { mayBeOneItemsFault, type Queryable } from './pool.ts';
+import { createBatcher, nextLoopTurn } from './batch.ts';
+import { isItemError, type Queryable } from './pool.ts';
 
 /**
  * A read whose callers share a statement while many ask at once: a round trip per request is what a busy process
@@ -15,11 +15,11 @@ export function sharedRead<Question, Answer>(
     const ask =
       askers.get(db) ??
       createBatcher<Question, Answer>({
-        mayBeOneItemsFault,
+        isItemError,
         laneOf: () => 0,
         maxBatch: 256,
         maxWaiting: 5_000,
-        gather: oneTurn,
+        gather: nextLoopTurn,
         run: questions => read(db, questions),
       });
     askers.set(db, ask);

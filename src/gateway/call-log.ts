@@ -2,7 +2,7 @@ import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batch.ts';
-import { mayBeOneItemsFault, type Queryable } from '../db/pool.ts';
+import { isItemError, type Queryable } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -42,7 +42,7 @@ export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDe
       await insert(db, exchanges);
       return exchanges.map(() => undefined);
     },
-    mayBeOneItemsFault,
+    isItemError,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: mostWaiting,

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { createBatcher } from '../db/batch.ts';
-import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import {
   type HoldVerdict,
   holdVerdict,
@@ -25,8 +25,8 @@ const maxWaiting = 10_000;
 
 export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
   const enqueue = createBatcher<Posting, PostingResult>({
-    run: postings => repeatingAfterDeadlock(() => post(db, clock, postings)),
-    mayBeOneItemsFault,
+    run: postings => retryOnDeadlock(() => post(db, clock, postings)),
+    isItemError,
     laneOf,
     maxBatch,
     maxWaiting,

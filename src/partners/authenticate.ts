@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import { createBatcher, oneTurn } from '../db/batch.ts';
+import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { listen } from '../db/listen.ts';
-import { mayBeOneItemsFault, type Pool, type Queryable } from '../db/pool.ts';
+import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
@@ -133,11 +133,11 @@ interface KeyUse {
 
 const createUseRecorder = (db: Queryable) =>
   createBatcher<KeyUse, true>({
-    mayBeOneItemsFault,
+    isItemError,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
-    gather: oneTurn,
+    gather: nextLoopTurn,
     run: async uses => {
       await db.query({
         name: 'note key uses',

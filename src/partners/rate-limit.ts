@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import { createBatcher, oneTurn } from '../db/batch.ts';
-import { mayBeOneItemsFault, type Queryable } from '../db/pool.ts';
+import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import { isItemError, type Queryable } from '../db/pool.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 
@@ -38,11 +38,11 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   const waiting = new Map<string, number>();
   const fetching = new Map<string, Promise<number | undefined>>();
   const takeTokens = createBatcher<Fetch, Grant>({
-    mayBeOneItemsFault,
+    isItemError,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
-    gather: oneTurn,
+    gather: nextLoopTurn,
     run: fetches => takeAll(db, clock, fetches),
   });
 

@@ -1,8 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { errors } from '../base/errors.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
-import { createBatcher, oneTurn } from '../db/batch.ts';
-import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../db/pool.ts';
+import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { type FailureCode, type Payment, type PaymentRow, toPayment } from './payment.ts';
@@ -134,20 +134,20 @@ export interface PaymentWriter {
 
 export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
   const common = {
-    mayBeOneItemsFault,
+    isItemError,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
-    gather: oneTurn,
+    gather: nextLoopTurn,
   };
   return {
     open: createBatcher<NewPayment, OpenResult>({
       ...common,
-      run: payments => repeatingAfterDeadlock(() => openAll(db, clock, payments)),
+      run: payments => retryOnDeadlock(() => openAll(db, clock, payments)),
     }),
     finish: createBatcher<PaymentToFinish, FinishResult>({
       ...common,
-      run: payments => repeatingAfterDeadlock(() => finishAll(db, clock, payments)),
+      run: payments => retryOnDeadlock(() => finishAll(db, clock, payments)),
     }),
   };
 }

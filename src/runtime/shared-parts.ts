@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { type Alarms, createAlarms } from '../alarms/index.ts';
 import { systemClock as clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
-import { failingFast, type Pool } from '../db/pool.ts';
-import { announcePresence } from '../db/presence.ts';
+import { startHeartbeat } from '../db/heartbeat.ts';
+import { type Pool, withCircuitBreaker } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
 import {
@@ -22,13 +22,13 @@ export async function createSharedParts(settings: Settings, pool: Pool, cleanups
   const log = pino({ level: settings.logLevel });
   const secretKey = await openSecretKey(settings, pool);
   const alarms = createAlarms({ db: pool, clock, log });
-  const presence = await announcePresence(pool);
-  cleanups.push(presence.close);
-  const db = failingFast(pool, presence.isDatabaseAnswering);
+  const heartbeat = await startHeartbeat(pool);
+  cleanups.push(heartbeat.close);
+  const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
 
   const callLog = createCallLog({ db, clock, log });
   const gateway = openGateway(settings, alarms, callLog.record);
-  const leaseRelease = createLeaseRelease(db, clock, presence.instance);
+  const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   cleanups.push(callLog.stop, gateway.close, leaseRelease.stop, sender.close);
 
@@ -41,7 +41,7 @@ export async function createSharedParts(settings: Settings, pool: Pool, cleanups
     clock,
     secretKey,
     alarms,
-    presence,
+    heartbeat,
     gateway,
     leaseRelease,
     signals,

@@ -1,7 +1,7 @@
 import { type BatcherOptions, createBatcher as createRealBatcher } from '../../src/db/batch.ts';
 import { isAnybodyToBeHeld } from './crash-point.process.ts';
 
-export { BatcherFullError, oneTurn } from '../../src/db/batch.ts';
+export { BatcherFullError, nextLoopTurn } from '../../src/db/batch.ts';
 
 /**
  * Stands in for the batcher where there is a crash point. One statement that is held there would hold up everybody who

@@ -71,7 +71,7 @@ export async function freeze({ pool }: World, service: Service): Promise<void> {
   process.kill(service.pid, 'SIGSTOP');
   await pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'kopeck presence'`,
+      WHERE datname = current_database() AND application_name = 'kopeck heartbeat'`,
   );
 }
 

@@ -9,7 +9,7 @@ function setup(options: Partial<Parameters<typeof createBatcher<string, string>>
       new Promise((resolve, reject) => {
         calls.push({ items, succeed: () => resolve(items.map(item => item.toUpperCase())), fail: reject });
       }),
-    mayBeOneItemsFault: () => false,
+    isItemError: () => false,
     laneOf: () => 0,
     maxBatch: 3,
     maxWaiting: 5,
@@ -70,7 +70,7 @@ test('one item that cannot be carried out does not fail its neighbours', async (
       if (items.includes(13)) throw new Error('unlucky');
       return items.map(item => item * 2);
     },
-    mayBeOneItemsFault: () => true,
+    isItemError: () => true,
     laneOf: () => 0,
     maxBatch: 100,
     maxWaiting: 100,

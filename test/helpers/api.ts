@@ -6,8 +6,8 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { announcePresence } from '../../src/db/presence.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
@@ -41,8 +41,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
-  const presence = await announcePresence(pool);
-  const leaseRelease = createLeaseRelease(pool, clock, presence.instance);
+  const heartbeat = await startHeartbeat(pool);
+  const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const signals = createPaymentSignals();
   const deps = {
@@ -61,7 +61,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
-    presence,
+    heartbeat,
     shareMetrics: singleProcess.shareMetrics,
     leaseRelease,
     alarms: createAlarms({ db: pool, clock, log }),
@@ -73,7 +73,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     await server.close();
     await leaseRelease.stop();
     await authenticator.close();
-    await presence.close();
+    await heartbeat.close();
     await gateway.close();
   });
   return { address, deps };

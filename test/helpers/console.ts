@@ -4,8 +4,8 @@ import { createAdmission, createServer } from '../../src/api/index.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { announcePresence } from '../../src/db/presence.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
@@ -32,8 +32,8 @@ export interface ConsoleOptions extends Partial<ConsoleDeps> {
 export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
   const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
   const authenticator = createAuthenticator(pool, clock, secretKey);
-  const presence = await announcePresence(pool);
-  const leaseRelease = createLeaseRelease(pool, clock, presence.instance);
+  const heartbeat = await startHeartbeat(pool);
+  const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
@@ -44,7 +44,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     db: pool,
     clock,
     gateway,
-    presence,
+    heartbeat,
     leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),
@@ -88,7 +88,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     await server.close();
     await leaseRelease.stop();
     await authenticator.close();
-    await presence.close();
+    await heartbeat.close();
     await gateway.close();
     await calls.stop();
     await sender.close();

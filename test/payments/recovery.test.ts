@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import { announcePresence } from '../../src/db/presence.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import {
   createOutcomeWaiters,
@@ -209,8 +209,8 @@ describe('the order on record', () => {
 describe('a process that dies', () => {
   test('leaves its payments to the others, who need not wait for their time', async () => {
     const customer = await newCustomer();
-    const presence = await announcePresence(pool);
-    const dying = { ...deps, presence, gateway: { ...deps.gateway, pay: () => never } };
+    const heartbeat = await startHeartbeat(pool);
+    const dying = { ...deps, heartbeat, gateway: { ...deps.gateway, pay: () => never } };
     const qr = await qrWith();
     void createPayment(dying, customer.caller, requestFor(qr.link));
     const { rows } = await vi.waitFor(async () => {
@@ -219,13 +219,13 @@ describe('a process that dies', () => {
       return found;
     });
     const paymentId = idFromUuid('pay', rows[0].id);
-    const looked = vi.spyOn(deps.presence, 'findDead');
+    const looked = vi.spyOn(deps.heartbeat, 'findDead');
     const { stop } = startRecovery(deps);
     try {
       // Often enough to find out about the dead.
       await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
       expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
-      await presence.close();
+      await heartbeat.close();
       await vi.waitFor(
         async () => expect(await statusOf(paymentId)).toMatchObject({ error_code: 'not_executed' }),
         { timeout: 10_000, interval: 50 },
@@ -238,10 +238,10 @@ describe('a process that dies', () => {
   test('while it looked: the look is repeated', async () => {
     const paymentId = await accepted(await newCustomer());
     clock.advance(2_000);
-    const presence = await announcePresence(pool);
-    void recoverDuePayments({ ...deps, presence, gateway: { ...deps.gateway, poll: () => never } });
-    await vi.waitFor(async () => expect((await openRowOf(paymentId)).lease_holder).toBe(presence.instance));
-    await presence.close();
+    const heartbeat = await startHeartbeat(pool);
+    void recoverDuePayments({ ...deps, heartbeat, gateway: { ...deps.gateway, poll: () => never } });
+    await vi.waitFor(async () => expect((await openRowOf(paymentId)).lease_holder).toBe(heartbeat.instance));
+    await heartbeat.close();
     const { stop } = startRecovery(deps);
     await vi.waitFor(
       async () => expect(await openRowOf(paymentId)).toMatchObject({ lease_holder: null, tries: 2 }),

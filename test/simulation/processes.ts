@@ -76,7 +76,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
-      presence: { instance, findDead: findGoneFor(name, instance) },
+      heartbeat: { instance, findDead: findGoneFor(name, instance) },
       leaseRelease: createLeaseRelease(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { oneTurn } from '../../src/db/batch.ts';
+import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Random } from '../helpers/random.ts';
 
 /** Something that will happen: a statement runs, a message arrives, a timer goes off. */
@@ -115,8 +115,8 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
       steps.delete(step);
       await step.run();
       // Those who wait a turn for company, as batches do, go on in the first; what follows from it is over by the second.
-      await oneTurn();
-      await oneTurn();
+      await nextLoopTurn();
+      await nextLoopTurn();
     },
     clockOf: (owner, looks) => ({
       nowMs: () => nowMs,

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { announcePresence } from '../../src/db/presence.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import {
   createSender,
@@ -22,7 +22,7 @@ describe('nothing is lost', () => {
   test('a process that dies after sending and before recording: another sends it again', async () => {
     await world.delivery.stop();
     const { receiver, pay, partnerId } = await newPartner();
-    const presence = await announcePresence(pool);
+    const heartbeat = await startHeartbeat(pool);
     let isDead = false;
     const db = {
       query: (statement: { name?: string }) => {
@@ -30,11 +30,11 @@ describe('nothing is lost', () => {
         return isDead ? new Promise<never>(() => {}) : pool.query(statement as never);
       },
     } as typeof deps.db;
-    startDelivery({ ...deps, db, presence });
+    startDelivery({ ...deps, db, heartbeat });
     await pay();
     await untilReceived(receiver, 1);
     world.delivery = startDelivery(deps);
-    await presence.close();
+    await heartbeat.close();
     await untilReceived(receiver, 2);
     await untilRecorded(partnerId, 1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
@@ -43,11 +43,11 @@ describe('nothing is lost', () => {
   test('a process that hangs loses its partners when its lease is over', async () => {
     await world.delivery.stop();
     const { receiver, pay, partnerId } = await newPartner();
-    const presence = await announcePresence(pool);
+    const heartbeat = await startHeartbeat(pool);
     await pay();
     await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
       uuidFromId(partnerId),
-      presence.instance,
+      heartbeat.instance,
       new Date(clock.nowMs() + 30_000),
     ]);
     world.delivery = startDelivery(deps);
@@ -57,18 +57,18 @@ describe('nothing is lost', () => {
     expect(receiver.received).toHaveLength(0);
     clock.advance(30_000);
     await untilReceived(receiver, 1);
-    await presence.close();
+    await heartbeat.close();
   });
 
   test('two processes share the partners, and each event is sent once', async () => {
-    const presence = await announcePresence(pool);
-    const second = startDelivery({ ...deps, presence });
+    const heartbeat = await startHeartbeat(pool);
+    const second = startDelivery({ ...deps, heartbeat });
     const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
     await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
     await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
     for (const { receiver } of partners) expect(receiver.received).toHaveLength(10);
     await second.stop();
-    await presence.close();
+    await heartbeat.close();
   });
 
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
@@ -105,7 +105,7 @@ describe('no one is left behind:', () => {
     // What was done and whose answer was lost: this process owns a partner that it does not know of.
     await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
       uuidFromId(partnerId),
-      deps.presence.instance,
+      deps.heartbeat.instance,
       new Date(clock.nowMs() + 3_600_000),
     ]);
     await pay();

@@ -5,10 +5,10 @@ import { sendError } from './errors.ts';
 const bearer = /^Bearer ([!-~]+)$/;
 
 /** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
-export function authorize({ authenticator, rateLimiter, presence }: ApiDeps) {
+export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     // While the database does not answer nothing can be checked, and the request would hang.
-    if (!presence.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
+    if (!heartbeat.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { allErrors } from '../../base/errors.ts';
 import { BatcherFullError } from '../../db/batch.ts';
-import { isDatabaseFailing } from '../../db/pool.ts';
+import { isDatabaseUnavailable } from '../../db/pool.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
 import { type ErrorCode, ShapeError, sendError } from './errors.ts';
@@ -22,7 +22,7 @@ export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void
 function codeOf(error: unknown): ErrorCode {
   const { statusCode } = error as { statusCode?: number };
   if (error instanceof BatcherFullError) return 'gateway_busy';
-  if (isDatabaseFailing(error)) return 'gateway_unavailable';
+  if (isDatabaseUnavailable(error)) return 'gateway_unavailable';
   return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';
 }
 

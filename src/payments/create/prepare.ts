@@ -2,8 +2,8 @@ import { newId } from '../../base/ids.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
 import { isRecipientBlocked, isUnderMaintenance } from '../../controls/index.ts';
+import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { Presence } from '../../db/presence.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Limits } from '../../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
@@ -16,7 +16,7 @@ import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
 
 export interface PrepareDeps extends ResolveDeps {
   db: Queryable;
-  presence: Pick<Presence, 'instance'>;
+  heartbeat: Pick<Heartbeat, 'instance'>;
   rateMaxAgeSec: number;
 }
 
@@ -116,6 +116,6 @@ function newPayment(
     rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
     metadata,
     nextAt: new Date(deps.clock.nowMs() + (delayMs ?? requestLeaseMs)),
-    leaseHolder: delayMs === undefined ? deps.presence.instance : null,
+    leaseHolder: delayMs === undefined ? deps.heartbeat.instance : null,
   };
 }

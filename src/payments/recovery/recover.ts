@@ -1,12 +1,12 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
+import type { Heartbeat } from '../../db/heartbeat.ts';
 import { isDatabaseUnreachable } from '../../db/pool.ts';
-import type { Presence } from '../../db/presence.ts';
 import type { LeaseRelease } from './lease-release.ts';
 import { claimDue, listLeaseHolders, releaseLeases } from './open-payments.ts';
 import { type PollDeps, pollPayment } from './poll-payment.ts';
 
 export interface RecoverDeps extends PollDeps {
-  presence: Pick<Presence, 'instance' | 'findDead'>;
+  heartbeat: Pick<Heartbeat, 'instance' | 'findDead'>;
   leaseRelease: LeaseRelease;
 }
 
@@ -18,7 +18,7 @@ const pollLeaseMs = 30_000;
 /** Claims the payments that are due and starts to poll each of them. */
 export async function startDuePolls(deps: RecoverDeps, limit = maxConcurrentPolls): Promise<Promise<void>[]> {
   const until = new Date(deps.clock.nowMs() + pollLeaseMs);
-  const due = await claimDue(deps.db, deps.clock, { until, leaseHolder: deps.presence.instance, limit });
+  const due = await claimDue(deps.db, deps.clock, { until, leaseHolder: deps.heartbeat.instance, limit });
   return due.map(payment =>
     pollPayment(deps, payment).catch(error => {
       // Only for a lost database: a payment that fails by itself would fail again at once.
@@ -35,9 +35,9 @@ const findDeadIntervalMs = 1_500;
  * missing in two rounds: one that is just reconnecting to the database keeps its leases. Returns the missing ones.
  */
 async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Promise<Set<number>> {
-  const { db, clock, presence } = deps;
+  const { db, clock, heartbeat } = deps;
   const leaseHolders = await listLeaseHolders(db);
-  const missing = await presence.findDead(leaseHolders.filter(holder => holder !== presence.instance));
+  const missing = await heartbeat.findDead(leaseHolders.filter(holder => holder !== heartbeat.instance));
   const dead = missing.filter(holder => suspects.has(holder));
   if (dead.length > 0) await releaseLeases(db, clock, dead);
   return new Set(missing);

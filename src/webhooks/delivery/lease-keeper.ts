@@ -1,14 +1,14 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { Presence } from '../../db/presence.ts';
 import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
 import type { DeliverySlots } from './slots.ts';
 
 export interface LeaseKeeperDeps {
   db: Queryable;
   clock: Clock;
-  presence: Pick<Presence, 'instance' | 'findDead'>;
+  heartbeat: Pick<Heartbeat, 'instance' | 'findDead'>;
   log: { error(details: object, message: string): void };
 }
 
@@ -34,16 +34,16 @@ const batchSize = 200;
  * partners it holds are those in `slots`.
  */
 export function startLeaseKeeper(
-  { db, clock, presence, log }: LeaseKeeperDeps,
+  { db, clock, heartbeat, log }: LeaseKeeperDeps,
   slots: DeliverySlots,
   onAcquired: () => void,
 ): LeaseKeeper {
-  const { instance } = presence;
+  const { instance } = heartbeat;
   let deadHolders: number[] = [];
 
   async function findDeadHolders(): Promise<void> {
     const holders = await listLeaseHolders(db);
-    deadHolders = await presence.findDead(holders.filter(holder => holder !== instance));
+    deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
   }
 
   async function acquire(): Promise<void> {

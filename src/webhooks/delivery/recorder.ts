@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher } from '../../db/batch.ts';
-import { mayBeOneItemsFault, type Queryable, repeatingAfterDeadlock } from '../../db/pool.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
 import type { Payment } from '../../payments/index.ts';
 import { releaseHeld } from './test-mode.ts';
 
@@ -36,13 +36,13 @@ const gatherMs = 10;
 /** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
 export function createRecorder({ db, clock, log }: RecorderDeps) {
   return createBatcher<AttemptResult, true>({
-    mayBeOneItemsFault,
+    isItemError,
     laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
     gather: () => clock.sleep(gatherMs),
     run: async results => {
-      const suspended = await repeatingAfterDeadlock(() => recordAttempts(db, results, suspension.detail));
+      const suspended = await retryOnDeadlock(() => recordAttempts(db, results, suspension.detail));
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
       const inTestMode = results.filter(({ mode }) => mode === 'test');
       if (inTestMode.length > 0)

@@ -88,13 +88,13 @@ interface Work extends DeliveryDeps {
 
 /** Begins what is due and has a free slot; returns how many attempts that were. */
 async function beginDue(work: Work): Promise<number> {
-  const { db, clock, vault, presence, slots, underWay, unrecorded } = work;
+  const { db, clock, vault, heartbeat, slots, underWay, unrecorded } = work;
   if (unrecorded.size >= maxUnrecorded) return 0;
   let begun = 0;
   for (const plan of slots.plan()) {
     const due = await readDue(db, clock, vault, {
       ...plan,
-      instance: presence.instance,
+      instance: heartbeat.instance,
       except: [...slots.inFlight(), ...unrecorded],
       onUnreadableSecret: partnerId => raiseUnreadableSecret(work, partnerId),
     });

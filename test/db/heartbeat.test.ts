@@ -1,9 +1,9 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { announcePresence } from '../../src/db/presence.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-const [one, other] = [await announcePresence(pool), await announcePresence(pool)];
+const [one, other] = [await startHeartbeat(pool), await startHeartbeat(pool)];
 afterAll(() => Promise.all([one.close(), other.close()]));
 
 const sessionsOf = async (instance: number) =>
@@ -37,7 +37,7 @@ test('a session that is cut comes back under the same number', async () => {
 });
 
 test('who closes is gone at once', async () => {
-  const third = await announcePresence(pool);
+  const third = await startHeartbeat(pool);
   await third.close();
   await vi.waitFor(async () => expect(await one.findDead([third.instance])).toEqual([third.instance]));
 });

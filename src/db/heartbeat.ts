@@ -3,7 +3,7 @@ import { openDedicatedConnection } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
 
 /** This process among all that use the database, for as long as it is connected. */
-export interface Presence {
+export interface Heartbeat {
   instance: number;
   /** Which of these processes are there no longer. */
   findDead(instances: number[]): Promise<number[]>;
@@ -40,7 +40,7 @@ const deadline = () =>
  * Takes a number and locks it in a session of its own. The server drops the lock the moment it notices that the
  * session is gone, and with kill -9 that is at once: nobody waits for the dead.
  */
-export async function announcePresence(pool: Pool): Promise<Presence> {
+export async function startHeartbeat(pool: Pool): Promise<Heartbeat> {
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: a process that stood still itself has not listened, and says nothing of others.
@@ -52,7 +52,7 @@ export async function announcePresence(pool: Pool): Promise<Presence> {
   const announcement = new Promise<void>(resolve => {
     announced = resolve;
   });
-  const session = openDedicatedConnection(pool, 'presence', async client => {
+  const session = openDedicatedConnection(pool, 'heartbeat', async client => {
     await client.query(endForerunner, [lockClass, instance]);
     await client.query('SELECT pg_advisory_lock($1, $2)', [lockClass, instance]);
     heard();

@@ -9,7 +9,8 @@ import { type Id, newId, uuidFromId } from '../src/base/ids.ts';
 import { openEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openPool, type Pool, type Queryable } from '../src/db/pool.ts';
-import { batchLedger, credit, hold, openAccounts, settle, verifyLedger } from '../src/ledger/index.ts';
+import { credit, openAccounts, verifyLedger } from '../src/ledger/index.ts';
+import { batchLedger, hold, settle } from '../test/helpers/ledger.ts';
 import { machine, table } from './table.ts';
 
 const partnerCount = 1_000;

@@ -1,6 +1,45 @@
+import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { Mode } from './post.ts';
+import { type Credit, type Mode, type PostingResult, post } from './post.ts';
+
+export type CreditVerdict =
+  | { outcome: 'credited' | 'already_credited'; balanceMicroUsdt: bigint }
+  /** The same reference was credited with another amount. */
+  | { outcome: 'conflict' }
+  | { outcome: 'no_account' };
+
+/** Adds money from outside (`topup`) or our own (`treasury`, for test balances); once per reference. */
+export async function credit(
+  db: Queryable,
+  clock: Clock,
+  items: Credit[],
+  source: 'topup' | 'treasury' = 'topup',
+): Promise<CreditVerdict[]> {
+  const operation = source === 'topup' ? 'credit' : 'grant';
+  const results = await post(
+    db,
+    clock,
+    items.map(item => ({ operation, ...item })),
+  );
+  return results.map(creditVerdict);
+}
+
+function creditVerdict({ verdict, balance }: PostingResult): CreditVerdict {
+  switch (verdict) {
+    case 'done':
+      return { outcome: 'credited', balanceMicroUsdt: balance };
+    case 'already_done':
+      return { outcome: 'already_credited', balanceMicroUsdt: balance };
+    case 'conflict':
+    case 'no_account':
+      return { outcome: verdict };
+    case 'ended':
+    case 'insufficient':
+    case 'not_held':
+      throw new Error(`a credit cannot be ${verdict}`);
+  }
+}
 
 export interface PastCredit {
   mode: Mode;

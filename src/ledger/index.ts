@@ -1,8 +1,6 @@
 export { type Balances, openAccounts, readBalances } from './accounts.ts';
-export { batchLedger } from './batched.ts';
 export { accountNames, listAccounts, listEntries, readTrialBalance } from './books.ts';
-export { findCredited, listCredits, type PastCredit } from './credits.ts';
-export { credit, hold, release, settle } from './operations.ts';
+export { credit, findCredited, listCredits, type PastCredit } from './credits.ts';
 export type { AccountKey, Mode } from './post.ts';
 export { digestOf, openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';

@@ -2,7 +2,7 @@ import { formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { type CreditVerdict, credit } from './operations.ts';
+import { type CreditVerdict, credit } from './credits.ts';
 import type { Credit } from './post.ts';
 
 /** A credit by a person: on record, and once per reference however often it is sent. */

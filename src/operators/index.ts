@@ -28,7 +28,6 @@ export {
   findSession,
   idleEndOf,
   listSessions,
-  openSession,
   type SignedIn,
 } from './sessions.ts';
 export { signIn } from './sign-in.ts';

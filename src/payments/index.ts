@@ -17,9 +17,8 @@ export {
   type Difference,
   type DifferenceKind,
   differenceObject,
-  reconcile,
 } from './reconciliation/reconcile.ts';
-export { type ReconcilerDeps, reconcileRecent, startReconciler } from './reconciliation/reconciler.ts';
+export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
 export { findRun, listRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
 export { createLeaseRelease } from './recovery/lease-release.ts';
 export { countUnfinished } from './recovery/open-payments.ts';

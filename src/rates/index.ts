@@ -1,7 +1,5 @@
-export { claimRefresh } from './claim.ts';
 export type { Alarm, Part } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
-export { refreshRate } from './refresh.ts';
 export { startRateRefresher } from './refresher.ts';
 export {
   changeRateRules,

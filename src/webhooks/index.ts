@@ -1,5 +1,5 @@
 export { listAttempts, pruneLog, resendEvent, resendFailed } from './admin/attempt-log.ts';
-export { type Certificate, certify } from './admin/check.ts';
+export type { Certificate } from './admin/check.ts';
 export { certificateObject, checkPartner } from './admin/check-partner.ts';
 export { countDeliveries } from './admin/delivery-counts.ts';
 export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.ts';
@@ -7,7 +7,6 @@ export {
   findWebhook,
   listWebhookStates,
   readSecrets,
-  reEnable,
   rotateSecret,
   setWebhook,
   type Webhook,

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
-import { hold, settle } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { hold, settle } from '../helpers/ledger.ts';
 import { cardOf, press, rowOf } from './acts.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { findEnrolment, openSession } from '../../src/operators/index.ts';
+import { findEnrolment } from '../../src/operators/index.ts';
+import { openSession } from '../../src/operators/sessions.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';

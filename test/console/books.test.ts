@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
-import { credit, hold, settle, verifyTogether } from '../../src/ledger/index.ts';
+import { credit, verifyTogether } from '../../src/ledger/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { hold, settle } from '../helpers/ledger.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2026-11-20T12:00:00Z');

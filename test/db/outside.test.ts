@@ -2,8 +2,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { batchLedger, verifyLedger } from '../../src/ledger/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
 import { createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { batchLedger } from '../helpers/ledger.ts';
 import { createOutsideServer, isOldestInstalled } from '../helpers/outside-server.ts';
 
 if (!isOldestInstalled) {

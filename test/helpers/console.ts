@@ -7,7 +7,8 @@ import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
-import { type OperatorRole, openSession, type Permission } from '../../src/operators/index.ts';
+import type { OperatorRole, Permission } from '../../src/operators/index.ts';
+import { openSession } from '../../src/operators/sessions.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
   createLeaseRelease,

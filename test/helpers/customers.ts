@@ -3,7 +3,8 @@ import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
-import { createRateSources, refreshRate } from '../../src/rates/index.ts';
+import { createRateSources } from '../../src/rates/index.ts';
+import { refreshRate } from '../../src/rates/refresh.ts';
 
 export const secretKey = 'a secret key for the tests, long enough';
 

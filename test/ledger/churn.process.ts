@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { openPool } from '../../src/db/pool.ts';
-import { batchLedger, credit } from '../../src/ledger/index.ts';
+import { credit } from '../../src/ledger/index.ts';
+import { batchLedger } from '../helpers/ledger.ts';
 
 const { values } = parseArgs({
   options: {

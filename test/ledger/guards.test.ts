@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { type Queryable, transaction } from '../../src/db/pool.ts';
-import { hold, readBalances, settle, verifyLedger } from '../../src/ledger/index.ts';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { hold, settle } from '../helpers/ledger.ts';
 
 /** Each of these fails when its guard is taken away; `npm run sabotage` takes each away and looks. */
 const { pool } = await createDatabase();

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
-import { credit, hold, readBalances, release, settle, topUp, verifyLedger } from '../../src/ledger/index.ts';
+import { credit, readBalances, topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { hold, release, settle } from '../helpers/ledger.ts';
 import { expectedOutcomes } from './ledger-model.ts';
 
 const { pool } = await createDatabase();

@@ -4,19 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { csvLine } from '../../src/base/csv.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { parseMicroUsdt } from '../../src/base/money.ts';
-import {
-  accountNames,
-  credit,
-  hold,
-  openStatement,
-  release,
-  settle,
-  verifyLedger,
-  writeStatement,
-} from '../../src/ledger/index.ts';
+import { accountNames, credit, openStatement, verifyLedger, writeStatement } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase, newPaymentId } from '../helpers/database.ts';
+import { hold, release, settle } from '../helpers/ledger.ts';
 
 const { pool } = await createDatabase();
 const dayMs = 86_400_000;

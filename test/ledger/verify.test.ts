@@ -2,9 +2,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { transaction } from '../../src/db/pool.ts';
-import { hold, settle, verifyLedger } from '../../src/ledger/index.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
 import { checkInvariants, type Finding } from '../../src/ledger/verify.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { hold, settle } from '../helpers/ledger.ts';
 
 const { pool } = await createDatabase();
 let partnerId: Id<'prt'>;

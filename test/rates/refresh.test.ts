@@ -1,13 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
-import {
-  claimRefresh,
-  explainRate,
-  isStale,
-  type RateSource,
-  readCurrentRate,
-  refreshRate,
-} from '../../src/rates/index.ts';
+import { claimRefresh } from '../../src/rates/claim.ts';
+import { explainRate, isStale, type RateSource, readCurrentRate } from '../../src/rates/index.ts';
+import { refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { broken, startRatesWorld } from './rates-world.ts';
 

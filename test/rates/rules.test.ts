@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { listen } from '../../src/db/listen.ts';
+import { claimRefresh } from '../../src/rates/claim.ts';
 import {
   askWhatIf,
   changeRateRules,
   chartRates,
-  claimRefresh,
   listRateRules,
   readRateRules,
-  refreshRate,
   rulesChanged,
   startRateRefresher,
 } from '../../src/rates/index.ts';
+import { refreshRate } from '../../src/rates/refresh.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { parseRateSources } from '../../src/base/rate-sources.ts';
-import { createRateSources, refreshRate } from '../../src/rates/index.ts';
+import { createRateSources } from '../../src/rates/index.ts';
+import { refreshRate } from '../../src/rates/refresh.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';

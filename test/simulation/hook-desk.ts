@@ -1,8 +1,8 @@
 import type { Id } from '../../src/base/ids.ts';
+import { reEnable } from '../../src/webhooks/admin/webhook.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import {
   readSecrets,
-  reEnable,
   resendEvent,
   resendFailed,
   rotateSecret,

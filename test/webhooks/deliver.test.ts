@@ -2,12 +2,12 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { certify } from '../../src/webhooks/admin/check.ts';
+import { reEnable } from '../../src/webhooks/admin/webhook.ts';
 import {
-  certify,
   findWebhook,
   listAttempts,
   readSecrets,
-  reEnable,
   resendEvent,
   resendFailed,
   rotateSecret,

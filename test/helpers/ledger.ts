@@ -1,8 +1,14 @@
-import type { Clock } from '../base/clock.ts';
-import type { Queryable } from '../db/pool.ts';
-import { type Credit, type Hold, type HoldEnd, type PostingResult, post } from './post.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { createBatcher } from '../../src/db/batch.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../../src/db/pool.ts';
+import { type Hold, type HoldEnd, type Posting, type PostingResult, post } from '../../src/ledger/post.ts';
 
-export type HoldVerdict =
+/**
+ * The postings of a payment by themselves, for tests and benches of the ledger. The service posts them through
+ * `payments_open` and `payments_finish`, which call the same SQL function.
+ */
+
+type HoldVerdict =
   | { outcome: 'held' | 'already_held'; balanceMicroUsdt: bigint }
   | { outcome: 'insufficient'; requiredMicroUsdt: bigint; balanceMicroUsdt: bigint }
   /** The same payment is held with another amount. */
@@ -18,7 +24,7 @@ const settleOutcomes = {
   not_held: 'not_held',
   no_account: 'no_account',
 } as const;
-export type SettleVerdict = { outcome: (typeof settleOutcomes)[keyof typeof settleOutcomes] };
+type SettleVerdict = { outcome: (typeof settleOutcomes)[keyof typeof settleOutcomes] };
 
 const releaseOutcomes = {
   done: 'released',
@@ -27,13 +33,7 @@ const releaseOutcomes = {
   not_held: 'not_held',
   no_account: 'no_account',
 } as const;
-export type ReleaseVerdict = { outcome: (typeof releaseOutcomes)[keyof typeof releaseOutcomes] };
-
-export type CreditVerdict =
-  | { outcome: 'credited' | 'already_credited'; balanceMicroUsdt: bigint }
-  /** The same reference was credited with another amount. */
-  | { outcome: 'conflict' }
-  | { outcome: 'no_account' };
+type ReleaseVerdict = { outcome: (typeof releaseOutcomes)[keyof typeof releaseOutcomes] };
 
 /** Reserves money for payments: available → held. There is no expiry: only settle or release ends a hold. */
 export async function hold(db: Queryable, clock: Clock, items: Hold[]): Promise<HoldVerdict[]> {
@@ -65,23 +65,7 @@ export async function release(db: Queryable, clock: Clock, items: HoldEnd[]): Pr
   return results.map(releaseVerdict);
 }
 
-/** Money arrives from outside (`topup`) or from the house (`treasury`); once per reference. */
-export async function credit(
-  db: Queryable,
-  clock: Clock,
-  items: Credit[],
-  source: 'topup' | 'treasury' = 'topup',
-): Promise<CreditVerdict[]> {
-  const operation = source === 'topup' ? 'credit' : 'grant';
-  const results = await post(
-    db,
-    clock,
-    items.map(item => ({ operation, ...item })),
-  );
-  return results.map(creditVerdict);
-}
-
-export function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: Hold): HoldVerdict {
+function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: Hold): HoldVerdict {
   switch (verdict) {
     case 'done':
       return { outcome: 'held', balanceMicroUsdt: balance };
@@ -99,30 +83,46 @@ export function holdVerdict({ verdict, balance }: PostingResult, { microUsdt }: 
   }
 }
 
-export function settleVerdict({ verdict }: PostingResult): SettleVerdict {
+function settleVerdict({ verdict }: PostingResult): SettleVerdict {
   if (verdict === 'insufficient' || verdict === 'ended') throw unexpected('settle', verdict);
   return { outcome: settleOutcomes[verdict] };
 }
 
-export function releaseVerdict({ verdict }: PostingResult): ReleaseVerdict {
+function releaseVerdict({ verdict }: PostingResult): ReleaseVerdict {
   if (verdict === 'insufficient' || verdict === 'ended') throw unexpected('release', verdict);
   return { outcome: releaseOutcomes[verdict] };
 }
 
-function creditVerdict({ verdict, balance }: PostingResult): CreditVerdict {
-  switch (verdict) {
-    case 'done':
-      return { outcome: 'credited', balanceMicroUsdt: balance };
-    case 'already_done':
-      return { outcome: 'already_credited', balanceMicroUsdt: balance };
-    case 'conflict':
-    case 'no_account':
-      return { outcome: verdict };
-    case 'ended':
-    case 'insufficient':
-    case 'not_held':
-      throw unexpected('credit', verdict);
-  }
+const unexpected = (operation: string, verdict: string) => new Error(`a ${operation} cannot be ${verdict}`);
+
+/** The ledger for many callers: calls that arrive together share one statement and one commit. */
+interface BatchedLedger {
+  hold(item: Hold): Promise<HoldVerdict>;
+  settle(item: HoldEnd): Promise<SettleVerdict>;
+  release(item: HoldEnd): Promise<ReleaseVerdict>;
 }
 
-const unexpected = (operation: string, verdict: string) => new Error(`a ${operation} cannot be ${verdict}`);
+/** With two lanes the server computes one batch while it commits the other; more lanes were not faster. */
+const lanes = 2;
+const maxBatch = 256;
+const maxWaiting = 10_000;
+
+export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
+  const enqueue = createBatcher<Posting, PostingResult>({
+    run: postings => retryOnDeadlock(() => post(db, clock, postings)),
+    isItemError,
+    laneOf,
+    maxBatch,
+    maxWaiting,
+  });
+  return {
+    hold: async item => holdVerdict(await enqueue({ operation: 'hold', ...item }), item),
+    settle: async item => settleVerdict(await enqueue({ operation: 'settle', ...item })),
+    release: async item => releaseVerdict(await enqueue({ operation: 'release', ...item })),
+  };
+}
+
+/** By partner: two lanes never wait for the same account. */
+function laneOf({ partnerId }: Posting): number {
+  return partnerId.charCodeAt(partnerId.length - 1) % lanes;
+}

@@ -15,8 +15,9 @@ import { reviewRoutes } from './payments/review-routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
 import { refuse } from './replies.ts';
+import { setSecurityHeaders } from './security-headers.ts';
 import { settingsRoutes } from './settings/routes.ts';
-import { builtPages, pageRoutes, protect } from './static-files.ts';
+import { builtPages, staticFileRoutes } from './static-files.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 
@@ -46,7 +47,7 @@ export function createConsole(deps: ConsoleDeps): Console {
       async scope => {
         guard(scope, deps);
         scope.addHook('onSend', async (_request, reply) => {
-          protect(reply);
+          setSecurityHeaders(reply);
           reply.header('Cache-Control', 'no-store');
         });
         scope.setErrorHandler((error, request, reply) => {
@@ -61,7 +62,7 @@ export function createConsole(deps: ConsoleDeps): Console {
       },
       { prefix: '/console/api' },
     );
-    await server.register(async scope => pageRoutes(scope, deps.pagesFolder ?? builtPages), {
+    await server.register(async scope => staticFileRoutes(scope, deps.pagesFolder ?? builtPages), {
       prefix: '/console',
     });
   };

@@ -8,11 +8,13 @@ import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 
 const { pool } = await createDatabase();
-const pagesFolder = newFolder();
+const pagesFolder = join(newFolder(), 'dist');
 const script = 'console.log("hello")';
-mkdirSync(join(pagesFolder, 'assets'));
+mkdirSync(join(pagesFolder, 'assets'), { recursive: true });
 writeFileSync(join(pagesFolder, 'index.html'), '<title>Kopeck</title>');
 writeFileSync(join(pagesFolder, 'sources.sha256'), 'abc');
+writeFileSync(join(pagesFolder, '.hidden.js'), 'secret');
+writeFileSync(join(pagesFolder, '..', 'outside.js'), 'secret');
 writeFileSync(join(pagesFolder, 'assets', 'index-abc.js'), script);
 writeFileSync(join(pagesFolder, 'assets', 'index-abc.js.br'), brotliCompressSync(script));
 writeFileSync(join(pagesFolder, 'assets', 'index-abc.js.gz'), gzipSync(script));
@@ -39,6 +41,13 @@ test.each([
   '/console/sources.sha256',
   '/console/..%2fpackage.json',
   '/console/assets/index-abc.js.br',
+  '/console/.hidden.js',
+  '/console/%2ehidden.js',
+  '/console/..%2foutside.js',
+  '/console/assets/..%2f..%2foutside.js',
+  '/console/assets/..%5c..%5coutside.js',
+  '/console/%00.js',
+  '/console//etc/hosts.js',
 ])('%s is not there', async path => {
   expect((await fetch(`${address}${path}`)).status).toBe(404);
 });
@@ -68,6 +77,13 @@ test('assets come compressed as the browser likes, and are kept for ever', async
   expect((await raw(asset, 'gzip')).encoding).toBe('gzip');
   expect((await raw(asset, 'br;q=0, gzip;q=0.5')).encoding).toBe('gzip');
   expect(await raw(asset, 'identity')).toMatchObject({ encoding: undefined, body: Buffer.from(script) });
+});
+
+test('a file has its own type, and caches keep its forms apart', async () => {
+  const { headers } = await fetch(`${address}/console/assets/index-abc.js`);
+  expect(headers.get('content-type')).toBe('application/javascript; charset=utf-8');
+  expect(headers.get('vary')?.toLowerCase()).toBe('accept-encoding');
+  expect(headers.get('etag')).toBeNull();
 });
 
 test('every answer is protected', async () => {

@@ -105,7 +105,9 @@ describe('markdown', () => {
   });
 
   test('lists go on over lines', () => {
-    expect(html('1. a\n   b\n2. c\n\n- d')).toBe('<ol><li>a b</li><li>c</li></ol>\n<ul><li>d</li></ul>');
+    expect(html('1. a\n   b\n2. c\n\n- d')).toBe(
+      '<ol>\n<li>a b</li>\n<li>c</li>\n</ol>\n<ul>\n<li>d</li>\n</ul>',
+    );
   });
 });
 

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendError } from '../http/errors.ts';
-import { escapeHtml, type Page, renderMarkdown } from './markdown.ts';
+import type { Page } from './markdown.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides');
 
-/** Text and one style sheet: nothing runs, and nothing comes from elsewhere. */
+/** Text and one style sheet: no scripts, and nothing from other hosts. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -36,7 +36,7 @@ const pageOf = ({ title, html }: Page) => `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Kopeck</title>
+<title>${title} · Kopeck</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/guides/style.css">
 </head>
@@ -49,16 +49,21 @@ ${html}
 </html>
 `;
 
-/** The guides of `docs/guides` as pages, made once; `README.md` is the first of them. */
-export function guideRoutes(server: FastifyInstance): void {
-  const pages = new Map(
-    readdirSync(folder)
-      .filter(name => name.endsWith('.md'))
-      .map(name => [
-        name.replace(/^README\.md$|\.md$/, ''),
-        pageOf(renderMarkdown(readFileSync(join(folder, name), 'utf8'))),
-      ]),
+/** Rendered on the first request: most processes are never asked for a guide, and loading the renderer takes time. */
+async function renderGuides(): Promise<Map<string, string>> {
+  const { renderMarkdown } = await import('./markdown.ts');
+  const names = readdirSync(folder).filter(name => name.endsWith('.md'));
+  return new Map(
+    names.map(name => [
+      name.replace(/^README\.md$|\.md$/, ''),
+      pageOf(renderMarkdown(readFileSync(join(folder, name), 'utf8'))),
+    ]),
   );
+}
+
+/** The guides of `docs/guides` as pages; `README.md` is the first of them. */
+export function guideRoutes(server: FastifyInstance): void {
+  let pages: Promise<Map<string, string>> | undefined;
   const schema = { hide: true };
   const send = (reply: FastifyReply, type: string, text: string) =>
     reply
@@ -73,8 +78,9 @@ export function guideRoutes(server: FastifyInstance): void {
 
   server.get('/docs/guides', { schema }, (_request, reply) => reply.redirect('/docs/guides/', 308));
   server.get('/docs/guides/style.css', { schema }, (_request, reply) => send(reply, 'text/css', style));
-  server.get<{ Params: { name: string } }>('/docs/guides/:name', { schema }, (request, reply) => {
-    const page = pages.get(request.params.name);
+  server.get<{ Params: { name: string } }>('/docs/guides/:name', { schema }, async (request, reply) => {
+    pages ??= renderGuides();
+    const page = (await pages).get(request.params.name);
     return page === undefined ? sendError(request, reply, 'not_found') : send(reply, 'text/html', page);
   });
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { formatRate } from '../base/money.ts';
 import {
+  type CurrentRules,
   changeRateRules,
   explainRate,
   isStale,
@@ -8,7 +9,6 @@ import {
   readCurrentRate,
   readRateRules,
   rulesObject,
-  type StandingRules,
 } from '../rates/index.ts';
 import { basisPoints, hundredths, label } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
@@ -67,7 +67,7 @@ async function changeRules({ audit, settings }: CommandContext, given: GivenRule
 const showRules = async ({ audit, settings }: CommandContext) =>
   describeRules(await readRateRules(audit.pool, settings.rateSpreadBps));
 
-function describeRules(rules: StandingRules): Output {
+function describeRules(rules: CurrentRules): Output {
   const json = { version: rules.version, ...rulesObject(rules), set_by: rules.setBy, reason: rules.reason };
   return {
     json,

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Queryable } from '../db/pool.ts';
 
-/** Longer than a refresh takes: after this, one that stored nothing has failed or died. */
-export const refreshTakesAtMostMs = 10_000;
+/** Longer than a refresh takes: one that has stored nothing by then has failed or its process has died. */
+export const maxRefreshMs = 10_000;
 
 /**
- * True for one caller per period, over all processes. A claim whose refresh brought no rate counts only while that
- * refresh may be under way; else a service whose first attempt failed would be without a rate for a whole period.
- * A claim from the future is void: a clock that was wrong for a moment must not stop everybody until then.
+ * Leader election: true for one caller per period, over all processes. A claim whose refresh stored no rate counts only
+ * as long as a refresh can take; otherwise a failed first refresh would leave the service without a rate for a whole
+ * period. A claim from the future does not count: a clock that was wrong for a moment must not stop all processes.
  */
 export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: number): Promise<boolean> {
   const nowMs = clock.nowMs();
@@ -21,8 +21,8 @@ export async function claimRefresh(db: Queryable, clock: Clock, refreshSec: numb
     values: [
       new Date(nowMs),
       new Date(nowMs - refreshSec * 1_000),
-      new Date(nowMs - refreshTakesAtMostMs),
-      new Date(nowMs + refreshTakesAtMostMs),
+      new Date(nowMs - maxRefreshMs),
+      new Date(nowMs + maxRefreshMs),
     ],
   });
   return rowCount === 1;

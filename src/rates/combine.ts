@@ -2,12 +2,12 @@ import { ascending, divideRoundingDown, divideRoundingHalfUp, formatRate } from 
 import type { RateRules } from './rules.ts';
 import type { Quote } from './source.ts';
 
-/** What came of asking one source. */
+/** The result of asking one source. */
 export type Answer =
-  | { source: string; isOperatorsWord: boolean; quote: Quote }
+  | { source: string; isSetByOperator: boolean; quote: Quote }
   | { source: string; reason: string };
 
-/** What became of that in the rate; stored with it. */
+/** How a source took part in a rate; stored with it. */
 export type Part =
   | { source: string; outcome: 'used' | 'stale' | 'outlier'; midE4: bigint; asOfMs: number }
   | { source: string; outcome: 'failed'; reason: string };
@@ -33,18 +33,18 @@ export interface NewRate {
 }
 
 export interface Combination {
-  /** Undefined: nothing that can be used, and an alarm says so. */
+  /** Undefined: no usable rate, and an alarm has the reason. */
   rate: NewRate | undefined;
   alarms: Alarm[];
 }
 
-/** From this many on, the median tells which one is off. */
-const minToJudge = 3;
+/** With fewer quotes the median does not show which one is wrong. */
+const minForOutliers = 3;
 const minToConfirmJump = 2;
 
 type Quoted = Extract<Answer, { quote: Quote }>;
 
-/** One rate from what the sources said: the median of those that are fresh and plausible, less the spread. */
+/** One rate from all quotes: the median of those that are fresh and plausible, minus the spread. */
 export function combine(answers: Answer[], rules: Rules): Combination {
   const fresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
   const used = withoutOutliers(fresh, rules);
@@ -61,7 +61,7 @@ export function combine(answers: Answer[], rules: Rules): Combination {
   return { rate: { midE4, rateE4, spreadBps: rules.spreadBps, asOfMs, parts }, alarms };
 }
 
-/** A partner spends USDT and so gets fewer rubles for each than the market gives; the remainder is the house's. */
+/** A partner spends USDT, so it gets fewer rubles per USDT than the market pays; rounding is in favour of the service. */
 export const partnerRateE4 = (midE4: bigint, spreadBps: number) =>
   divideRoundingDown(midE4 * BigInt(10_000 - spreadBps), 10_000n);
 
@@ -86,7 +86,7 @@ const isOutlier = ({ quote }: Quoted, medianE4: bigint, { bandBps }: RateRules) 
   differsByMore(quote.midE4, medianE4, bandBps);
 
 function withoutOutliers(fresh: Quoted[], rules: RateRules): Quoted[] {
-  if (fresh.length < minToJudge) return fresh;
+  if (fresh.length < minForOutliers) return fresh;
   const medianE4 = medianOf(fresh);
   return fresh.filter(quoted => !isOutlier(quoted, medianE4, rules));
 }
@@ -101,43 +101,43 @@ function partOf(answer: Answer, fresh: Quoted[], used: Quoted[]): Part {
 function disagreements(fresh: Quoted[], used: Quoted[], rules: RateRules): Alarm[] {
   if (fresh.length === 0) return [];
   const medianE4 = medianOf(fresh);
-  if (fresh.length < minToJudge) {
-    // Which one is wrong cannot be told, so both stay; but somebody should look.
+  if (fresh.length < minForOutliers) {
+    // Either may be wrong, so both stay, and the alarm asks for a look.
     return fresh.some(quoted => isOutlier(quoted, medianE4, rules))
-      ? [{ kind: 'rate_sources_disagree', detail: fresh.map(sayQuoted).join('; ') }]
+      ? [{ kind: 'rate_sources_disagree', detail: fresh.map(describeQuote).join('; ') }]
       : [];
   }
   return fresh
     .filter(quoted => !used.includes(quoted))
     .map(quoted => ({
       kind: 'rate_outlier',
-      detail: `${sayQuoted(quoted)}, more than ${rules.bandBps / 100}% from the median ${formatRate(medianE4)}`,
+      detail: `${describeQuote(quoted)}, more than ${rules.bandBps / 100}% from the median ${formatRate(medianE4)}`,
     }));
 }
 
-const sayQuoted = ({ source, quote }: Quoted) => `${source} says ${formatRate(quote.midE4)}`;
+const describeQuote = ({ source, quote }: Quoted) => `${source} quotes ${formatRate(quote.midE4)}`;
 
-/** A leap may be real, or one source gone wrong: it takes two that agree, or the operator. */
+/** A jump may be real or an error of one source: it counts if two sources agree or the operator set it. */
 function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | undefined {
   const { lastMidE4, jumpBps } = rules;
   if (lastMidE4 === undefined || !differsByMore(midE4, lastMidE4, jumpBps)) return undefined;
   const agreeing = used.filter(quoted => !isOutlier(quoted, midE4, rules));
-  if (agreeing.length >= minToConfirmJump || agreeing.some(({ isOperatorsWord }) => isOperatorsWord)) {
+  if (agreeing.length >= minToConfirmJump || agreeing.some(({ isSetByOperator }) => isSetByOperator)) {
     return undefined;
   }
   const [was, is] = [formatRate(lastMidE4), formatRate(midE4)];
   return {
     kind: 'rate_jump',
     detail:
-      `not taken: from ${was} to ${is} by the word of ${used.map(({ source }) => source).join(', ')} alone; ` +
+      `rejected: from ${was} to ${is}, quoted by ${used.map(({ source }) => source).join(', ')} alone; ` +
       `if it is right, add a source to RATE_SOURCES or run once with fixed:${is}`,
   };
 }
 
 const unavailable = (parts: Part[]): Alarm => ({
   kind: 'rate_unavailable',
-  detail: parts.map(sayPart).join('; ') || 'there are no sources',
+  detail: parts.map(describePart).join('; ') || 'there are no sources',
 });
 
-const sayPart = (part: Part) =>
+const describePart = (part: Part) =>
   part.outcome === 'failed' ? `${part.source}: ${part.reason}` : `${part.source}: ${part.outcome}`;

@@ -1,20 +1,20 @@
 import type { Clock } from '../base/clock.ts';
 import type { ExchangeName, RateSourceSetting } from '../base/rate-sources.ts';
+import { fail } from './answer-fields.ts';
 import { exchanges, type Reader, type Reading, readFeed } from './exchanges.ts';
 import { type Get, getJson } from './http.ts';
 import type { Quote, RateSource } from './source.ts';
-import { fail } from './strict.ts';
 
 export interface SourcesOptions {
   clock: Clock;
   cryptoPayToken?: string | undefined;
-  /** Where exchanges are instead of at their own address; for tests and mirrors. */
+  /** Instead of the exchanges' own addresses; for tests and mirrors. */
   baseUrls?: Partial<Record<ExchangeName, string>>;
   deadlineMs?: number;
 }
 
 const defaultDeadlineMs = 5_000;
-/** Clocks differ a little; one that differs more makes every age it gives worthless. */
+/** Clocks differ a little; with a larger difference the times of a source are worthless. */
 const maxAheadMs = 60_000;
 
 export function createRateSources(settings: RateSourceSetting[], options: SourcesOptions): RateSource[] {
@@ -28,22 +28,22 @@ function createSource(setting: RateSourceSetting, options: SourcesOptions): Rate
     case 'fixed':
       return {
         name,
-        isOperatorsWord: true,
+        isSetByOperator: true,
         fetch: async () => ({ midE4: setting.rateE4, asOfMs: clock.nowMs() }),
       };
     case 'feed':
-      return askedByHttp(name, clock, { url: setting.url, deadlineMs }, readFeed);
+      return httpSource(name, clock, { url: setting.url, deadlineMs }, readFeed);
     case 'exchange': {
       const { baseUrl, path, read } = exchanges[setting.name];
       const url = `${baseUrls[setting.name] ?? baseUrl}${path}`;
       const withToken = setting.name === 'cryptopay' && cryptoPayToken !== undefined;
       const headers = withToken ? { 'Crypto-Pay-API-Token': cryptoPayToken } : {};
-      return askedByHttp(name, clock, { url, headers, deadlineMs }, read);
+      return httpSource(name, clock, { url, headers, deadlineMs }, read);
     }
   }
 }
 
-function askedByHttp(name: string, clock: Clock, get: Get, read: Reader): RateSource {
+function httpSource(name: string, clock: Clock, get: Get, read: Reader): RateSource {
   return {
     name,
     fetch: async signal => toQuote(read(await getJson(get, signal)), clock.nowMs()),
@@ -54,6 +54,6 @@ function toQuote({ midE4, asOfSec }: Reading, nowMs: number): Quote {
   if (midE4 <= 0n) fail('the price is too small');
   const asOfMs = asOfSec === undefined ? nowMs : asOfSec * 1_000;
   if (asOfMs > nowMs + maxAheadMs) fail('its time is in the future');
-  // A clock that runs ahead must not make the quote count as fresh for longer.
+  // A clock that runs ahead must not keep the quote fresh for longer.
   return { midE4, asOfMs: Math.min(asOfMs, nowMs) };
 }

@@ -11,9 +11,9 @@ import {
   numberPrice,
   textPrice,
   unixSeconds,
-} from './strict.ts';
+} from './answer-fields.ts';
 
-/** What an answer says; without a time it is taken to be of the moment it came. */
+/** What was read from an answer; without a time, the time of the answer counts. */
 export interface Reading {
   midE4: bigint;
   asOfSec?: number;
@@ -74,12 +74,12 @@ function readCoinGecko(answer: JsonValue): Reading {
 function readCryptoPay(answer: JsonValue): Reading {
   if (member(answer, 'ok') !== true) fail('ok is not true');
   const rate = entry(list(member(answer, 'result'), 'result'), { source: 'USDT', target: 'RUB' });
-  // Crypto Pay says so itself when a rate is no longer up to date.
+  // Crypto Pay marks rates that are out of date.
   if (rate.get('is_valid') === false) fail('is_valid is false');
   return { midE4: midRateE4(textPrice(member(rate, 'rate'), 'rate')) };
 }
 
-/** The format for a feed of one's own: `{rate, as_of}`. */
+/** The format of a custom feed: `{rate, as_of}`. */
 export function readFeed(answer: JsonValue): Reading {
   return {
     midE4: midRateE4(anyPrice(member(answer, 'rate'), 'rate')),

@@ -6,11 +6,11 @@ const maxBodyBytes = 1_048_576;
 export interface Get {
   url: string;
   headers?: Record<string, string>;
-  /** From the first step of connecting to the last byte of the answer. */
+  /** From connecting to the last byte of the answer. */
   deadlineMs: number;
 }
 
-/** The JSON that an address answers with; anything but a whole 200 in time is an error with a short reason. */
+/** The JSON at a URL. Anything but a complete answer with status 200 in time is an error with a short reason. */
 export async function getJson({ url, headers, deadlineMs }: Get, signal: AbortSignal): Promise<JsonValue> {
   signal.throwIfAborted();
   const call = new AbortController();
@@ -25,7 +25,7 @@ export async function getJson({ url, headers, deadlineMs }: Get, signal: AbortSi
   } finally {
     clearTimeout(deadline);
     signal.removeEventListener('abort', onStop);
-    // Closes the connection of an answer that was not read to its end; nothing happens after a whole one.
+    // Closes the connection of an answer that was not read to its end; does nothing after a complete one.
     call.abort();
   }
 }
@@ -35,7 +35,7 @@ async function getBody(
   headers: Record<string, string> | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  // CoinGecko refuses callers without a name. Redirects are not followed: undici does so only when told to.
+  // CoinGecko refuses requests without a user agent. Redirects are not followed: undici needs an option for that.
   const answer = await request(url, {
     signal,
     headers: { accept: 'application/json', 'user-agent': 'kopeck', ...headers },

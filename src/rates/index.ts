@@ -2,12 +2,12 @@ export type { Alarm, Part } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { startRateRefresher } from './refresher.ts';
 export {
+  type CurrentRules,
   changeRateRules,
   listRateRules,
   readRateRules,
   rulesChanged,
   rulesObject,
-  type StandingRules,
 } from './rules.ts';
 export type { RateSource } from './source.ts';
 export {
@@ -18,4 +18,4 @@ export {
   listRates,
   readCurrentRate,
 } from './store.ts';
-export { askWhatIf } from './what-if.ts';
+export { computeWhatIf } from './what-if.ts';

@@ -9,35 +9,35 @@ export interface RefreshDeps {
   db: Queryable;
   clock: Clock;
   sources: RateSource[];
-  /** For as long as nobody has changed the rules. */
+  /** Until an operator changes the rules. */
   spreadBps: number;
   maxAgeSec: number;
-  /** Hears after every refresh all that is wrong now. */
+  /** Called after every refresh with all current alarms; an empty list ends the earlier ones. */
   reportAlarms(alarms: Alarm[]): void;
 }
 
 const never = new AbortController().signal;
 
-/** Asks all sources at once and stores what they agree on; undefined when that is nothing, and an alarm says why. */
+/** Asks all sources at once and stores the rate that follows; undefined when there is none, with an alarm. */
 export async function refreshRate(deps: RefreshDeps, signal = never): Promise<CurrentRate | undefined> {
   const { db, clock, sources, spreadBps, maxAgeSec, reportAlarms } = deps;
   const answers = await Promise.all(sources.map(source => ask(source, signal)));
-  // Whoever was told to stop has cut its calls off itself: what failed says nothing about the sources.
+  // After a stop the calls were cut off by us: their failures are not those of the sources.
   signal.throwIfAborted();
-  // Read now and not before the sources were asked: whoever changed the rules meanwhile has been told that they count.
-  const [last, standing] = await Promise.all([readCurrentRate(db), readRateRules(db, spreadBps)]);
-  const rules = { ...standing, nowMs: clock.nowMs(), maxAgeSec, lastMidE4: last?.midE4 };
+  // Read after asking the sources: rules that were changed meanwhile are in force already.
+  const [last, current] = await Promise.all([readCurrentRate(db), readRateRules(db, spreadBps)]);
+  const rules = { ...current, nowMs: clock.nowMs(), maxAgeSec, lastMidE4: last?.midE4 };
   const { rate, alarms } = combine(answers, rules);
   const stored = rate && (await storeRate(db, clock, rate));
   reportAlarms(alarms);
   return stored;
 }
 
-/** A source is outside: whatever it throws makes it a failed one and never ends the refresh of the others. */
+/** Any error makes the source a failed one and never ends the refresh of the others. */
 async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
-  const { name, isOperatorsWord = false } = source;
+  const { name, isSetByOperator = false } = source;
   try {
-    return { source: name, isOperatorsWord, quote: await source.fetch(signal) };
+    return { source: name, isSetByOperator, quote: await source.fetch(signal) };
   } catch (error) {
     return { source: name, reason: reasonOf(error) };
   }
@@ -45,6 +45,6 @@ async function ask(source: RateSource, signal: AbortSignal): Promise<Answer> {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  // With several addresses tried in vain the message is empty and the code says it.
+  // When several addresses were tried in vain, the message is empty and only the code is set.
   return (message || code || 'failed').slice(0, 200);
 }

@@ -2,58 +2,58 @@ import { instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 
-/** How a rate is made of what the sources say, all in hundredths of a percent. */
+/** How a rate is made from quotes; all values in basis points. */
 export interface RateRules {
-  /** What the house keeps. */
+  /** The margin of the service. */
   spreadBps: number;
   /** A quote further than this from the median is left out. */
   bandBps: number;
-  /** A leap of more than this from the last rate needs a second source. */
+  /** A jump of more than this from the last rate needs a second source. */
   jumpBps: number;
 }
 
-export interface StandingRules extends RateRules {
-  /** Grows with every change; 0 before the first, when the settings count. */
+export interface CurrentRules extends RateRules {
+  /** Grows with every change; 0 before the first, while the settings are in force. */
   version: number;
   setBy: string | null;
   setAt: Date | null;
   reason: string | null;
 }
 
-const asBuilt = { bandBps: 500, jumpBps: 1_000 };
+const defaults = { bandBps: 500, jumpBps: 1_000 };
 
 const selectRules = `SELECT version, spread_bps AS "spreadBps", band_bps AS "bandBps", jump_bps AS "jumpBps",
                             set_by AS "setBy", set_at AS "setAt", reason FROM rate_rules`;
 
-/** Those that count now; `spreadBps` is that of the settings, for as long as nobody has changed it. */
-export async function readRateRules(db: Queryable, spreadBps: number): Promise<StandingRules> {
-  const { rows } = await db.query<StandingRules>({
+/** The rules in force; `spreadBps` is that of the settings, used until an operator changes the rules. */
+export async function readRateRules(db: Queryable, spreadBps: number): Promise<CurrentRules> {
+  const { rows } = await db.query<CurrentRules>({
     name: 'read rate rules',
     text: `${selectRules} ORDER BY version DESC LIMIT 1`,
   });
-  return rows[0] ?? { version: 0, spreadBps, ...asBuilt, setBy: null, setAt: null, reason: null };
+  return rows[0] ?? { version: 0, spreadBps, ...defaults, setBy: null, setAt: null, reason: null };
 }
 
 /** The last changes, newest first. */
-export async function listRateRules(db: Queryable, limit: number): Promise<StandingRules[]> {
-  const { rows } = await db.query<StandingRules>({
+export async function listRateRules(db: Queryable, limit: number): Promise<CurrentRules[]> {
+  const { rows } = await db.query<CurrentRules>({
     text: `${selectRules} ORDER BY version DESC LIMIT $1`,
     values: [limit],
   });
   return rows;
 }
 
-/** Announced when the rules have changed, so that whoever refreshes the rate does so at once. */
+/** The NOTIFY channel for changed rules: every process tries to refresh at once. */
 export const rulesChanged = 'rate_rules_changed';
 
 export interface RulesChange {
   rules: RateRules;
   reason: string;
-  /** The version it was made on: who did not know of a later one is told. */
+  /** Optimistic locking: with another version in force, the outcome is `stale`. */
   expectedVersion: number;
 }
 
-export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: StandingRules };
+export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: CurrentRules };
 
 export function changeRateRules(
   audit: AuditContext,
@@ -61,7 +61,7 @@ export function changeRateRules(
   { rules, reason, expectedVersion }: RulesChange,
 ): Promise<RulesVerdict> {
   return transaction(audit.pool, async tx => {
-    // Versions count up one by one, so two at once must not read the same.
+    // Versions count up one by one, so two changes at once must not read the same one.
     await tx.query({ text: 'LOCK TABLE rate_rules IN SHARE ROW EXCLUSIVE MODE' });
     const before = await readRateRules(tx, spreadBps);
     if (before.version !== expectedVersion) return { outcome: 'stale', rules: before };
@@ -72,7 +72,7 @@ export function changeRateRules(
              VALUES ($1, $2, $3, $4, $5, $6)`,
       values: [rules.spreadBps, rules.bandBps, rules.jumpBps, audit.actor, instantOf(audit.clock), reason],
     });
-    // Whatever was claimed, the next one to look refreshes.
+    // Voids the claim, so that the next round of any process refreshes.
     await tx.query({ text: `UPDATE rate_refresh SET claimed_at = '-infinity'` });
     await tx.query({ text: `NOTIFY ${rulesChanged}` });
     const after = await readRateRules(tx, spreadBps);
@@ -86,7 +86,7 @@ export function changeRateRules(
   });
 }
 
-/** For people and machines: percents as they are said. */
+/** As the command line and the console show them. */
 export const rulesObject = ({ spreadBps, bandBps, jumpBps }: RateRules) => ({
   spread_bps: spreadBps,
   band_percent: bandBps / 100,

@@ -3,11 +3,11 @@ export interface Quote {
   asOfMs: number;
 }
 
-/** Somebody who says what a USDT is worth. */
+/** Where quotes for 1 USDT come from. */
 export interface RateSource {
   name: string;
-  /** Set by a person and not by a market: believed without a second source that agrees. */
-  isOperatorsWord?: boolean;
+  /** A fixed rate of the operator, not of a market: counts without a second source that agrees. */
+  isSetByOperator?: boolean;
   /** Rejects with a short reason when there is no quote that can be trusted. */
   fetch(signal: AbortSignal): Promise<Quote>;
 }

@@ -5,7 +5,7 @@ import { sharedRead } from '../db/shared-read.ts';
 import type { NewRate, Part } from './combine.ts';
 
 export interface CurrentRate {
-  /** A payment keeps it, so that its rate can be explained later. */
+  /** Stored with a payment, so that its rate can be explained later. */
   rateId: bigint;
   /** What a partner gets for 1 USDT. */
   rateE4: bigint;
@@ -30,7 +30,7 @@ export async function storeRate(db: Queryable, clock: Clock, rate: NewRate): Pro
   return { rateId: rows[0]!.id, rateE4, midE4, asOf };
 }
 
-/** The newest, however old; whoever uses it asks `isStale` first. */
+/** The newest, however old: check `isStale` before use. */
 export const readCurrentRate = (db: Queryable) => readNewest(db);
 
 const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, askers) => {
@@ -42,20 +42,20 @@ const readNewest = sharedRead<void, CurrentRate | undefined>(async (db, askers) 
   return askers.map(() => rows[0]);
 });
 
-/** How the rate went since then, the oldest first. */
+/** The rates since then, oldest first. */
 export async function listRates(db: Queryable, since: Date): Promise<Pick<CurrentRate, 'rateE4' | 'asOf'>[]> {
   const { rows } = await db.query<Pick<CurrentRate, 'rateE4' | 'asOf'>>({
     text: `SELECT rate_e4 AS "rateE4", as_of AS "asOf"
-             FROM (SELECT * FROM rates ORDER BY id DESC LIMIT ${mostRatesListed}) r WHERE as_of >= $1 ORDER BY id`,
+             FROM (SELECT * FROM rates ORDER BY id DESC LIMIT ${maxRatesListed}) r WHERE as_of >= $1 ORDER BY id`,
     values: [since],
   });
   return rows;
 }
 
 /** A day of refreshes every ten seconds: the table has no index by time. */
-const mostRatesListed = 8_640;
+const maxRatesListed = 8_640;
 
-/** The middle of the rate before this one. */
+/** The market rate before this one, without spread. */
 export async function readMidBefore(db: Queryable, rateId: bigint): Promise<bigint | undefined> {
   const { rows } = await db.query<{ mid_e4: bigint }>({
     text: 'SELECT mid_e4 FROM rates WHERE id < $1 ORDER BY id DESC LIMIT 1',
@@ -64,7 +64,7 @@ export async function readMidBefore(db: Queryable, rateId: bigint): Promise<bigi
   return rows[0]?.mid_e4;
 }
 
-const mostPoints = 400;
+const maxPoints = 400;
 
 export interface PastRate {
   at: Date;
@@ -73,17 +73,17 @@ export interface PastRate {
 }
 
 /**
- * How the rate went between two times, in no more points than a chart can show: at each step, the rate that counted
- * then. One look by the index per point, however many rates there were.
+ * The rates between two times, in no more points than a chart can show: at each step, the rate in force. One index
+ * lookup per point, however many rates there are.
  */
 export async function chartRates(db: Queryable, since: Date, until: Date): Promise<PastRate[]> {
   const { rows: oldest } = await db.query<{ at: Date | null }>({
     text: 'SELECT min(created_at) AS at FROM rates WHERE created_at >= $1',
     values: [since],
   });
-  // A young house has all of its points in a small part of the time that is asked for.
+  // A new service has all of its rates in a small part of the requested time.
   const from = oldest[0]?.at ?? since;
-  const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (mostPoints - 1)));
+  const stepMs = Math.max(1, Math.ceil((until.getTime() - from.getTime()) / (maxPoints - 1)));
   const { rows } = await db.query<PastRate>({
     text: `SELECT DISTINCT ON (r.id) r.created_at AS at, r.rate_e4 AS "rateE4", r.mid_e4 AS "midE4"
              FROM generate_series($1::timestamptz, $2::timestamptz + $3 * interval '1 ms', $3 * interval '1 ms') AS t
@@ -109,7 +109,7 @@ export async function explainRate(db: Queryable, rateId: bigint): Promise<Explai
 export const isStale = ({ asOf }: Pick<CurrentRate, 'asOf'>, clock: Clock, maxAgeSec: number) =>
   clock.nowMs() - asOf.getTime() > maxAgeSec * 1_000;
 
-/** As JSON has it: a decimal in text, and an instant. */
+/** As stored in JSON: decimals and instants are strings. */
 type StoredPart =
   | { source: string; outcome: 'used' | 'stale' | 'outlier'; mid: string; as_of: string }
   | { source: string; outcome: 'failed'; reason: string };

@@ -5,7 +5,7 @@ import type { RateRules } from './rules.ts';
 import { explainRate, readCurrentRate, readMidBefore } from './store.ts';
 
 export interface WhatIf {
-  /** Undefined: with these rules there would be none. */
+  /** Undefined: with these rules there would be no rate. */
   rate: { rateE4: bigint; midE4: bigint; microUsdt: bigint } | undefined;
   now: { rateE4: bigint; microUsdt: bigint };
   parts: Part[];
@@ -14,9 +14,9 @@ export interface WhatIf {
 
 /**
  * What the last rate would have been with other rules, from the same quotes at the same time, and what an amount would
- * have cost. `operatorSources` are those that are a person's word.
+ * have cost. `operatorSources` are the names of the fixed rates set by the operator.
  */
-export async function askWhatIf(
+export async function computeWhatIf(
   db: Queryable,
   rules: RateRules,
   asked: { amountKopecks: bigint; maxAgeSec: number; operatorSources: string[] },
@@ -44,5 +44,5 @@ function toAnswer(part: Part, operatorSources: string[]): Answer {
   const { source } = part;
   if (part.outcome === 'failed') return { source, reason: part.reason };
   const { midE4, asOfMs } = part;
-  return { source, isOperatorsWord: operatorSources.includes(source), quote: { midE4, asOfMs } };
+  return { source, isSetByOperator: operatorSources.includes(source), quote: { midE4, asOfMs } };
 }

@@ -42,6 +42,6 @@ function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });
-  const rules = listenTo(pool, rulesChanged, refresher.nudge);
+  const rules = listenTo(pool, rulesChanged, refresher.runNow);
   cleanups.push(refresher.stop, rules.close);
 }

@@ -13,9 +13,9 @@ const rules: Rules = {
   lastMidE4: undefined,
 };
 
-const quoteOf = (source: string, rate: string, ageSec = 0, isOperatorsWord = false): Answer => ({
+const quoteOf = (source: string, rate: string, ageSec = 0, isSetByOperator = false): Answer => ({
   source,
-  isOperatorsWord,
+  isSetByOperator,
   quote: { midE4: parseRate(rate)!, asOfMs: nowMs - ageSec * 1_000 },
 });
 const quotes = (...rates: string[]) => rates.map((rate, place) => quoteOf(`s${place}`, rate));
@@ -99,7 +99,7 @@ describe('the plausibility band', () => {
     expect(outcomes(answers)).toEqual(['used', 'used', 'outlier']);
     expect(midOf(answers)).toBe(801_000n);
     expect(combine(answers, rules).alarms).toEqual([
-      { kind: 'rate_outlier', detail: 's2 says 84.2101, more than 5% from the median 80.2000' },
+      { kind: 'rate_outlier', detail: 's2 quotes 84.2101, more than 5% from the median 80.2000' },
     ]);
   });
 
@@ -132,7 +132,7 @@ describe('the plausibility band', () => {
         const midsE4 = honestE4.toSpliced(place % (honestE4.length + 1), 0, lieE4);
         const answers = midsE4.map((midE4, number) => ({
           source: `s${number}`,
-          isOperatorsWord: false,
+          isSetByOperator: false,
           quote: { midE4, asOfMs: nowMs },
         }));
         const midE4 = midOf(answers)!;
@@ -157,7 +157,7 @@ describe('a jump from the last rate', () => {
 
   test('says how to go on when it is real', () => {
     expect(combine(quotes('92.5'), { ...rules, ...last }).alarms[0]!.detail).toMatch(
-      /^not taken: from 80\.0000 to 92\.5000 by the word of s0 alone; .* fixed:92\.5000$/,
+      /^rejected: from 80\.0000 to 92\.5000, quoted by s0 alone; .* fixed:92\.5000$/,
     );
   });
 

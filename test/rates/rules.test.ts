@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { listen } from '../../src/db/listen.ts';
 import { claimRefresh } from '../../src/rates/claim.ts';
 import {
-  askWhatIf,
   changeRateRules,
   chartRates,
+  computeWhatIf,
   listRateRules,
   readRateRules,
   rulesChanged,
@@ -109,7 +109,7 @@ describe('the rules', () => {
         throw error;
       },
     });
-    const listener = listen(pool, rulesChanged, refresher.nudge);
+    const listener = listen(pool, rulesChanged, refresher.runNow);
     await expect.poll(() => listener.isListening()).toBe(true);
     await change({ spreadBps: 500, jumpBps: 1_000 });
     const spreadNow = async () =>
@@ -127,7 +127,7 @@ describe('what if', () => {
     await change({ spreadBps: 0, bandBps: 500, jumpBps: 5_000 });
     await refreshRate(depsWith(80, 80, 83));
     const rules = { spreadBps: 1_000, bandBps: 300, jumpBps: 5_000 };
-    expect(await askWhatIf(pool, rules, asked)).toMatchObject({
+    expect(await computeWhatIf(pool, rules, asked)).toMatchObject({
       rate: { midE4: 800_000n, rateE4: 720_000n, microUsdt: 1_388_889n },
       now: { rateE4: 800_000n, microUsdt: 1_250_000n },
       parts: [{ outcome: 'used' }, { outcome: 'used' }, { outcome: 'outlier' }],
@@ -139,12 +139,12 @@ describe('what if', () => {
     await refreshRate(depsWith(80));
     await refreshRate(depsWith(90));
     const rules = { spreadBps: 0, bandBps: 500, jumpBps: 500 };
-    expect(await askWhatIf(pool, rules, asked)).toMatchObject({
+    expect(await computeWhatIf(pool, rules, asked)).toMatchObject({
       rate: undefined,
       now: { rateE4: 900_000n },
       alarms: [{ kind: 'rate_jump' }],
     });
-    expect(await askWhatIf(pool, rules, { ...asked, operatorSources: ['s0'] })).toMatchObject({
+    expect(await computeWhatIf(pool, rules, { ...asked, operatorSources: ['s0'] })).toMatchObject({
       rate: { rateE4: 900_000n },
     });
   });

@@ -17,7 +17,7 @@ const refreshAt = (nowMs: number) =>
     db: pool,
     clock: { ...clock, nowMs: () => nowMs },
     sources: createRateSources(parseRateSources('fixed:92.50, http://127.0.0.1:1/feed'), { clock }).map(
-      source => (source.isOperatorsWord ? { ...source, fetch: fixedAt(nowMs) } : source),
+      source => (source.isSetByOperator ? { ...source, fetch: fixedAt(nowMs) } : source),
     ),
     spreadBps: 100,
     maxAgeSec: 300,

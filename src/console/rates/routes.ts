@@ -2,7 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt, formatRate, parseKopecks } from '../../base/money.ts';
-import { askWhatIf, changeRateRules, chartRates, listRateRules, readRateRules } from '../../rates/index.ts';
+import {
+  changeRateRules,
+  chartRates,
+  computeWhatIf,
+  listRateRules,
+  readRateRules,
+} from '../../rates/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Rubles, Text } from '../fields.ts';
 import { auditContextOf, Body, refuse, typed } from '../replies.ts';
@@ -68,7 +74,7 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const operatorSources = deps.rateSources
         ?.filter(({ kind }) => kind === 'fixed')
         .map(({ name }) => name);
-      const found = await askWhatIf(db, readRules(request.body), {
+      const found = await computeWhatIf(db, readRules(request.body), {
         amountKopecks: parseKopecks(request.body.amount_rub)!,
         maxAgeSec: rateMaxAgeSec,
         operatorSources: operatorSources ?? [],

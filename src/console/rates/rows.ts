@@ -2,12 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import { formatRate } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import {
+  type CurrentRules,
   explainRate,
   isStale,
   type Part,
   readCurrentRate,
   rulesObject,
-  type StandingRules,
 } from '../../rates/index.ts';
 import type { RateNow, RateRules } from '../shapes/rates.ts';
 
@@ -38,7 +38,7 @@ export async function readRateNow(db: Queryable, clock: Clock, maxAgeSec: number
   };
 }
 
-export const rulesRow = (rules: StandingRules): RateRules => ({
+export const rulesRow = (rules: CurrentRules): RateRules => ({
   version: rules.version,
   ...rulesObject(rules),
   set_by: rules.setBy,

@@ -2,8 +2,8 @@ import { JsonNumber, type JsonObject, type JsonValue } from '../base/json.ts';
 import { parsePrice } from '../base/money.ts';
 
 /**
- * Readers of what a source sent. None of them guesses: what is missing or of another type than agreed is an error
- * that names it.
+ * Readers for the answers of sources. None of them guesses: a field that is missing or of another type is an error that
+ * names it.
  */
 export function member(value: JsonValue | undefined, name: string): JsonValue {
   const found = value instanceof Map ? value.get(name) : undefined;
@@ -14,7 +14,7 @@ export function list(value: JsonValue, name: string): JsonValue[] {
   return Array.isArray(value) ? value : fail(`${name} is not a list`);
 }
 
-/** The one object of a list whose members have these values. */
+/** The first object of a list whose fields have these values. */
 export function entry(items: JsonValue[], wanted: Record<string, string>): JsonObject {
   const matches = (item: JsonValue): item is JsonObject =>
     item instanceof Map && Object.entries(wanted).every(([key, value]) => item.get(key) === value);
@@ -34,7 +34,7 @@ export const textPrice = (value: JsonValue, name: string) =>
 export const anyPrice = (value: JsonValue, name: string) =>
   value instanceof JsonNumber ? numberPrice(value, name) : textPrice(value, name);
 
-/** In 10^-30, as `parsePrice` has it. Zero is no price. */
+/** In units of 10^-30, as `parsePrice` returns it. Zero is no price. */
 function price(text: string | undefined, name: string): bigint {
   return (text !== undefined && parsePrice(text)) || fail(`${name} is not a positive decimal`);
 }

@@ -1,6 +1,6 @@
 import type { DeclineCode, ListedOrder, OrderAnswer, OrderPage, Resolution, Unknown } from './gateway.ts';
 
-/** What came back, before anybody knows what it means. */
+/** An answer of the bank side, not yet interpreted. */
 export interface Answer {
   status: number;
   body: Record<string, unknown> | undefined;
@@ -16,11 +16,11 @@ export function readObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** PostgreSQL stores no NUL: what carries one could not be put on record. */
+/** PostgreSQL stores no NUL. */
 const isStorableText = (value: unknown): value is string =>
   typeof value === 'string' && !value.includes('\0');
 
-export function readResolving({ status, body }: Answer): Resolution {
+export function readResolveAnswer({ status, body }: Answer): Resolution {
   if (status === 200) return readResolution(body);
   if (
     (status === 404 && body?.code === 'QR_CODE_NOT_FOUND') ||
@@ -34,9 +34,9 @@ export function readResolving({ status, body }: Answer): Resolution {
 function readResolution(body: Record<string, unknown> | undefined): Resolution {
   const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
   const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
-  const amountIsFine =
+  const isAmountValid =
     amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
-  if (!texts.every(isStorableText) || !amountIsFine) return { outcome: 'qr_unresolvable' };
+  if (!texts.every(isStorableText) || !isAmountValid) return { outcome: 'qr_unresolvable' };
   const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
   return {
     outcome: 'resolved',
@@ -64,7 +64,7 @@ export function readRefusal({ status, body }: Answer) {
   return code ? ({ outcome: 'refused', code } as const) : undefined;
 }
 
-/** The bank side's reasons, in the words of the contract; all others are plain refusals. */
+/** The bank side's reasons as codes of the partner contract; all others are `gateway_declined`. */
 const declineCodes = new Map<unknown, DeclineCode>(
   Object.entries({
     QR_EXPIRED: 'qr_expired',
@@ -77,8 +77,8 @@ const declineCodes = new Map<unknown, DeclineCode>(
   }),
 );
 
-/** "Declined" for one of these says only that the bank side does not know either. */
-const reasonsThatProveNothing = new Set([
+/** Declined for one of these reasons is an unknown outcome: the bank side itself has no final answer. */
+const inconclusiveReasons = new Set([
   'PAYER_BANK_TIMEOUT',
   'GATEWAY_TIMEOUT',
   'UNEXPECTED_GATEWAY_RESPONSE',
@@ -96,7 +96,7 @@ export function readOrder({ status, body }: Answer, expectedKopecks: bigint): Or
   }
   if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
   if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
-  if (reasonsThatProveNothing.has(String(reason))) return unknown(`declined for ${reason}`);
+  if (inconclusiveReasons.has(String(reason))) return unknown(`declined for ${reason}`);
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
 }
 
@@ -114,8 +114,8 @@ function readListed(order: unknown): ListedOrder | undefined {
   >;
   const texts = [payment_id, order_id, state, created_at];
   const createdAt = new Date(String(created_at));
-  const amountIsFine = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
-  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !amountIsFine) return undefined;
+  const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
+  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !isAmountValid) return undefined;
   const [paymentId, orderId, stateName] = texts as string[];
   return {
     paymentId: paymentId!,

@@ -1,43 +1,47 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Notices that the bank side does not answer, and keeps new work away from it until it does. */
+/**
+ * A circuit breaker: opens when the bank side does not answer, and keeps new work away from it until it does.
+ * Written by hand: packages guard every call, but polls of unfinished payments must go through an open breaker.
+ */
 export interface Breaker {
-  /** Whether a call that may as well not be made should be made; of many who ask after the pause, one may try. */
-  letsPass(): boolean;
-  answered(): void;
-  failed(): void;
+  /** Whether to make a call that may as well be skipped. While open, one call per interval may try. */
+  allowsCall(): boolean;
+  onSuccess(): void;
+  onFailure(): void;
 }
 
-/** So many calls in a row without an answer open it, for so long. */
+/** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
-const openMs = 2_000;
+const retryIntervalMs = 2_000;
 
 export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void): Breaker {
   let failuresInARow = 0;
+  /** Set while it is open. */
   let nextTryMs: number | undefined;
-  /** The first answer is told too: a process before this one may have found nobody there. */
-  let isKnown = false;
+  /** The first success is reported too: an earlier process may have reported that the bank side is unreachable. */
+  let hasReported = false;
   return {
-    letsPass: () => {
+    allowsCall: () => {
       if (nextTryMs === undefined) return true;
       if (clock.nowMs() < nextTryMs) return false;
-      // Whoever tries may be long about it; the next one may after another pause.
-      nextTryMs = clock.nowMs() + openMs;
+      // That call may take long; the next one may try after another interval.
+      nextTryMs = clock.nowMs() + retryIntervalMs;
       return true;
     },
-    answered: () => {
+    onSuccess: () => {
       failuresInARow = 0;
-      if (nextTryMs === undefined && isKnown) return;
+      if (nextTryMs === undefined && hasReported) return;
       nextTryMs = undefined;
-      isKnown = true;
+      hasReported = true;
       onChange(false);
     },
-    failed: () => {
+    onFailure: () => {
       failuresInARow += 1;
-      // What fails while it is open (looks at unfinished payments are never held back) does not put the next try off.
+      // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
       if (failuresInARow < failuresToOpen || nextTryMs !== undefined) return;
-      nextTryMs = clock.nowMs() + openMs;
-      isKnown = true;
+      nextTryMs = clock.nowMs() + retryIntervalMs;
+      hasReported = true;
       onChange(true);
     },
   };

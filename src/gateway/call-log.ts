@@ -6,13 +6,13 @@ import { isItemError, type Queryable } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Keeps what was said to the bank side and what it answered, for support to read. */
+/** Stores the calls to the bank side and their answers, for support. */
 export interface CallLog {
-  /** Comes back at once and never throws: the payment goes on whatever becomes of the record. */
+  /** Returns at once and never throws: a payment does not depend on its log. */
   record(exchange: Exchange): void;
-  /** Conversations that found no place, or could not be written. */
+  /** How many exchanges could not be stored. */
   lost(): number;
-  /** Writes what is waiting. */
+  /** Drains: writes what is waiting. */
   stop(): Promise<void>;
 }
 
@@ -20,22 +20,22 @@ interface CallLogDeps {
   db: Queryable;
   clock: Clock;
   log: { warn(details: object, message: string): void };
-  /** So many wait to be written at the most; the next are lost. */
-  mostWaiting?: number;
+  /** Of exchanges that wait to be written; more are lost. */
+  maxWaiting?: number;
 }
 
-/** Long enough for the calls of a busy second to share a few statements, short enough for whoever looks on. */
+/** Long enough that the calls of a busy second share a few statements, short enough for an operator who watches. */
 const gatherMs = 200;
-/** Codes that were resolved, of which some will be paid. */
-const mostResolved = 1_000;
-const tellLostEveryMs = 10_000;
+/** Calls that resolved a QR code, kept until the code is paid. */
+const maxResolved = 1_000;
+const warnIntervalMs = 10_000;
 
-export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDeps): CallLog {
+export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDeps): CallLog {
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const resolved = createBoundedCache<Exchange>(mostResolved);
+  const resolved = createBoundedCache<Exchange>(maxResolved);
   let lost = 0;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
 
   const write = createBatcher<Exchange, undefined>({
     run: async exchanges => {
@@ -45,21 +45,21 @@ export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDe
     isItemError,
     laneOf: () => 0,
     maxBatch: 256,
-    maxWaiting: mostWaiting,
+    maxWaiting,
     gather: () => clock.sleep(gatherMs, stop.signal),
   });
 
-  function lose(err: unknown): void {
+  function countLost(err: unknown): void {
     lost += 1;
-    if (clock.nowMs() - toldAtMs < tellLostEveryMs) return;
-    toldAtMs = clock.nowMs();
+    if (clock.nowMs() - warnedAtMs < warnIntervalMs) return;
+    warnedAtMs = clock.nowMs();
     const why = err instanceof BatcherFullError ? 'too many are waiting' : 'the database did not take them';
     log.warn({ err, lost }, `calls to the gateway are missing from the record: ${why}`);
   }
 
-  function keep(exchange: Exchange): void {
+  function store(exchange: Exchange): void {
     const written = write(exchange)
-      .catch(lose)
+      .catch(countLost)
       .finally(() => underWay.delete(written)) as Promise<void>;
     underWay.add(written);
   }
@@ -72,8 +72,8 @@ export function createCallLog({ db, clock, log, mostWaiting = 2_000 }: CallLogDe
         return;
       }
       const before = qrUrl === undefined ? undefined : resolved.get(qrUrl);
-      if (before) keep({ ...before, paymentId });
-      keep(exchange);
+      if (before) store({ ...before, paymentId });
+      store(exchange);
     },
     lost: () => lost,
     stop: async () => {
@@ -116,24 +116,20 @@ export interface PastCall {
 
 const firstCalls = 20;
 
-/** What was said about a payment, the oldest first: how it began, and the last words if there were very many. */
-export async function listCalls(
-  db: Queryable,
-  paymentId: Id<'pay'>,
-  mostOfTheLast = 200,
-): Promise<PastCall[]> {
+/** The calls about a payment, oldest first; if there are very many, the first and the last ones. */
+export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 200): Promise<PastCall[]> {
   const { rows } = await db.query<PastCall>({
     text: `SELECT at, call, duration_ms AS "durationMs", status, outcome, request, response, error
              FROM ((SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id LIMIT ${firstCalls})
                    UNION
                    (SELECT * FROM gateway_calls WHERE payment_id = $1 ORDER BY id DESC LIMIT $2)) AS c
             ORDER BY id`,
-    values: [uuidFromId(paymentId), mostOfTheLast],
+    values: [uuidFromId(paymentId), maxLast],
   });
   return rows;
 }
 
-const keptDays = 90;
+const retentionDays = 90;
 
 export const pruneCalls = (db: Queryable, clock: Clock) =>
-  pruneOlder(db, 'gateway_calls', 'at', new Date(clock.nowMs() - keptDays * 86_400_000));
+  pruneOlder(db, 'gateway_calls', 'at', new Date(clock.nowMs() - retentionDays * 86_400_000));

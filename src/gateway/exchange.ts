@@ -1,36 +1,85 @@
+import type { Clock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
+import type { Answer } from './answers.ts';
+import { describeError } from './transport.ts';
 
-/** One conversation with the bank side, as it goes on record: bodies and what was made of them, never a header. */
+/** One call to the bank side as it is logged: the bodies and how the answer was understood, never a header. */
 export interface Exchange {
   call: 'resolve' | 'pay' | 'poll' | 'void';
-  /** Resolving a code comes before there is a payment. */
+  /** A QR code is resolved before there is a payment. */
   paymentId: Id<'pay'> | undefined;
-  /** Of the code, where the call says so: what was resolved is found again when it is paid. */
+  /** Of calls that carry it: when the code is paid, the log finds the call that resolved it. */
   qrUrl: string | undefined;
   startedAtMs: number;
   durationMs: number;
   status: number | null;
-  /** What the answer was taken for. */
   outcome: string;
   request: string | null;
   response: string | null;
   error: string | null;
 }
 
-const mostBytes = 4096;
+export interface ExchangeDeps {
+  clock: Clock;
+  token: string | undefined;
+  /** Called after each exchange about a QR code or an order; must not block. */
+  onExchange: ((exchange: Exchange) => void) | undefined;
+}
+
+interface Call<Result> extends Pick<Exchange, 'call' | 'paymentId' | 'qrUrl'> {
+  body?: object;
+  send(): Promise<Answer>;
+  read(answer: Answer): Result;
+  /** What it means that the call broke. */
+  readError(error: unknown): Result;
+}
+
+/** Makes a call, reads its answer or its error, and reports the exchange. */
+export async function exchange<Result extends { outcome: string }>(
+  { clock, token, onExchange }: ExchangeDeps,
+  { call, paymentId, qrUrl, body, send, read, readError }: Call<Result>,
+): Promise<Result> {
+  const startedAtMs = clock.nowMs();
+  const started = performance.now();
+  let answer: Answer | undefined;
+  let error: string | null = null;
+  let result: Result;
+  try {
+    answer = await send();
+    result = read(answer);
+  } catch (thrown) {
+    error = describeError(thrown);
+    result = readError(thrown);
+  }
+  onExchange?.({
+    call,
+    paymentId,
+    qrUrl,
+    startedAtMs,
+    durationMs: Math.round(performance.now() - started),
+    status: answer?.status ?? null,
+    outcome: result.outcome,
+    request: body ? storable(JSON.stringify(body), token) : null,
+    response: answer ? storable(answer.text, token) : null,
+    error,
+  });
+  return result;
+}
+
+const maxBytes = 4096;
 
 /**
- * A body as it may be stored: without the token, should the bank side repeat it, without NUL, which PostgreSQL does not
- * store, and not longer than 4 KiB. In this order, so that no cut leaves half of a token behind.
+ * A body that may be stored: without the token, in case the bank side repeats it; without NUL, which PostgreSQL does not
+ * store; and not longer than 4 KiB. In this order, so that the cut cannot leave half of a token behind.
  */
 export function storable(text: string, token: string | undefined): string {
   const clean = (token ? text.replaceAll(token, '[token]') : text).replaceAll('\0', '');
-  if (clean.length * 3 <= mostBytes) return clean;
+  if (clean.length * 3 <= maxBytes) return clean;
   const bytes = Buffer.from(clean);
-  if (bytes.length <= mostBytes) return clean;
-  // A character that the cut went through is left out whole.
+  if (bytes.length <= maxBytes) return clean;
+  // A character that was cut in two is left out.
   return `${bytes
-    .subarray(0, mostBytes)
+    .subarray(0, maxBytes)
     .toString()
     .replace(/\uFFFD$/, '')}…`;
 }

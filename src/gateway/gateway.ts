@@ -1,14 +1,14 @@
 import type { Id } from '../base/ids.ts';
 
-/** What the bank side is to the service: six questions, and answers that never confuse "no" with "don't know". */
+/** The bank side: five calls, whose answers never confuse "no" with "unknown". */
 export interface Gateway {
   resolve(qrUrl: string): Promise<Resolution>;
-  /** Pays; the same payment id again never pays twice. */
+  /** Idempotent by payment id: a repeated call never pays twice. */
   pay(order: Order): Promise<OrderAnswer | PayRefusal | Unknown>;
   poll(order: KnownOrder): Promise<OrderAnswer | { outcome: 'order_unknown' } | Unknown>;
-  /** Makes sure that an order that was never accepted never will be. */
+  /** Fencing: an order that was not accepted so far is never accepted later. */
   void(order: KnownOrder): Promise<OrderAnswer | { outcome: 'voided' } | Unknown>;
-  /** Orders created since then, in the order of their creation, a page at a time; throws when they cannot be had. */
+  /** One page of the orders created since then, by creation time; throws when there is no answer. */
   listOrders(since: Date, cursor?: string): Promise<OrderPage>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface ResolvedQr {
   recipientId: string;
   amountKopecks: bigint | null;
   purpose: string;
-  /** Names the data as they were when resolved; paying with another one is refused. */
+  /** Of the data as they were resolved: the bank side refuses a payment when they have changed since. */
   fingerprint: string;
 }
 
@@ -36,10 +36,10 @@ export interface Order {
   fingerprint: string;
 }
 
-/** An answer about an order over another amount is no answer, so the amount is needed to understand any. */
+/** The amount is needed to read any answer: one about another amount is not about our order. */
 export type KnownOrder = Pick<Order, 'paymentId' | 'amountKopecks'>;
 
-/** Why a payment failed, as the partner is told. */
+/** Why a payment failed, in the codes of the partner contract. */
 export type DeclineCode =
   | 'gateway_declined'
   | 'qr_expired'
@@ -63,11 +63,11 @@ export interface PayRefusal {
 export interface Unknown {
   outcome: 'unknown';
   why: string;
-  /** It was an answer, but one that cannot be true of our order: people must look. */
+  /** The answer cannot be true of our order: an operator must check it. */
   contradicts?: true;
 }
 
-/** An order as the bank side lists it, whoever it says it is for. */
+/** An order in the bank side's list; its payment id need not be ours. */
 export interface ListedOrder {
   paymentId: string;
   orderId: string;

@@ -23,8 +23,8 @@ afterAll(() => void server.close());
 const warnings: string[] = [];
 const log = { warn: (_details: object, message: string) => void warnings.push(message) };
 
-function start(db: Queryable = pool, mostWaiting?: number) {
-  const calls = createCallLog({ db, clock: systemClock, log, ...(mostWaiting ? { mostWaiting } : {}) });
+function start(db: Queryable = pool, maxWaiting?: number) {
+  const calls = createCallLog({ db, clock: systemClock, log, ...(maxWaiting ? { maxWaiting } : {}) });
   const gateway = createHttpGateway({ url, token, onExchange: calls.record });
   afterAll(() => gateway.close());
   return { calls, gateway };

@@ -1,0 +1,72 @@
+import { Agent, request } from 'undici';
+import { type Answer, readObject } from './answers.ts';
+import type { Breaker } from './breaker.ts';
+
+/** HTTP to the bank side. Every call counts for the circuit breaker. */
+export interface Transport {
+  call(request: GatewayRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface GatewayRequest {
+  method: 'GET' | 'PUT' | 'POST';
+  path: string;
+  body?: object;
+  /** From the start of the call to the last byte of its answer. */
+  timeoutMs: number;
+  maxAnswerBytes?: number;
+}
+
+const maxConnections = 256;
+const connectTimeoutMs = 5_000;
+const defaultMaxAnswerBytes = 64 * 1024;
+
+export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
+  const baseUrl = url.replace(/\/+$/, '');
+  const agent = new Agent({ connections: maxConnections, connect: { timeout: connectTimeoutMs } });
+
+  async function send({ method, path, body, timeoutMs, ...limits }: GatewayRequest): Promise<Answer> {
+    const { maxAnswerBytes = defaultMaxAnswerBytes } = limits;
+    const response = await request(`${baseUrl}${path}`, {
+      method,
+      dispatcher: agent,
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    let text = '';
+    for await (const chunk of response.body.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
+    }
+    return { status: response.statusCode, body: readObject(text), text };
+  }
+
+  return {
+    call: async request => {
+      try {
+        const answer = await send(request);
+        if (answer.status < 500) breaker.onSuccess();
+        else breaker.onFailure();
+        return answer;
+      } catch (error) {
+        breaker.onFailure();
+        throw error;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+export const isTimeout = (error: unknown) =>
+  error instanceof Error && /Timeout|Abort/.test(error.name) && !/Connect/.test(error.name);
+
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return 'an unknown error';
+  const { code } = error as NodeJS.ErrnoException;
+  // The code of a time-out is a number without meaning.
+  return typeof code === 'string' ? code : error.name;
+}

@@ -4,7 +4,7 @@ import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import { isAddressRange } from '../partners/index.ts';
 
-/** Readers of what was typed; what they refuse is a wrong call (exit code 2) that commander reports by name. */
+/** Parsers of arguments and options; commander reports what they refuse by name, with exit code 2. */
 function refuse(wanted: string): never {
   throw new InvalidArgumentError(`It must be ${wanted}.`);
 }
@@ -35,7 +35,7 @@ export function basisPoints(text: string): number {
   return value <= 5_000 ? value : refuse('a whole number from 0 to 5000');
 }
 
-/** A percentage, in hundredths of one. */
+/** A percentage, in hundredths of a percent. */
 export function hundredths(text: string): number {
   const value = Number(parseKopecks(text) ?? 0n);
   return value >= 1 && value <= 5_000 ? value : refuse('a percentage from 0.01 to 50, such as 5 or 2.5');

@@ -7,10 +7,10 @@ import { type Database, explainDatabaseError, openDatabase } from '../db/databas
 import { openSecretKey } from '../db/secret-key.ts';
 import type { Output, Screen } from './output.ts';
 
-/** 0 done, 1 refused, failed or not in order, with a line that says why, 2 called the wrong way. */
+/** 0: done; 1: refused, failed or a check found problems, with one line that says why; 2: wrong usage. */
 export const exitCode = { refused: 1, wrongCall: 2 };
 
-/** What a command needs of the process that it runs in. */
+/** The part of `process` that commands use, so that tests can replace it. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdout: Screen;
@@ -18,12 +18,12 @@ export interface Terminal {
   exitCode?: typeof process.exitCode;
 }
 
-/** What every command that touches the database works with. */
+/** What every command with a database gets. */
 export interface CommandContext {
   audit: AuditContext;
   settings: Settings;
   secretKey: string;
-  /** For what takes longer than two seconds: goes to people's screens, not into the output. */
+  /** For commands that take longer than two seconds: prints to stderr, not into the output. */
   progress(line: string): void;
   screen: Screen;
 }
@@ -33,17 +33,17 @@ export type WithDatabase = (
   work: (context: CommandContext) => Promise<Output>,
 ) => Promise<void>;
 
-/** Opens the database, does the work, prints what came of it, and closes the database again whatever happened. */
+/** Opens the database, runs the command, prints its output, and always closes the database again. */
 export function createWithDatabase(terminal: Terminal): WithDatabase {
-  const say = (line: string) => void terminal.stderr.write(`${line}\n`);
+  const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
   return async (asJson, work) => {
     const settings = readSettings(terminal.env);
-    const database = await openDatabase(settings, say);
+    const database = await openDatabase(settings, progress);
     const stopListening = closeOnSignals(database);
     try {
       const secretKey = await openSecretKey(settings, database.pool);
       const audit = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
-      const context = { audit, settings, secretKey, progress: say, screen: terminal.stderr };
+      const context = { audit, settings, secretKey, progress, screen: terminal.stderr };
       const { json, text, isBad = false } = await work(context);
       terminal.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
       if (isBad) terminal.exitCode = exitCode.refused;
@@ -56,7 +56,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
   };
 }
 
-/** An embedded server that nobody uses any more must not stay behind because its last user was interrupted. */
+/** An interrupted command must not leave the embedded PostgreSQL running without a user. */
 function closeOnSignals({ close }: Database): () => void {
   const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
   const listeners = Object.entries(signals).map(([signal, code]) => {
@@ -69,7 +69,7 @@ function closeOnSignals({ close }: Database): () => void {
   };
 }
 
-/** A command with the options all of them have; its arguments stand behind its name, as in `show <partner>`. */
+/** A command with the common options; its arguments follow its name, as in `show <partner>`. */
 export function command(usage: string, description: string): Command {
   const [name, ...parameters] = usage.split(' ');
   const result = new Command(name).description(description).option('--json', 'print JSON for machines');

@@ -3,23 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BankSide } from '../runtime/index.ts';
 import { blockedRecipient, type Shop } from './demo-shops.ts';
 
-/** What came of the payments, by state or by the code of a refusal. */
+/** How many payments ended in each state, or with each error code. */
 export type Tally = Map<string, number>;
 
-export interface Scene {
+export interface DemoEnvironment {
   address: string;
   bank: Pick<BankSide, 'url'>;
   shops: Shop[];
 }
 
-const atOnce = 12;
+const concurrency = 12;
 
 /**
- * Pays so many codes, each through the API as a shop would, spread over this time, or as fast as it goes. What the bank
- * side makes of them varies: faults of the simulator, each for one code.
+ * Makes payments through the API as a shop would, spread over `overMs`, or as fast as possible. Simulated failures, each
+ * for one QR code, give them different outcomes.
  */
 export async function payMany(
-  scene: Scene,
+  environment: DemoEnvironment,
   { payments, overMs }: { payments: number; overMs: number },
   onProgress: (done: number) => void,
 ): Promise<Tally> {
@@ -32,17 +32,17 @@ export async function payMany(
       const index = begun++;
       const waitMs = startedAt + (overMs * index) / payments - performance.now();
       if (waitMs > 0) await sleep(waitMs);
-      const outcome = await payOne(scene, index);
+      const outcome = await payOne(environment, index);
       tally.set(outcome, (tally.get(outcome) ?? 0) + 1);
       onProgress(++done);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, payments) }, payer));
+  await Promise.all(Array.from({ length: Math.min(concurrency, payments) }, payer));
   return tally;
 }
 
-async function payOne({ address, bank, shops }: Scene, index: number): Promise<string> {
-  const { link, qrcId } = await makeCode(bank, index);
+async function payOne({ address, bank, shops }: DemoEnvironment, index: number): Promise<string> {
+  const { link, qrcId } = await createQr(bank, index);
   for (const fault of faultsFor(index))
     await callBank(bank, 'PUT', '/sim/faults', { ...fault, qrc_id: qrcId });
   const shop = shops[index % shops.length]!;
@@ -55,21 +55,21 @@ async function payOne({ address, bank, shops }: Scene, index: number): Promise<s
     },
     body: JSON.stringify({ qr_url: link, external_id: `order-${1_000 + index}` }),
   };
-  return (await ask(`${address}/v1/payments`, request)) ?? 'processing';
+  return (await postPayment(`${address}/v1/payments`, request)) ?? 'processing';
 }
 
-/** Whoever would wait longer looks later, as a shop with a queue does; undefined then. */
-const patienceMs = 3_000;
-const tries = 10;
+const timeoutMs = 3_000;
+const maxAttempts = 10;
 
-async function ask(url: string, request: RequestInit): Promise<string | undefined> {
+/** Undefined after a timeout: a real shop would ask for the status later. */
+async function postPayment(url: string, request: RequestInit): Promise<string | undefined> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(patienceMs) });
+      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
       const answer = (await response.json()) as { status?: string; error?: { code: string } };
       if (response.ok) return answer.status;
       const isTemporary = response.status === 429 || response.status === 503;
-      if (!isTemporary || attempt === tries) return answer.error?.code ?? `${response.status}`;
+      if (!isTemporary || attempt === maxAttempts) return answer.error?.code ?? `${response.status}`;
     } catch (error) {
       if ((error as Error).name === 'TimeoutError') return undefined;
       throw error;
@@ -82,8 +82,11 @@ const amounts = [
   9_900, 14_900, 25_000, 39_900, 54_500, 89_000, 120_000, 199_000, 349_900, 750_000, 1_490_000,
 ];
 
-/** A code for a purchase; some of somebody who is blocked. */
-async function makeCode(bank: Scene['bank'], index: number): Promise<{ link: string; qrcId: string }> {
+/** A QR code for a purchase; a few belong to a blocked recipient. */
+async function createQr(
+  bank: DemoEnvironment['bank'],
+  index: number,
+): Promise<{ link: string; qrcId: string }> {
   // Small amounts are frequent, large ones rare.
   const amount = amounts[Math.min(randomInt(amounts.length), randomInt(amounts.length))]!;
   const made = await callBank(bank, 'POST', '/sim/qrs', {
@@ -98,8 +101,8 @@ const reasons = ['PAYMENT_EXECUTION_REJECTED', 'SUSPECTED_FRAUD', 'QR_EXPIRED', 
 const hoursMs = 6 * 3_600_000;
 
 /**
- * The bank side refuses one in twelve and is slow about some; of one in eighty it gives no final answer for hours, and
- * of another it says nothing that can be understood, so that it stays in review until somebody knows better.
+ * The bank side declines one payment in twelve and delays some. One in eighty gets no final answer for hours, and another
+ * only unreadable answers, so that it stays in manual review until an operator decides.
  */
 function faultsFor(index: number): object[] {
   const onPay = (fault: object) => [{ on: 'pay', times: 1, ...fault }];
@@ -113,7 +116,7 @@ function faultsFor(index: number): object[] {
 }
 
 async function callBank(
-  { url }: Scene['bank'],
+  { url }: DemoEnvironment['bank'],
   method: string,
   path: string,
   body: object,

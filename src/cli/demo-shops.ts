@@ -16,43 +16,43 @@ import {
 import { createVault, setWebhook } from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
 
-/** A partner of the demonstration that pays, with a key for this run. */
+/** A paying demo partner, with an API key for this run. */
 export interface Shop {
   partnerId: Id<'prt'>;
   key: string;
   keyId: string;
 }
 
-/** Plainly invented; by this beginning they are known again. */
-export const demonstration = 'Demonstration ';
-const paying = ['bakery', 'tea house', 'book shop', 'flower shop', 'bicycle repair'];
+/** All demo partners have names with this prefix; the next run finds them by it. */
+export const demoPrefix = 'Demonstration ';
+const paying = ['bakery', 'tea shop', 'book shop', 'flower shop', 'bicycle repair'];
 const suspended = 'lottery';
 const newcomer = 'newcomer';
 export const blockedRecipient = 'Demonstration swindler';
 
-/** Enough for ten thousand payments, shared among five. */
+/** Enough for ten thousand payments by five shops. */
 const balanceMicroUsdt = 60_000_000_000n;
-const busy = { concurrent: 100, createRps: 1_000, createBurst: 1_000, otherRps: 1_000 };
-/** Of nobody: Telegram gives no such numbers. */
-const nobody = { userId: 1n, name: 'Demonstration person' };
+const highLimits = { concurrent: 100, createRps: 1_000, createBurst: 1_000, otherRps: 1_000 };
+/** Not a real person: Telegram has no such user id. */
+const demoPerson = { userId: 1n, name: 'Demonstration person' };
 
 export async function openShops(context: CommandContext, receivers: Receivers, run: string): Promise<Shop[]> {
   const { audit, secretKey } = context;
   const known = new Map((await listPartners(audit.pool)).map(partner => [partner.name, partner]));
   const find = async (name: string): Promise<Partner> =>
-    known.get(demonstration + name) ?? createPartner(audit, demonstration + name);
+    known.get(demoPrefix + name) ?? createPartner(audit, demoPrefix + name);
 
   await setSuspended(audit, (await find(suspended)).partnerId, true);
-  if (!known.has(demonstration + newcomer)) await signUp(audit, nobody, demonstration + newcomer);
+  if (!known.has(demoPrefix + newcomer)) await signUp(audit, demoPerson, demoPrefix + newcomer);
   await blockRecipient(audit, blockedRecipient);
 
   const shops: Shop[] = [];
   for (const [index, name] of paying.entries()) {
     const { partnerId } = await find(name);
-    await setLimits(audit, partnerId, busy);
+    await setLimits(audit, partnerId, highLimits);
     await topUp(audit, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
-    // The last one's receiver refuses everything: there are deliveries that fail, too.
-    const url = index === paying.length - 1 ? receivers.refusing : receivers.taking;
+    // The receiver of the last shop refuses everything, so that there are failed deliveries too.
+    const url = index === paying.length - 1 ? receivers.refusingUrl : receivers.acceptingUrl;
     await setWebhook(audit, createVault(secretKey), partnerId, url);
     const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
     if (creation.outcome !== 'created') throw new Error(`no key for ${name}: ${creation.outcome}`);
@@ -61,18 +61,18 @@ export async function openShops(context: CommandContext, receivers: Receivers, r
   return shops;
 }
 
-/** Nobody keeps a key of the demonstration. */
+/** Revokes the keys of this run. */
 export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {
   for (const { keyId } of shops) await revokeKey(audit, keyId);
 }
 
 export interface Receivers {
-  taking: string;
-  refusing: string;
+  acceptingUrl: string;
+  refusingUrl: string;
   close(): void;
 }
 
-/** Where the shops hear of their payments for as long as the demonstration runs. */
+/** Webhook receivers of the shops, for as long as the demo runs. */
 export async function startReceivers(): Promise<Receivers> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 503 : 200).end());
@@ -80,8 +80,8 @@ export async function startReceivers(): Promise<Receivers> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    taking: `${address}/take`,
-    refusing: `${address}/refuse`,
+    acceptingUrl: `${address}/accept`,
+    refusingUrl: `${address}/refuse`,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -20,19 +20,19 @@ import { countDeliveries } from '../webhooks/index.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
-import { closeShops, demonstration, openShops, startReceivers } from './demo-shops.ts';
+import { closeShops, demoPrefix, openShops, startReceivers } from './demo-shops.ts';
 import { type Output, progressBar, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
 /**
- * Payments of the demonstration are made now, by the real service through its API. They are not dated back over a past
- * day: the bank side would have them at another time than we, so that reconciliation would be right to raise alarms, and
- * the books of an account never go back. Whoever wants charts with a shape spreads them over some minutes.
+ * Demo payments are made now, by the real service through its API. They are not backdated: the bank side would have them
+ * at other times, so reconciliation would raise alarms, and the entries of an account never go back in time. For charts
+ * with a shape, spread the payments over some minutes.
  */
 export function demoCommand(withDatabase: WithDatabase): Command {
-  return command('demo', 'fill the pages of the console: invented shops that pay through the simulator')
+  return command('demo', 'fill the console with payments of invented shops, through the simulator')
     .option('--payments <count>', 'how many payments (up to 10000)', demoPayments, 500)
-    .option('--minutes <count>', 'over how many minutes (default: as fast as it goes)', demoMinutes, 0)
+    .option('--minutes <count>', 'spread over how many minutes (0: as fast as possible)', demoMinutes, 0)
     .action(({ json, payments, minutes }) =>
       withDatabase(json, context => demonstrate(context, payments, minutes * 60_000)),
     );
@@ -40,25 +40,25 @@ export function demoCommand(withDatabase: WithDatabase): Command {
 
 async function demonstrate(context: CommandContext, payments: number, overMs: number): Promise<Output> {
   const { audit, settings, screen, progress } = context;
-  await refuseWhereItIsSerious(context);
+  await refuseWithRealMoney(context);
   const receivers = await startReceivers();
   const cleanups: Cleanup[] = [async () => receivers.close()];
   try {
     const bank = await startSimulator(settings.dataDir, progress);
     cleanups.push(bank.close);
-    // Even if all of them are finished: invented payments in the books of a real bank would be for ever.
+    // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
     if (await hasForeignOrders(bank, audit.pool))
       throw new RefusedError(
         'real_payments',
-        'The simulator does not know the last payment of this database: it was made through another bank side. Nothing was done.',
+        'The last payment of this database is not in the simulator: it was made through another bank side. Nothing was done.',
       );
     const address = await serve(context, bank, cleanups);
-    await untilThereIsARate(context);
+    await waitForRate(context);
     const shops = await openShops(context, receivers, `demonstration ${audit.clock.nowMs()}`);
     const startedAt = performance.now();
     const show = progressBar(payments, screen);
     const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
-    await untilMostIsDelivered(context);
+    await waitForDeliveries(context);
     await closeShops(context, shops);
     return describe(payments, tally, performance.now() - startedAt);
   } finally {
@@ -66,26 +66,26 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
   }
 }
 
-/** Only where no money can be meant: invented payments in real books would be for ever. */
-async function refuseWhereItIsSerious({ audit, settings }: CommandContext): Promise<void> {
+/** Entries cannot be deleted, so the demo runs only where no real money can be involved. */
+async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise<void> {
   if (settings.production)
-    throw new RefusedError('production', 'There is no demonstration in production: nothing was done.');
+    throw new RefusedError('production', 'The demo does not run in production: nothing was done.');
   if (settings.gatewayUrl)
     throw new RefusedError(
       'real_gateway',
-      'GATEWAY_URL is set: the demonstration only pays through the simulator. Nothing was done.',
+      'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was done.',
     );
   const partners = await listPartners(audit.pool);
-  const hasOthers = partners.some(({ name }) => !name.startsWith(demonstration));
+  const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));
   const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
   if (hasOthers && !isTrial)
     throw new RefusedError(
       'real_partners',
-      'This database has partners that are no demonstration: use a new one. Nothing was done.',
+      'This database has partners that are not from the demo: use a new one. Nothing was done.',
     );
 }
 
-/** A service of its own on the same database: it works beside one that runs, and without one. */
+/** A separate service on the same database, so that the demo works whether or not another one runs. */
 async function serve(
   { audit, settings }: CommandContext,
   bank: BankSide,
@@ -102,19 +102,19 @@ async function serve(
   return (await startService(own, database, singleProcess, cleanups))!;
 }
 
-const patienceMs = 15_000;
+const maxWaitMs = 15_000;
 
-async function untilThereIsARate({ audit, settings }: CommandContext): Promise<void> {
-  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
+async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
+  for (const untilMs = Date.now() + maxWaitMs; Date.now() < untilMs; await sleep(100)) {
     const rate = await readCurrentRate(audit.pool);
     if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
   }
-  throw new OperatorError('There is no fresh rate: see what RATE_SOURCES says.');
+  throw new OperatorError('There is no fresh rate: check RATE_SOURCES.');
 }
 
-/** The receivers end with this process. Those that refuse everything are not waited for. */
-async function untilMostIsDelivered({ audit }: CommandContext): Promise<void> {
-  for (const untilMs = Date.now() + patienceMs; Date.now() < untilMs; await sleep(100)) {
+/** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
+async function waitForDeliveries({ audit }: CommandContext): Promise<void> {
+  for (const untilMs = Date.now() + maxWaitMs; Date.now() < untilMs; await sleep(100)) {
     const { waiting, failing } = await countDeliveries(audit.pool);
     if (waiting === failing) return;
   }
@@ -131,7 +131,7 @@ function describe(payments: number, tally: Tally, tookMs: number): Output {
         ['outcome', 'payments'],
         outcomes.map(([outcome, count]) => [outcome, `${count}`]),
       ),
-      'Those still processing end by themselves, or wait for you on the page Review.',
+      'Payments still processing end by themselves or wait on the Review page.',
     ].join('\n'),
   };
 }

@@ -3,13 +3,13 @@ import { parseJson, stringifyJson } from '../base/json.ts';
 import { formatEventId, parseEventId } from '../webhooks/index.ts';
 
 /**
- * A `fetch` that remembers the events of the last page as they were written. What the library gives has been through
- * `JSON.parse`, which rounds long numbers and moves keys; a receiver must get the bytes that a webhook would carry.
+ * A `fetch` that keeps the text of the events on the last page. The SDK uses `JSON.parse`, which rounds long numbers and
+ * reorders keys; a receiver must get the bytes that a webhook would carry.
  */
-export function keepingBytes(): { fetchKeeping: Fetch; bytesOf(eventId: string): string } {
+export function createRecordingFetch(): { recordingFetch: Fetch; bytesOf(eventId: string): string } {
   let page = new Map<string, string>();
   return {
-    fetchKeeping: async (url, init) => {
+    recordingFetch: async (url, init) => {
       const response = await fetch(url, init);
       const text = await response.text();
       if (response.status === 200 && new URL(url).pathname.endsWith('/v1/events')) page = eventsIn(text);
@@ -17,7 +17,7 @@ export function keepingBytes(): { fetchKeeping: Fetch; bytesOf(eventId: string):
     },
     bytesOf: eventId => {
       const bytes = page.get(eventId);
-      if (bytes === undefined) throw new Error(`${eventId} is not on the page that was read last`);
+      if (bytes === undefined) throw new Error(`${eventId} is not on the last page`);
       return bytes;
     },
   };
@@ -35,19 +35,19 @@ function eventsIn(text: string): Map<string, string> {
   );
 }
 
-const atOnce = 100;
+const pageSize = 100;
 
-/** The feed goes forward only. Its ids are numbers that grow, so the last is found by going too far and halving. */
+/** The feed can only be read forwards, but its ids increase: the last event is found by exponential and binary search. */
 export async function findEndOfFeed(kopeck: Pick<Kopeck, 'events'>): Promise<string> {
   let known = 0n;
   let tooFar: bigint | undefined;
-  for (let stepBy = BigInt(atOnce); ; stepBy *= 4n) {
-    const { data, has_more } = await kopeck.events.list({ after: formatEventId(known), limit: atOnce });
+  for (let stepBy = BigInt(pageSize); ; stepBy *= 4n) {
+    const { data, has_more } = await kopeck.events.list({ after: formatEventId(known), limit: pageSize });
     known = parseEventId(data.at(-1)?.id ?? '') ?? known;
     if (!has_more) return formatEventId(known);
-    // Somewhere between the last that was seen and where there is nothing more.
+    // Between the last event seen and a position with no events after it.
     const ahead: bigint = tooFar === undefined || tooFar <= known ? known + stepBy : (known + tooFar) / 2n;
-    const beyond = await kopeck.events.list({ after: formatEventId(ahead), limit: atOnce });
+    const beyond = await kopeck.events.list({ after: formatEventId(ahead), limit: pageSize });
     if (beyond.data.length === 0) tooFar = ahead;
     else if (beyond.has_more) known = parseEventId(beyond.data.at(-1)!.id)!;
     else return beyond.data.at(-1)!.id;

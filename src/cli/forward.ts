@@ -9,19 +9,19 @@ import {
   type Verdict,
 } from '../webhooks/index.ts';
 
-/** One attempt. */
-export interface Tried {
+/** One attempt to deliver an event. */
+export interface ForwardAttempt {
   at: Date;
-  /** A status, or why there is none. */
+  /** The HTTP status, or the error. */
   answer: string;
   durationMs: number;
-  /** Undefined when it was taken, or is given up. */
-  againInSec: number | undefined;
+  /** Undefined when the event was delivered or will not be retried. */
+  retryInSec: number | undefined;
   isLast: boolean;
 }
 
-/** How it ended with an event. */
-export interface Forwarded {
+/** The result of forwarding one event. */
+export interface ForwardResult {
   at: Date;
   delivered: boolean;
   attempts: number;
@@ -31,27 +31,27 @@ export interface Forwarded {
 }
 
 export interface Forwarder {
-  /** Until the receiver takes the event or it is given up; undefined when told to stop before. */
-  forward(event: PaymentEvent, body: string): Promise<Forwarded | undefined>;
+  /** Retries until the receiver accepts the event or the attempts are used up; undefined when aborted before. */
+  forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined>;
   close(): Promise<void>;
 }
 
-const pausesSec = [1, 2, 4, 8];
-const longestPauseSec = 10;
-/** Somebody who answers has a fault that waiting does not mend; the events behind this one should be seen, too. */
-const triesOfWhoAnswers = pausesSec.length + 1;
+const backoffSec = [1, 2, 4, 8];
+const maxBackoffSec = 10;
+/** A receiver that answers with an error has a bug that waiting does not fix; the next events should arrive too. */
+const maxAnsweredAttempts = backoffSec.length + 1;
 
-/** Sends as the service does, with its headers and its patience, and more often: whoever develops is at the screen. */
+/** Sends like the service, with the same headers and timeouts, but with a short backoff: a developer is watching. */
 export function createForwarder({
   url,
   secret,
   signal,
-  onTried,
+  onAttempt,
 }: {
   url: string;
   secret: string;
   signal: AbortSignal;
-  onTried(event: PaymentEvent, tried: Tried): void;
+  onAttempt(event: PaymentEvent, attempt: ForwardAttempt): void;
 }): Forwarder {
   const sender = createSender({ allowPrivate: true });
 
@@ -60,7 +60,7 @@ export function createForwarder({
     return sender.send({ url, headers: eventHeaders(announced(event), signature), body }, signal);
   }
 
-  async function forward(event: PaymentEvent, body: string): Promise<Forwarded | undefined> {
+  async function forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined> {
     let answered = 0;
     for (let attempts = 1; ; attempts++) {
       const at = new Date();
@@ -73,18 +73,18 @@ export function createForwarder({
       const error = verdict.outcome === 'failed' ? verdict.error : null;
       const delivered = status !== null && status >= 200 && status < 300;
       if (status !== null) answered += 1;
-      const isLast = delivered || answered >= triesOfWhoAnswers;
-      const againInSec = isLast ? undefined : (pausesSec[attempts - 1] ?? longestPauseSec);
+      const isLast = delivered || answered >= maxAnsweredAttempts;
+      const retryInSec = isLast ? undefined : (backoffSec[attempts - 1] ?? maxBackoffSec);
       const { durationMs } = verdict;
-      onTried(event, {
+      onAttempt(event, {
         at,
         answer: `${status ?? error}`,
         durationMs,
-        againInSec,
+        retryInSec,
         isLast: isLast && !delivered,
       });
-      if (againInSec === undefined) return { at, delivered, attempts, status, error, durationMs };
-      await sleep(againInSec * 1_000, undefined, { signal }).catch(() => {});
+      if (retryInSec === undefined) return { at, delivered, attempts, status, error, durationMs };
+      await sleep(retryInSec * 1_000, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
     }
   }
@@ -92,7 +92,7 @@ export function createForwarder({
   return { forward, close: sender.close };
 }
 
-/** What the service knows of the event, from what it says about it. */
+/** The fields that the webhook headers are made of, taken from the public event. */
 const announced = ({ id, data }: PaymentEvent): Announced => ({
   eventId: parseEventId(id)!,
   payment: {

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Mode } from '../ledger/index.ts';
 import {
   type ApiKey,
   createKey,
@@ -8,8 +9,8 @@ import {
   setAllowedAddresses,
 } from '../partners/index.ts';
 import { addressRanges } from './arguments.ts';
-import { command, type WithDatabase } from './command.ts';
-import { details, formatInstant, table } from './output.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { details, formatInstant, type Output, table } from './output.ts';
 import { find } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
@@ -17,65 +18,22 @@ export function keyCommands(withDatabase: WithDatabase): Command {
   return new Command('key')
     .description('issue, list and revoke API keys')
     .addCommand(
-      command('create <partner>', 'issue a key; it is shown this once')
+      command('create <partner>', 'issue a key; it is shown only once')
         .addOption(modeOption())
         .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
         .action((partner, { json, mode, allowIp }) =>
-          withDatabase(json, async context => {
-            const { partnerId } = await find(context, partner);
-            const wanted = { partnerId, mode, allowedAddresses: allowIp ?? [] };
-            const creation = await createKey(context.audit, context.secretKey, wanted);
-            switch (creation.outcome) {
-              case 'created':
-                return {
-                  json: { ...describe(creation.apiKey), key: creation.key },
-                  text: `${details([
-                    ['key id', creation.apiKey.keyId],
-                    ['key', creation.key],
-                  ])}\nKeep the key like a password: it is not stored and cannot be shown again.`,
-                };
-              case 'no_partner':
-                throw noSuchPartner(partner);
-              case 'partner_suspended':
-                throw new RefusedError(
-                  creation.outcome,
-                  `Partner ${partner} is suspended and gets no keys: kopeck partner resume ${partner} first.`,
-                );
-              case 'not_approved':
-                throw new RefusedError(
-                  creation.outcome,
-                  `Partner ${partner} signed up by itself and gets no live keys yet: kopeck partner approve ${partner} first.`,
-                );
-            }
-          }),
+          withDatabase(json, context => create(context, partner, mode, allowIp ?? [])),
         ),
     )
     .addCommand(
       command('list <partner>', 'list the keys of a partner').action((partner, { json }) =>
-        withDatabase(json, async context => {
-          const { partnerId } = await find(context, partner);
-          const keys = await listKeys(context.audit.pool, partnerId);
-          return {
-            json: { keys: keys.map(describe) },
-            text: table(
-              ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed addresses'],
-              keys.map(key => [
-                key.keyId,
-                key.mode,
-                key.revokedAt ? 'revoked' : 'active',
-                formatInstant(key.createdAt),
-                formatInstant(key.lastUsedAt),
-                key.allowedAddresses.join(', ') || 'any',
-              ]),
-            ),
-          };
-        }),
+        withDatabase(json, context => list(context, partner)),
       ),
     )
     .addCommand(
-      command('revoke <key-id>', 'refuse a key from now on, everywhere').action((typed, { json }) =>
+      command('revoke <key-id>', 'revoke a key, at once and everywhere').action((typed, { json }) =>
         withDatabase(json, async ({ audit }) => {
-          // A whole key names itself too, and is not repeated.
+          // A whole key is accepted too, but never printed again.
           const keyId = keyIdOf(typed) ?? typed;
           const revocation = await revokeKey(audit, keyId);
           if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
@@ -85,6 +43,58 @@ export function keyCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(allowCommand(withDatabase));
+}
+
+async function create(
+  context: CommandContext,
+  partner: string,
+  mode: Mode,
+  allowedAddresses: string[],
+): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const wanted = { partnerId, mode, allowedAddresses };
+  const creation = await createKey(context.audit, context.secretKey, wanted);
+  switch (creation.outcome) {
+    case 'created':
+      return {
+        json: { ...describe(creation.apiKey), key: creation.key },
+        text: `${details([
+          ['key id', creation.apiKey.keyId],
+          ['key', creation.key],
+        ])}\nKeep the key like a password: it is not stored and cannot be shown again.`,
+      };
+    case 'no_partner':
+      throw noSuchPartner(partner);
+    case 'partner_suspended':
+      throw new RefusedError(
+        creation.outcome,
+        `Partner ${partner} is suspended and gets no keys: kopeck partner resume ${partner} first.`,
+      );
+    case 'not_approved':
+      throw new RefusedError(
+        creation.outcome,
+        `Partner ${partner} signed up by itself and gets no live keys yet: kopeck partner approve ${partner} first.`,
+      );
+  }
+}
+
+async function list(context: CommandContext, partner: string): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const keys = await listKeys(context.audit.pool, partnerId);
+  return {
+    json: { keys: keys.map(describe) },
+    text: table(
+      ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed addresses'],
+      keys.map(key => [
+        key.keyId,
+        key.mode,
+        key.revokedAt ? 'revoked' : 'active',
+        formatInstant(key.createdAt),
+        formatInstant(key.lastUsedAt),
+        key.allowedAddresses.join(', ') || 'any',
+      ]),
+    ),
+  };
 }
 
 function allowCommand(withDatabase: WithDatabase): Command {
@@ -99,7 +109,10 @@ function allowCommand(withDatabase: WithDatabase): Command {
       const change = await setAllowedAddresses(audit, keyId, allowIp ?? []);
       if (change.outcome === 'no_key') throw noSuchKey(keyId);
       if (change.outcome === 'already_revoked')
-        throw new RefusedError(change.outcome, `Key ${keyId} is revoked: no address may use it any more.`);
+        throw new RefusedError(
+          change.outcome,
+          `Key ${keyId} is revoked: it is not accepted from any address.`,
+        );
       const addresses = change.apiKey.allowedAddresses.join(', ') || 'any address';
       return { json: describe(change.apiKey), text: `Key ${keyId} is accepted from ${addresses}.` };
     });

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Kopeck, PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
-import { findEndOfFeed, keepingBytes } from './feed-bytes.ts';
-import { createForwarder, type Forwarded, type Tried } from './forward.ts';
+import { createRecordingFetch, findEndOfFeed } from './feed-bytes.ts';
+import { createForwarder, type ForwardAttempt, type ForwardResult } from './forward.ts';
 import { RefusedError } from './refused.ts';
-import { asked, connect, type Remote, remoteCommand } from './remote.ts';
+import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 
 interface ListenOptions extends Remote {
   json: boolean;
@@ -14,10 +14,10 @@ interface ListenOptions extends Remote {
 }
 
 export const listenCommand = (): Command =>
-  remoteCommand('listen', "forward a partner's events to an address on your machine, signed as webhooks are")
+  remoteCommand('listen', "forward a partner's events to an address on your machine, signed like webhooks")
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
-    .option('--secret <secret>', 'signs what is forwarded; made up if you give none', webhookSecret)
-    .option('--from <event>', 'the last event that you have, such as evt_17; evt_0 for all', position, 'now')
+    .option('--secret <secret>', 'signs the forwarded events (default: a random secret)', webhookSecret)
+    .option('--from <event>', 'start after this event, such as evt_17; evt_0 for all', position, 'now')
     .action((options: ListenOptions) => listen(options));
 
 function receiverUrl(text: string): string {
@@ -28,7 +28,7 @@ function receiverUrl(text: string): string {
 
 function webhookSecret(text: string): string {
   if (/^[\x21-\x7e]{8,}$/.test(text)) return text;
-  throw new RefusedError('bad_secret', 'That is no webhook secret: they look like whsec_…');
+  throw new RefusedError('bad_secret', 'That is not a webhook secret: they look like whsec_…');
 }
 
 function position(text: string): string {
@@ -37,53 +37,58 @@ function position(text: string): string {
 }
 
 const pollMs = 1_000;
-/** What is not an event; the output is for those. */
-const say = (line: string) => process.stderr.write(`${line}\n`);
+/** Stderr is for messages; stdout has only events. */
+const printMessage = (line: string) => process.stderr.write(`${line}\n`);
 
 async function listen(options: ListenOptions): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort());
   const { signal } = stopping;
-  const { fetchKeeping, bytesOf } = keepingBytes();
-  // The reader asks again by itself, and says so; the library would try for a minute in silence.
-  const kopeck = connect(options, { fetch: fetchKeeping, maxRetries: 0, timeoutMs: 15_000 });
-  const from = await asked(options, () => begin(kopeck, options));
+  const { recordingFetch, bytesOf } = createRecordingFetch();
+  // The event reader retries and reports it; retries of the SDK would be silent for a minute.
+  const kopeck = connect(options, { fetch: recordingFetch, maxRetries: 0, timeoutMs: 15_000 });
+  const from = await explainErrors(options, () => findStart(kopeck, options));
   const secret = options.secret ?? newSecret();
-  if (!options.secret) say(`Signed with ${secret}, made up for this time: give it to your receiver.`);
+  if (!options.secret)
+    printMessage(`Signed with ${secret}, a random secret for this run: configure your receiver with it.`);
   const show = options.json ? showAsJson() : showAsTable();
   const tally = { forwarded: 0, givenUp: 0, last: from };
-  const forwarder = createForwarder({ url: options.forwardTo, secret, signal, onTried: show.tried });
+  const forwarder = createForwarder({ url: options.forwardTo, secret, signal, onAttempt: show.attempted });
   try {
     for await (const event of kopeck.events.read({
       from,
       pollMs,
       signal,
-      onError: error => say(`The service cannot be asked (${error.code}); asking again.`),
+      onError: error => printMessage(`The service does not answer (${error.code}); retrying.`),
     })) {
-      const end = await forwarder.forward(event, bytesOf(event.id));
-      if (end === undefined) break;
+      const result = await forwarder.forward(event, bytesOf(event.id));
+      if (result === undefined) break;
       tally.last = event.id;
-      tally[end.delivered ? 'forwarded' : 'givenUp'] += 1;
-      show.ended(event, end);
+      tally[result.delivered ? 'forwarded' : 'givenUp'] += 1;
+      show.finished(event, result);
     }
   } finally {
     await forwarder.close();
   }
   const givenUp = tally.givenUp > 0 ? ` Given up: ${tally.givenUp}.` : '';
-  say(`\nEvents forwarded: ${tally.forwarded}.${givenUp} To go on from here: --from ${tally.last}`);
+  printMessage(
+    `\nEvents forwarded: ${tally.forwarded}.${givenUp} To continue from here: --from ${tally.last}`,
+  );
 }
 
-/** Where to begin, once it is known that the key is good. */
-async function begin(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions): Promise<string> {
+/** Checks the key and returns the event to start after. */
+async function findStart(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions): Promise<string> {
   const { partner_id, mode } = await kopeck.ping();
   const start = from === 'now' ? await findEndOfFeed(kopeck) : from;
-  say(`Events of ${partner_id} (${mode}) after ${start} from ${url} go to ${forwardTo}. Ctrl-C ends it.`);
+  printMessage(
+    `Events of ${partner_id} (${mode}) after ${start} from ${url} go to ${forwardTo}. Ctrl-C ends it.`,
+  );
   return start;
 }
 
-interface Show {
-  tried(event: PaymentEvent, tried: Tried): void;
-  ended(event: PaymentEvent, end: Forwarded): void;
+interface EventPrinter {
+  attempted(event: PaymentEvent, attempt: ForwardAttempt): void;
+  finished(event: PaymentEvent, result: ForwardResult): void;
 }
 
 const columns = [
@@ -95,8 +100,8 @@ const columns = [
   ['ms', 5],
 ] as const;
 
-/** Grows by a line with every attempt, so that nobody has to wait to see what happens. */
-function showAsTable(): Show {
+/** Prints one line per attempt, at once. */
+function showAsTable(): EventPrinter {
   const line = (cells: readonly string[]) =>
     process.stdout.write(
       `${cells
@@ -107,24 +112,25 @@ function showAsTable(): Show {
   line(columns.map(([name]) => name));
   line(columns.map(([, width]) => '─'.repeat(width)));
   return {
-    tried: (event, { at, answer, durationMs, againInSec, isLast }) => {
+    attempted: (event, { at, answer, durationMs, retryInSec, isLast }) => {
       const time = at.toTimeString().slice(0, 8);
       line([time, event.id, event.event, event.data.id, answer, `${durationMs}`]);
-      if (againInSec !== undefined) say(`The receiver did not take it; again in ${againInSec} s.`);
-      else if (isLast) say('The receiver does not take it: given up, and on with the next.');
+      if (retryInSec !== undefined)
+        printMessage(`The receiver did not accept it; retrying in ${retryInSec} s.`);
+      else if (isLast) printMessage('The receiver does not accept it: given up, continuing with the next.');
     },
-    ended: () => {},
+    finished: () => {},
   };
 }
 
-/** A line for each event, when it is over. */
-function showAsJson(): Show {
+/** Prints one line per event, when it is delivered or given up. */
+function showAsJson(): EventPrinter {
   return {
-    tried: (event, { answer, againInSec }) => {
-      if (againInSec !== undefined)
-        say(JSON.stringify({ event_id: event.id, answer, again_in_sec: againInSec }));
+    attempted: (event, { answer, retryInSec }) => {
+      if (retryInSec !== undefined)
+        printMessage(JSON.stringify({ event_id: event.id, answer, again_in_sec: retryInSec }));
     },
-    ended: (event, { delivered, attempts, status, error, durationMs, at }) => {
+    finished: (event, { delivered, attempts, status, error, durationMs, at }) => {
       const line = {
         at: at.toISOString(),
         event_id: event.id,

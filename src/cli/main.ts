@@ -2,11 +2,11 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-// Reading and compiling the source is most of what a short command does; kept, it takes half the time. Beside the
-// packages and not in the common folder for temporary files, where others could put code for us to run.
+// A short command spends most of its time compiling the source; the cache halves it. The cache is beside the packages
+// and not in the shared temporary folder, where other users could place code for us to run.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'compiled'));
 const { run } = await import('./program.ts');
 
-// Whoever reads our output may have seen enough; that is not an error.
+// EPIPE: the reader of our output (`| head`) has ended, which is not an error.
 process.stdout.on('error', () => {});
 await run(process.argv.slice(2), process);

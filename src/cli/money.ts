@@ -13,7 +13,7 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
     command('credit <partner>', 'add USDT to a balance; the same reference twice credits once')
       .addOption(modeOption())
       .requiredOption('--usdt <amount>', 'how much', positiveUsdt)
-      .requiredOption('--reference <reference>', 'what names this credit, such as a transaction id', label)
+      .requiredOption('--reference <reference>', 'unique for this credit, such as a transaction id', label)
       .action((partner, { json, mode, usdt, reference }) =>
         withDatabase(json, async context => {
           const { partnerId } = await find(context, partner);
@@ -50,10 +50,13 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
 
 export function ledgerCommands(withDatabase: WithDatabase): Command {
   return new Command('ledger')
-    .description('check the books')
+    .description('verify the ledger and print statements')
     .addCommand(statementCommand(withDatabase))
     .addCommand(
-      command('verify', 'add up all entries again; exits with 1 and names what is off').action(({ json }) =>
+      command(
+        'verify',
+        'recompute all balances from the entries; exits with 1 and lists what is wrong',
+      ).action(({ json }) =>
         withDatabase(json, async ({ audit, progress }) => {
           const startedAt = Date.now();
           const { findings, entries, invariants } = await verifyLedger(audit.pool, invariant => {
@@ -91,17 +94,20 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
 }
 
 function statementCommand(withDatabase: WithDatabase): Command {
-  return command('statement <partner>', "a partner's day: opening, entries, closing, and a digest")
+  return command(
+    'statement <partner>',
+    "a partner's UTC day: opening balance, entries, closing balance and digest",
+  )
     .addOption(modeOption())
     .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)
     .option('--csv', 'as CSV instead of JSON')
     .action((partner, { mode, day: start, csv = false }) =>
-      // It is a file, the same as everywhere: nothing is added to it, nor put in another shape.
+      // The statement is a file with a digest, byte for byte the same as over HTTP, so --json does not change it.
       withDatabase(false, async context => {
         const { partnerId } = await find(context, partner);
         const { pool, clock } = context.audit;
         const statement = await openStatement(pool, clock, { partnerId, mode }, start);
-        if (!statement) throw new RefusedError('not_begun', 'That day has not begun yet.');
+        if (!statement) throw new RefusedError('not_begun', 'That day has not started yet.');
         let text = '';
         for await (const piece of writeStatement(pool, statement, csv ? 'csv' : 'json')) text += piece;
         return { json: undefined, text: text.trimEnd() };

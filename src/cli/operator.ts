@@ -7,6 +7,7 @@ import {
   findOperator,
   listOperators,
   type Operator,
+  type OperatorRole,
   operatorRoles,
   readOperatorName,
   resetOperator,
@@ -22,69 +23,33 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
   return new Command('operator')
     .description('give people access to the console')
     .addCommand(
-      command('create', 'invite somebody; the link to set their password is shown this once')
-        .requiredOption('--name <name>', 'by which they sign in', operatorName)
+      command('create', 'invite an operator; the link to set their password is shown only once')
+        .requiredOption('--name <name>', 'for signing in', operatorName)
         .addOption(roleOption())
-        .action(({ json, name, role }) =>
-          withDatabase(json, async context => {
-            const creation = await createOperator(context.audit, context.secretKey, { name, role });
-            if (creation.outcome === 'created') return describeInvitation(context, creation);
-            throw new RefusedError(
-              creation.outcome,
-              `There is an operator ${name} already: see kopeck operator list.`,
-            );
-          }),
-        ),
+        .action(({ json, name, role }) => withDatabase(json, context => create(context, { name, role }))),
     )
+    .addCommand(command('list', 'list operators').action(({ json }) => withDatabase(json, list)))
     .addCommand(
-      command('list', 'list operators').action(({ json }) =>
-        withDatabase(json, async ({ audit }) => {
-          const operators = await listOperators(audit.pool);
-          return {
-            json: { operators: operators.map(describe) },
-            text: table(
-              ['name', 'role', 'state', 'last seen (UTC)', 'operator'],
-              operators.map(({ name, role, state, lastSeenAt, operatorId }) => [
-                name,
-                role,
-                state,
-                formatInstant(lastSeenAt),
-                operatorId,
-              ]),
-            ),
-          };
-        }),
+      command('reset <name>', 'invalidate password and TOTP, and show a link to set new ones').action(
+        (name, { json }) => withDatabase(json, context => reset(context, name)),
       ),
     )
     .addCommand(
-      command('reset <name>', 'void password and codes, and show a link to set new ones').action(
-        (name, { json }) =>
-          withDatabase(json, async context => {
-            const { operatorId } = await find(context, name);
-            const { audit, secretKey } = context;
-            const result = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: true });
-            return result.outcome === 'reset'
-              ? describeInvitation(context, result)
-              : refuse(name, result.outcome);
-          }),
-      ),
-    )
-    .addCommand(
-      command('disable <name>', 'end their sessions and let them in no more').action((name, { json }) =>
+      command('disable <name>', 'end their sessions and refuse new ones').action((name, { json }) =>
         withDatabase(json, context =>
           change(context, name, 'is disabled', id => disableOperator(context.audit, id)),
         ),
       ),
     )
     .addCommand(
-      command('enable <name>', 'let them in again').action((name, { json }) =>
+      command('enable <name>', 'allow them to sign in again').action((name, { json }) =>
         withDatabase(json, context =>
           change(context, name, 'is enabled', id => enableOperator(context.audit, id)),
         ),
       ),
     )
     .addCommand(
-      command('role <name>', 'change what they may do')
+      command('role <name>', 'change their role')
         .addOption(roleOption())
         .action((name, { json, role }) =>
           withDatabase(json, context =>
@@ -101,8 +66,44 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
     );
 }
 
+async function create(
+  context: CommandContext,
+  wanted: { name: string; role: OperatorRole },
+): Promise<Output> {
+  const creation = await createOperator(context.audit, context.secretKey, wanted);
+  if (creation.outcome === 'created') return describeInvitation(context, creation);
+  throw new RefusedError(
+    creation.outcome,
+    `There is an operator ${wanted.name} already: see kopeck operator list.`,
+  );
+}
+
+async function list({ audit }: CommandContext): Promise<Output> {
+  const operators = await listOperators(audit.pool);
+  return {
+    json: { operators: operators.map(describe) },
+    text: table(
+      ['name', 'role', 'state', 'last seen (UTC)', 'operator'],
+      operators.map(({ name, role, state, lastSeenAt, operatorId }) => [
+        name,
+        role,
+        state,
+        formatInstant(lastSeenAt),
+        operatorId,
+      ]),
+    ),
+  };
+}
+
+async function reset(context: CommandContext, name: string): Promise<Output> {
+  const { operatorId } = await find(context, name);
+  const { audit, secretKey } = context;
+  const result = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: true });
+  return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
+}
+
 const roleOption = () =>
-  new Option('--role <role>', 'what they may do').choices([...operatorRoles]).makeOptionMandatory();
+  new Option('--role <role>', 'their permissions').choices([...operatorRoles]).makeOptionMandatory();
 
 function operatorName(text: string): string {
   const name = readOperatorName(text);
@@ -158,6 +159,6 @@ function describeInvitation(
       ['operator', `${operator.name} (${operator.role})`],
       ['link', url],
       ['until', `${formatInstant(expiresAt)} UTC`],
-    ])}\nGive them the link: whoever opens it first sets the password. It is not stored and works once.`,
+    ])}\nGive them the link. It works once, and the first person who uses it sets the password; it is not stored.`,
   };
 }

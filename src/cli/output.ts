@@ -1,8 +1,8 @@
-/** What a command has to say: to machines as JSON, to people as text. */
+/** The output of a command: JSON for programs, text for people. */
 export interface Output {
   json: unknown;
   text: string;
-  /** It was done, and what it found is not as it should be: the exit code says so. */
+  /** The command ran and found problems: the exit code is 1. */
   isBad?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function table(headers: string[], rows: string[][]): string {
   return [line(headers), line(widths.map(width => '─'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-/** Names on the left, values on the right; for one thing rather than many. */
+/** Names on the left, values on the right; for a single object. */
 export function details(pairs: [string, string][]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
@@ -35,13 +35,13 @@ export function bar(done: number, of: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
 }
 
-/** A stream as far as commands need one. */
+/** The part of a stream that commands use. */
 export interface Screen {
   write(text: string): unknown;
   isTTY?: boolean;
 }
 
-/** On a screen the bar grows in its place; elsewhere it is a line now and then. */
+/** On a terminal the bar is redrawn in place; elsewhere it prints a line per 10%. */
 export function progressBar(of: number, out: Screen): (done: number) => void {
   let shown = 0;
   return done => {

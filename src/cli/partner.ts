@@ -9,6 +9,7 @@ import {
   invite,
   type Limits,
   listPartners,
+  type MemberRole,
   memberRoles,
   type Partner,
   setLimits,
@@ -23,39 +24,13 @@ import { webhookObject } from './webhook-object.ts';
 
 export function partnerCommands(withDatabase: WithDatabase): Command {
   return new Command('partner')
-    .description('create, look at, suspend and limit partners')
+    .description('create, show, suspend and limit partners')
     .addCommand(
       command('create', 'create a partner, with a test balance to try everything')
         .requiredOption('--name <name>', 'its name', label)
-        .action(({ name, json }) =>
-          withDatabase(json, async context => {
-            const partner = await createPartner(context.audit, name);
-            return {
-              json: await describe(context, partner),
-              text: `Created ${partner.partnerId} (${name}).\nNext: kopeck key create ${partner.partnerId} --mode test`,
-            };
-          }),
-        ),
+        .action(({ name, json }) => withDatabase(json, context => create(context, name))),
     )
-    .addCommand(
-      command('list', 'list all partners').action(({ json }) =>
-        withDatabase(json, async ({ audit }) => {
-          const partners = await listPartners(audit.pool);
-          return {
-            json: { partners: partners.map(summary) },
-            text: table(
-              ['partner', 'name', 'state', 'created (UTC)'],
-              partners.map(partner => [
-                partner.partnerId,
-                partner.name,
-                stateOf(partner),
-                formatInstant(partner.createdAt),
-              ]),
-            ),
-          };
-        }),
-      ),
-    )
+    .addCommand(command('list', 'list all partners').action(({ json }) => withDatabase(json, list)))
     .addCommand(
       command('show <partner>', 'state, limits and balances of a partner').action((partner, { json }) =>
         withDatabase(json, async context => show(context, await find(context, partner))),
@@ -77,20 +52,46 @@ export function partnerCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('invite <partner>', 'let somebody into the team of a partner, in the bot')
+      command('invite <partner>', 'invite a person to the team of a partner, in the bot')
         .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).default('owner'))
         .action((partner, { json, role }) =>
-          withDatabase(json, async context => {
-            const { partnerId } = await find(context, partner);
-            const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
-            return {
-              json: { partner_id: partnerId, role, start },
-              text: `${start}\nWhoever sends this to the bot first, within 24 hours, is ${role} of ${partnerId}.`,
-            };
-          }),
+          withDatabase(json, context => inviteMember(context, partner, role)),
         ),
     )
     .addCommand(limitsCommand(withDatabase));
+}
+
+async function create(context: CommandContext, name: string): Promise<Output> {
+  const partner = await createPartner(context.audit, name);
+  return {
+    json: await describe(context, partner),
+    text: `Created ${partner.partnerId} (${name}).\nNext: kopeck key create ${partner.partnerId} --mode test`,
+  };
+}
+
+async function list({ audit }: CommandContext): Promise<Output> {
+  const partners = await listPartners(audit.pool);
+  return {
+    json: { partners: partners.map(summary) },
+    text: table(
+      ['partner', 'name', 'state', 'created (UTC)'],
+      partners.map(partner => [
+        partner.partnerId,
+        partner.name,
+        stateOf(partner),
+        formatInstant(partner.createdAt),
+      ]),
+    ),
+  };
+}
+
+async function inviteMember(context: CommandContext, partner: string, role: MemberRole): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
+  return {
+    json: { partner_id: partnerId, role, start },
+    text: `${start}\nThe first person who sends this to the bot within 24 hours becomes ${role} of ${partnerId}.`,
+  };
 }
 
 function limitsCommand(withDatabase: WithDatabase): Command {

@@ -9,66 +9,73 @@ import { RefusedError } from './refused.ts';
 
 export function paymentCommands(withDatabase: WithDatabase): Command {
   return new Command('payment')
-    .description('see payments, and end those that the bank side gives no answer about')
+    .description('show payments, and decide on those without an answer from the bank side')
     .addCommand(
-      command('show <payment>', 'show a payment, whoever made it').action((payment, { json }) =>
+      command('show <payment>', 'show a payment of any partner').action((payment, { json }) =>
         withDatabase(json, context => show(context, payment)),
       ),
     )
     .addCommand(
       command('ask <payment>', 'ask the bank side about an unfinished payment now').action(
-        (payment, { json }) =>
-          withDatabase(json, async context => {
-            const paymentId = parseId('pay', payment);
-            if (!paymentId) throw noSuchPayment(payment);
-            const { outcome } = await pollNow(context.audit, paymentId);
-            switch (outcome) {
-              case 'asked':
-                return {
-                  json: { payment_id: paymentId, outcome },
-                  text: `A worker asks about ${payment} now: see kopeck payment show.`,
-                };
-              case 'no_payment':
-                throw noSuchPayment(payment);
-              case 'test_mode':
-                throw new RefusedError(outcome, `${payment} is in test mode: there is no bank side to ask.`);
-              case 'under_way':
-                throw underWay(payment);
-              case 'already_ended':
-                throw new RefusedError(outcome, `${payment} has ended already: there is nothing to ask.`);
-            }
-          }),
+        (payment, { json }) => withDatabase(json, context => poll(context, payment)),
       ),
     )
     .addCommand(
-      command('resolve <payment>', 'end an unfinished payment by your word; it cannot be undone')
+      command('resolve <payment>', 'decide how an unfinished payment ended; it cannot be undone')
         .addOption(
           new Option('--outcome <outcome>', 'what really happened at the bank side')
             .choices(['succeeded', 'failed'])
             .makeOptionMandatory(),
         )
-        .requiredOption('--reason <reason>', 'how you know; goes on record', label)
+        .requiredOption('--reason <reason>', 'how you know; goes into the audit', label)
         .action((payment, { json, outcome, reason }) =>
-          withDatabase(json, async context => {
-            const paymentId = parseId('pay', payment);
-            if (!paymentId) throw noSuchPayment(payment);
-            const resolution = await decidePayment(context.audit, paymentId, { outcome, reason });
-            switch (resolution.outcome) {
-              case 'resolved':
-                return show(context, payment);
-              case 'no_payment':
-                throw noSuchPayment(payment);
-              case 'under_way':
-                throw underWay(payment);
-              case 'already_ended':
-                throw new RefusedError(
-                  'already_ended',
-                  `${payment} is ${resolution.status} already, and what has ended stays as it is.`,
-                );
-            }
-          }),
+          withDatabase(json, context => decide(context, payment, { outcome, reason })),
         ),
     );
+}
+
+async function poll({ audit }: CommandContext, payment: string): Promise<Output> {
+  const paymentId = parseId('pay', payment);
+  if (!paymentId) throw noSuchPayment(payment);
+  const { outcome } = await pollNow(audit, paymentId);
+  switch (outcome) {
+    case 'asked':
+      return {
+        json: { payment_id: paymentId, outcome },
+        text: `A worker asks about ${payment} now: see kopeck payment show.`,
+      };
+    case 'no_payment':
+      throw noSuchPayment(payment);
+    case 'test_mode':
+      throw new RefusedError(outcome, `${payment} is in test mode: there is no bank side to ask.`);
+    case 'under_way':
+      throw underWay(payment);
+    case 'already_ended':
+      throw new RefusedError(outcome, `${payment} has ended already: there is nothing to ask.`);
+  }
+}
+
+async function decide(
+  context: CommandContext,
+  payment: string,
+  { outcome, reason }: Parameters<typeof decidePayment>[2],
+): Promise<Output> {
+  const paymentId = parseId('pay', payment);
+  if (!paymentId) throw noSuchPayment(payment);
+  const decision = await decidePayment(context.audit, paymentId, { outcome, reason });
+  switch (decision.outcome) {
+    case 'resolved':
+      return show(context, payment);
+    case 'no_payment':
+      throw noSuchPayment(payment);
+    case 'under_way':
+      throw underWay(payment);
+    case 'already_ended':
+      throw new RefusedError(
+        'already_ended',
+        `${payment} is ${decision.status} already, and a final status never changes.`,
+      );
+  }
 }
 
 const noSuchPayment = (payment: string) =>
@@ -77,7 +84,7 @@ const noSuchPayment = (payment: string) =>
 const underWay = (payment: string) =>
   new RefusedError(
     'under_way',
-    `The bank side is being asked about ${payment} at this moment: try again in a minute.`,
+    `The bank side is being asked about ${payment} right now: try again in a minute.`,
   );
 
 async function show({ audit }: CommandContext, id: string): Promise<Output> {
@@ -99,7 +106,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
     ['gateway order', gatewayOrderId],
     ['created (UTC)', formatInstant(payment.createdAt)],
     ['ended (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
-    ['next look (UTC)', nextLookAt && formatInstant(nextLookAt)],
+    ['next poll (UTC)', nextLookAt && formatInstant(nextLookAt)],
     ['with support since', supportSince && formatInstant(supportSince)],
   ];
   return {

@@ -3,15 +3,16 @@ import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { alarmCommands } from './alarm.ts';
 import { createWithDatabase, exitCode, type Terminal } from './command.ts';
-import { maintenanceCommands, recipientCommands } from './controls.ts';
 import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
 import { listenCommand } from './listen.ts';
+import { maintenanceCommands } from './maintenance.ts';
 import { balanceCommands, ledgerCommands } from './money.ts';
 import { operatorCommands } from './operator.ts';
 import { partnerCommands } from './partner.ts';
 import { paymentCommands } from './payment.ts';
 import { rateCommands } from './rate.ts';
+import { recipientCommands } from './recipient.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { RefusedError } from './refused.ts';
 import { triggerCommand } from './trigger.ts';
@@ -24,8 +25,8 @@ export function createProgram(terminal: Terminal): Command {
     .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
     .helpCommand(false)
     .addCommand(
-      new Command('start').description('run the service until it is told to stop').action(async () => {
-        // Only who starts the service waits for its web server to be loaded.
+      new Command('start').description('run the service until it is stopped').action(async () => {
+        // Loaded only here: other commands do not need the web server and start faster without it.
         const { runService } = await import('../runtime/index.ts');
         await runService(line => process.stdout.write(`${line}\n`));
       }),
@@ -47,37 +48,38 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(operatorCommands(withDatabase));
 }
 
-/** Does what the arguments say, and leaves the exit code with the terminal. */
+/** Runs one command and sets the terminal's exit code. */
 export async function run(args: string[], terminal: Terminal): Promise<void> {
   const asJson = args.includes('--json');
   const { stdout, stderr } = terminal;
 
-  /** One line for people, one object for machines. */
-  const complain = (code: string, message: string) =>
+  /** One line for people, one JSON object for programs. */
+  const printError = (code: string, message: string) =>
     stderr.write(`${asJson ? JSON.stringify({ error: { code, message } }) : message}\n`);
 
-  function settle(command: Command): void {
+  function configure(command: Command): void {
     command.exitOverride().configureOutput({
       writeOut: text => stdout.write(text),
       writeErr: text => stderr.write(text),
-      outputError: text => complain('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
+      outputError: text =>
+        printError('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
     });
-    command.commands.forEach(settle);
+    command.commands.forEach(configure);
   }
 
   function report(error: unknown): void {
     if (error instanceof CommanderError) {
-      // Commander has printed it; only a request for help ends well.
+      // Commander has printed the message; only a request for help exits with 0.
       terminal.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
       return;
     }
     terminal.exitCode = exitCode.refused;
-    if (error instanceof RefusedError) complain(error.code, error.message);
-    else if (error instanceof OperatorError) complain('not_possible', error.message);
+    if (error instanceof RefusedError) printError(error.code, error.message);
+    else if (error instanceof OperatorError) printError('not_possible', error.message);
     else stderr.write(`${inspect(error)}\n`);
   }
 
   const program = createProgram(terminal);
-  settle(program);
+  configure(program);
   await program.parseAsync(args, { from: 'user' }).catch(report);
 }

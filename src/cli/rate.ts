@@ -17,23 +17,27 @@ import { RefusedError } from './refused.ts';
 
 export function rateCommands(withDatabase: WithDatabase): Command {
   return new Command('rate')
-    .description('what a USDT is worth')
+    .description('show the USDT/RUB rate and its rules')
     .addCommand(
-      command('show', 'the current rate, its age, and what each source said').action(({ json }) =>
+      command('show', 'the current rate, its age, and the price of each source').action(({ json }) =>
         withDatabase(json, showRate),
       ),
     )
     .addCommand(
-      command('rules', 'how the rate is made; with options, change that')
-        .option('--spread-bps <count>', 'what the house keeps, in hundredths of a percent', basisPoints)
-        .option('--band-percent <percent>', 'further from the median than this is left out', hundredths)
-        .option('--jump-percent <percent>', 'a leap of more than this needs two sources', hundredths)
-        .option('--reason <reason>', 'why, for the record', label)
+      command('rules', 'show the rules of the rate; with options, change them')
+        .option('--spread-bps <count>', "the service's margin, in hundredths of a percent", basisPoints)
+        .option(
+          '--band-percent <percent>',
+          'sources further from the median than this are ignored',
+          hundredths,
+        )
+        .option('--jump-percent <percent>', 'a jump of more than this needs two sources', hundredths)
+        .option('--reason <reason>', 'why; goes into the audit', label)
         .action(({ json, ...given }, self: Command) => {
           const { reason, ...changes } = given;
           const isChange = Object.keys(changes).length > 0;
           if (isChange !== (reason !== undefined))
-            self.error('error: a change needs a --reason, and a reason a change');
+            self.error('error: a change needs --reason, and --reason needs a change');
           return withDatabase(json, context => (isChange ? changeRules(context, given) : showRules(context)));
         }),
     );
@@ -41,7 +45,7 @@ export function rateCommands(withDatabase: WithDatabase): Command {
 
 interface GivenRules {
   spreadBps?: number;
-  /** In hundredths of a percent, as they are read. */
+  /** In hundredths of a percent, as the option is parsed. */
   bandPercent?: number;
   jumpPercent?: number;
   reason: string;
@@ -57,10 +61,7 @@ async function changeRules({ audit, settings }: CommandContext, given: GivenRule
     expectedVersion: before.version,
   });
   if (verdict.outcome === 'stale')
-    throw new RefusedError(
-      'stale',
-      'Somebody changed the rules at the same moment: look at them and repeat.',
-    );
+    throw new RefusedError('stale', 'The rules were changed at the same time: check them and repeat.');
   return describeRules(verdict.rules);
 }
 
@@ -78,7 +79,7 @@ function describeRules(rules: CurrentRules): Output {
       ['version', `${rules.version}`],
       [
         'set by',
-        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'nobody: the settings count',
+        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'nobody: from the settings',
       ],
       ['reason', rules.reason ?? '–'],
     ]),

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 export function reconcileCommand(withDatabase: WithDatabase): Command {
   return command(
     'reconcile',
-    'compare live payments with the orders of the bank side; exits with 1 if they differ',
+    "compare a day's live payments with the bank side's orders; exits with 1 if they differ",
   )
     .option('--day <day>', 'of creation, UTC (default: today)', day)
     .action(({ json, day: from = startOfToday() }) => withDatabase(json, context => run(context, from)));

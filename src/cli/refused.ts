@@ -1,4 +1,4 @@
-/** The request was understood and refused: one line for people, a stable code for machines, exit code 1. */
+/** A command that is valid but refused: one line for people, a stable code for programs, exit code 1. */
 export class RefusedError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

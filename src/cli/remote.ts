@@ -3,13 +3,13 @@ import { Kopeck, KopeckError, type KopeckOptions } from '../../sdk/src/index.ts'
 import { command } from './command.ts';
 import { RefusedError } from './refused.ts';
 
-/** Which service is asked, and as whom. */
+/** The service to call, and the API key to use. */
 export interface Remote {
   key: string;
   url: string;
 }
 
-/** A command that asks a service over HTTP with a partner's key, as the partner's own program does: no database. */
+/** A command that calls a service over HTTP with a partner's key, like the partner's own program; without a database. */
 export const remoteCommand = (usage: string, description: string): Command =>
   command(usage, description)
     .addOption(
@@ -25,10 +25,10 @@ export const remoteCommand = (usage: string, description: string): Command =>
         .argParser(httpUrl),
     );
 
-/** Never repeats what was typed: it is a secret, even with a mistake in it. */
+/** Never repeats the argument: it is a secret, even when mistyped. */
 function apiKey(text: string): string {
   if (/^svc_(test|live)_[\x21-\x7e]+$/.test(text)) return text;
-  throw new RefusedError('bad_key', 'That is no API key: keys look like svc_test_…');
+  throw new RefusedError('bad_key', 'That is not an API key: keys look like svc_test_…');
 }
 
 export function httpUrl(text: string): string {
@@ -39,18 +39,18 @@ export function httpUrl(text: string): string {
 export const connect = ({ key, url }: Remote, options: Partial<KopeckOptions> = {}) =>
   new Kopeck({ apiKey: key, baseUrl: url, ...options });
 
-/** What the service refuses, or that it is not there, in one line. */
-export async function asked<Result>({ url }: Remote, work: () => Promise<Result>): Promise<Result> {
+/** Turns errors of the SDK into one line. */
+export async function explainErrors<Result>({ url }: Remote, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof KopeckError)) throw error;
-    const isAway = error.code === 'connection_failed' || error.code === 'timeout';
+    const isUnreachable = error.code === 'connection_failed' || error.code === 'timeout';
     const requestId = error.requestId ? ` (${error.requestId})` : '';
     throw new RefusedError(
       error.code,
-      isAway
-        ? `There is no answer from ${url}: does the service run there? If not, kopeck start; if elsewhere, say --url.`
+      isUnreachable
+        ? `There is no answer from ${url}: start the service with kopeck start, or name its address with --url.`
         : `${error.message}${requestId}`,
     );
   }

@@ -6,9 +6,9 @@ import { crc16 } from '../base/qr.ts';
 import { scenarios } from '../payments/index.ts';
 import { details } from './output.ts';
 import { RefusedError } from './refused.ts';
-import { asked, connect, type Remote, remoteCommand } from './remote.ts';
+import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
 
-/** In test mode the kopecks choose what becomes of a payment. */
+/** In test mode the kopecks of the amount choose the outcome. */
 const kopecksFor = { 'payment.succeeded': 0, 'payment.failed': 1, 'payment.processing': 2 };
 type Wanted = keyof typeof kopecksFor;
 
@@ -18,23 +18,18 @@ interface TriggerOptions extends Remote {
 }
 
 export const triggerCommand = (): Command =>
-  remoteCommand('trigger', 'make a test payment that ends as you wish')
-    .addArgument(new Argument('<event>', 'what becomes of it').choices(Object.keys(kopecksFor)))
-    .addOption(
-      new Option('--scenario <name>', 'with a misfortune on its way').choices(Object.keys(scenarios)),
-    )
+  remoteCommand('trigger', 'make a test payment with a chosen outcome')
+    .addArgument(new Argument('<event>', 'its outcome').choices(Object.keys(kopecksFor)))
+    .addOption(new Option('--scenario <name>', 'with a simulated failure').choices(Object.keys(scenarios)))
     .action((event: Wanted, options: TriggerOptions) => trigger(event, options));
 
 async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
   if (!options.key.startsWith('svc_test_'))
-    throw new RefusedError(
-      'test_key_required',
-      'That is a live key, which pays real money: take a test key.',
-    );
+    throw new RefusedError('test_key_required', 'That is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
-  // One misfortune refuses twice and then accepts; another never does, and nobody should wait long for that.
+  // One scenario refuses twice and then accepts, so three retries are enough; another never accepts.
   const kopeck = connect(options, { maxRetries: 3 });
-  const payment = await asked(options, () =>
+  const payment = await explainErrors(options, () =>
     kopeck.payments.create({
       qr_url: newTestLink(kopecks),
       amount_rub: formatKopecks(BigInt(kopecks)),
@@ -45,7 +40,7 @@ async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
   process.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
 }
 
-/** A link as a till would show it, for a code that nobody has seen before. */
+/** A link for a new QR code, as a till would show it. */
 function newTestLink(kopecks: number): string {
   const id = `AD10${randomBytes(14).toString('hex').toUpperCase()}`;
   const link = `https://qr.nspk.ru/${id}?type=02&bank=100000000004&sum=${kopecks}&cur=RUB`;
@@ -68,7 +63,7 @@ function outlook({ status, status_detail: detail, metadata }: Payment, { url }: 
   const waitSec = isReviewed ? 120 : 30;
   const end = isReviewed && metadata.kopeck_scenario === 'review_fails' ? 'failed' : 'succeeded';
   return [
-    `Nobody knows yet: it is debited and neither paid nor refused. In ${waitSec} s it has ${end}, and payment.${end} is sent.`,
+    `No final status yet: the amount is debited, and the payment is neither paid nor refused. In ${waitSec} s it has ${end}, and payment.${end} is sent.`,
     `Sooner: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KEY" -d '{"advance_sec":${waitSec}}'`,
   ].join('\n');
 }

@@ -28,9 +28,9 @@ import { webhookObject } from './webhook-object.ts';
 
 export function webhookCommands(withDatabase: WithDatabase): Command {
   return new Command('webhook')
-    .description('where partners hear of their payments')
+    .description("manage partners' webhooks")
     .addCommand(
-      command('set <partner>', 'set the address of a receiver; the first time a secret is made too')
+      command('set <partner>', 'set the address of a receiver; the first time also creates a secret')
         .requiredOption('--url <url>', 'https, public, port 443 or above 1023')
         .action((partner, { json, url }) => withDatabase(json, context => set(context, partner, url))),
     )
@@ -42,32 +42,32 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
     .addCommand(
       command(
         'check <partner>',
-        'ask the receiver five things; if it takes a valid event, sending goes on',
+        'send the receiver five test requests; if it accepts a valid event, suspended sending resumes',
       ).action((partner, { json }) => withDatabase(json, context => check(context, partner))),
     )
     .addCommand(
-      command('rotate <partner>', 'make a new secret; the old one signs too for 24 hours')
-        .option('--force', 'also while the one before the last still signs, which then ends at once')
+      command('rotate <partner>', 'create a new secret; the old one also signs for 24 hours')
+        .option('--force', 'even while an older secret still signs, which then stops at once')
         .action((partner, { json, force = false }) =>
           withDatabase(json, context => rotate(context, partner, force)),
         ),
     )
     .addCommand(resendCommand(withDatabase))
     .addCommand(
-      command('log <partner>', 'the last attempts, newest first')
+      command('log <partner>', 'list the last delivery attempts, newest first')
         .option('--limit <count>', 'how many', positiveCount, 50)
         .action((partner, { json, limit }) => withDatabase(json, context => log(context, partner, limit))),
     );
 }
 
 function resendCommand(withDatabase: WithDatabase): Command {
-  return command('resend', 'send an event again, or all that were given up')
+  return command('resend', 'resend an event, or all that were given up')
     .argument('[event]', 'such as evt_17')
     .option('--failed', 'all that were given up, of all partners')
     .option('--since <time>', 'since then, such as 2026-11-15T10:00:00Z', instant)
     .action((event, { json, failed = false, since }, self: Command) => {
       if ((event === undefined) !== failed || (since && !failed))
-        self.error('error: name an event, or use --failed, with --since if you like');
+        self.error('error: name an event, or use --failed, optionally with --since');
       return withDatabase(json, context =>
         failed ? resendAll(context, since ?? new Date(0)) : resendOne(context, event),
       );
@@ -88,7 +88,7 @@ async function set(context: CommandContext, partner: string, text: string): Prom
   if (!allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup())))
     throw new RefusedError(
       'bad_address',
-      'The name leads to an address that is not public: use a public one.',
+      'The name points to an address that is not public: use a public one.',
     );
   await setWebhook(audit, createVault(secretKey), partnerId, verdict.url.href);
   return show(context, partnerId);
@@ -100,7 +100,7 @@ async function rotate(context: CommandContext, partner: string, force: boolean):
   const outcome = await rotateSecret(audit, createVault(secretKey), partnerId, { force });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
-    const advice = 'wait until it does no longer, or use --force, which ends it now';
+    const advice = 'wait until it has expired, or use --force, which ends it now';
     throw new RefusedError('overlap', `The secret before this one still signs: ${advice}.`);
   }
   return show(context, partnerId);
@@ -145,10 +145,10 @@ async function check(context: CommandContext, partner: string): Promise<Output> 
 
 function describeCertificate(partnerId: PartnerId, certificate: Certificate, reEnabled: boolean): Output {
   const { results, canReceive, passed, tls } = certificate;
-  const words = { accept: 'take it', refuse: 'refuse it' };
+  const expectation = { accept: 'accept it', refuse: 'refuse it' };
   const conclusion = canReceive
-    ? `The receiver takes valid events${passed ? ' and refuses all others' : ', but not all is as it should be'}.`
-    : 'The receiver does not take a valid event: mend it and check again.';
+    ? `The receiver accepts valid events${passed ? ' and refuses all others' : ', but not every check passed'}.`
+    : 'The receiver does not accept a valid event: fix it and check again.';
   return {
     isBad: !canReceive,
     json: { partner_id: partnerId, ...certificateObject(certificate, reEnabled) },
@@ -157,18 +157,16 @@ function describeCertificate(partnerId: PartnerId, certificate: Certificate, reE
         ['sent', 'it should', 'it answered', 'ms', 'passed'],
         results.map(result => [
           result.question,
-          words[result.expected],
+          expectation[result.expected],
           `${result.status ?? result.error}`,
           `${result.durationMs}`,
           result.passed ? 'yes' : 'NO',
         ]),
       ),
       '',
-      tls
-        ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
-        : 'TLS: no such connection was made.',
+      tls ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.` : 'TLS: not used.',
       conclusion,
-      ...(reEnabled ? ['Sending was suspended and goes on now, with what was kept.'] : []),
+      ...(reEnabled ? ['Sending was suspended and resumes now, with the waiting events.'] : []),
     ].join('\n'),
   };
 }
@@ -196,7 +194,7 @@ async function resendAll({ audit, progress }: CommandContext, since: Date): Prom
   const queued = await resendFailed(audit, since, (done, of) => {
     if (Date.now() - startedAt > 2_000) progress(bar(done, of));
   });
-  const text = `Events to be sent again: ${queued}. Where sending is suspended, a check comes first.`;
+  const text = `Events to be sent again: ${queued}. Partners with suspended sending need kopeck webhook check first.`;
   return { json: { queued }, text };
 }
 

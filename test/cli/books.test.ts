@@ -8,7 +8,7 @@ const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
 const run = (...args: string[]) => kopeck(env, ...args);
 
-test("a partner's day, the same bytes as everywhere", async () => {
+test("a partner's statement has the same bytes as over HTTP", async () => {
   const partnerId = await createFundedPartner(pool, 5_000_000n);
   const today = new Date().toISOString().slice(0, 10);
   const account = { partnerId, mode: 'live' } as const;
@@ -23,7 +23,7 @@ test("a partner's day, the same bytes as everywhere", async () => {
   expect([later.code, later.stderr]).toEqual([1, 'That day has not begun yet.\n']);
 });
 
-test('the rules of the rate are shown, and changed with a reason', async () => {
+test('rate rules are shown, and changed with a reason', async () => {
   const rules = async (...args: string[]) =>
     JSON.parse((await run('rate', 'rules', '--json', ...args)).stdout);
   expect(await rules()).toMatchObject({ version: 0, spread_bps: 100, band_percent: 5, jump_percent: 10 });

@@ -63,7 +63,7 @@ describe('balance', () => {
     expect((await pool.query('SELECT count(*) FROM entries')).rows).toEqual(before.rows);
   });
 
-  test('a mode or a reference that is none is a wrong call', async () => {
+  test('an invalid mode or reference is a wrong call', async () => {
     await expectRefusal(2, /Allowed choices are test, live/, ...credit('1', 'x', 'prod'));
     await expectRefusal(2, /argument ' ' is invalid/, ...credit('1', ' '));
     await expectRefusal(2, /is invalid/, ...credit('1', 'x'.repeat(129)));
@@ -73,7 +73,7 @@ describe('balance', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other commands', () => {
   test('recipients', async () => {
     expect(await runJson('recipient', 'block', 'ООО «Ромашка»')).toEqual({
       recipient: 'ООО «Ромашка»',
@@ -131,7 +131,7 @@ describe('the rest', () => {
     expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: kopeck') });
   });
 
-  test('as a process, too, it ends with these codes', async () => {
+  test('a process exits with these codes too', async () => {
     const env = { DATABASE_URL: url, DATA_DIR: dataDir };
     expect(await kopeckProcess(env, 'partner', 'show', partner)).toEqual(
       await run('partner', 'show', partner),
@@ -143,7 +143,7 @@ describe('the rest', () => {
     expect(await kopeckProcess(env, '--help')).toEqual(await run('--help'));
   });
 
-  test('ledger verify exits with 0, or with 1 and the name of what is off', async () => {
+  test('ledger verify exits with 0, or with 1 and the broken invariant', async () => {
     expect(await run('ledger', 'verify')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^The ledger is in order: \d+ entries, 9 invariants hold\.\n$/),

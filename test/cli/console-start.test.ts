@@ -27,7 +27,7 @@ async function look({ address }: Service, token: string) {
 }
 
 describe('kopeck start and the console', () => {
-  test('a new database gets a link for the first operator; the next start gives another, and the old one is dead', async () => {
+  test('a new database gets a link for the first operator; the next start replaces it', async () => {
     const { url } = await createDatabase();
     const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
     const first = await start(env);
@@ -58,7 +58,7 @@ describe('kopeck start and the console', () => {
     expect(linkIn(service)).toBeNull();
   });
 
-  test('what people type stands in no log, however much is logged', async () => {
+  test('credentials are not logged at any log level', async () => {
     const { url } = await createDatabase();
     const service = await start({
       DATABASE_URL: url,
@@ -81,7 +81,7 @@ describe('kopeck start and the console', () => {
     expect((await post('/login', { name: 'a-name', password: 'a-password', code: '123321' })).status).toBe(
       401,
     );
-    // Broken in the middle: what is wrong is logged, but not with what.
+    // Invalid JSON: the error is logged, but not the text.
     const pool = openPool({ connectionString: url });
     await pool.query('ALTER TABLE operators RENAME COLUMN setup_hash TO gone');
     await pool.end();
@@ -92,7 +92,7 @@ describe('kopeck start and the console', () => {
       expect(logged).not.toContain(secret);
   });
 
-  test('each role serves what is its own, and both how the process is doing', async () => {
+  test('each role serves only its own routes, and both serve health checks', async () => {
     const { url } = await createDatabase();
     const status = async ({ address }: Service, path: string) => (await fetch(`${address}${path}`)).status;
     const statuses = async (service: Service) => {

@@ -10,7 +10,7 @@ import { startSimulator } from '../helpers/simulator.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
-test('fills a database with payments of all kinds, real ones, and leaves no key behind', async () => {
+test('makes payments of all kinds through the service, and revokes its keys', async () => {
   const { pool, url } = await createDatabase();
   const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
   const { code, stdout, stderr } = await kopeck(env, 'demo', '--payments', '50', '--json');
@@ -32,12 +32,12 @@ test('fills a database with payments of all kinds, real ones, and leaves no key 
   expect(rows.filter(({ live_approved }) => !live_approved)).toHaveLength(1);
   expect((await verifyLedger(pool)).findings).toEqual([]);
 
-  // Again, with the same shops.
+  // A second run uses the same shops.
   expect((await kopeck(env, 'demo', '--payments', '5')).code).toBe(0);
   expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count).toBe(rows.length);
 }, 120_000);
 
-test('is refused where it could be taken for earnest', async () => {
+test('is refused where real money could be involved', async () => {
   const { pool, url } = await createDatabase();
   const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
   const refusal = async (more: Record<string, string>, ...args: string[]) => {
@@ -57,9 +57,9 @@ test('is refused where it could be taken for earnest', async () => {
   expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows).toEqual([{ count: 1 }]);
 }, 60_000);
 
-test('is refused where the last payments are at another bank: it would give their money back', async () => {
+test('is refused where the last payments are at another bank: recovery would release their holds', async () => {
   const folder = newFolder();
-  // Somebody began with the simulator and has a bank since.
+  // A database that began with the simulator and uses a real bank since.
   mkdirSync(join(folder, 'simulator'));
   const bank = await startSimulator();
   const env = { DATA_DIR: folder };
@@ -78,7 +78,7 @@ test('is refused where the last payments are at another bank: it would give thei
     'idempotency-key': 'real-1',
   };
   const body = JSON.stringify({ qr_url: code.link });
-  // Nobody waits for the end, which does not come.
+  // This request never gets an answer.
   const paying = fetch(`${service.address}/v1/payments`, { method: 'POST', headers, body }).catch(() => {});
   const last = async () => {
     const answer = await fetch(`${service.address}/v1/payments`, { headers });
@@ -98,7 +98,7 @@ test('is refused where the last payments are at another bank: it would give thei
   expect((await run('payment', 'show', paymentId)).status).toBe('processing');
   expect(`${demo.code} ${JSON.parse(demo.stderr).error.code}`).toBe('1 real_payments');
 
-  // Nor does the service itself begin with the simulator, because somebody forgot to name the bank.
+  // The service itself does not start with the simulator either, when GATEWAY_URL is missing by mistake.
   const start = startService(env).then(
     async service => `it runs, and ended with ${await service.stop()}`,
     error => error.message,

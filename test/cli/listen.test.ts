@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Nothing of the house but the address: no database, and no folder to put one into. */
+/** Only the address of the service: no database, and no folder to create one in. */
 const elsewhere = { DATA_DIR: join(newFolder(), 'none') };
 
 async function listen(...args: string[]) {
@@ -43,7 +43,7 @@ describe('kopeck listen', () => {
     await kopeckProcess(env, 'webhook', 'set', partner, '--url', real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
     const listener = await listen('--forward-to', local.url, '--secret', secret);
-    // Written by hand: JSON.stringify could not write such metadata.
+    // Raw text: JSON.stringify cannot write such metadata.
     const metadata = '{"b":1.10,"2":12345678901234567890,"1":"два","__proto__":{"x":1e2}}';
     const paid = await fetch(`${service.address}/v1/payments`, {
       method: 'POST',
@@ -107,7 +107,7 @@ describe('kopeck listen', () => {
     expect(await listener.stop('SIGTERM')).toBe(0);
   });
 
-  test('one that is not there is waited for, and the wait can be ended', async () => {
+  test('an unreachable receiver is retried until the command is stopped', async () => {
     const listener = await listen('--forward-to', 'http://localhost:9/hook', '--from', 'evt_0');
     await expect.poll(listener.stderr).toContain('The receiver did not take it; again in 2 s.');
     expect(listener.stdout()).toMatch(/ evt_\d+ .* refused +\d+\n/);
@@ -115,7 +115,7 @@ describe('kopeck listen', () => {
     expect(listener.stderr()).toContain('Events forwarded: 0. To go on from here: --from evt_0');
   });
 
-  test('goes on behind the event that it is told', async () => {
+  test('starts after the event given with --from', async () => {
     const receiver = await startReceiver();
     const api = partnerAt(service.address, key);
     const { data } = (await api.get('/v1/events')).json;
@@ -126,7 +126,7 @@ describe('kopeck listen', () => {
       .toEqual(rest.map((one: { id: string }) => one.id));
   });
 
-  test('what cannot be meant is a wrong call', async () => {
+  test('invalid arguments are a wrong call', async () => {
     const calls = [
       ['--forward-to', 'ftp://localhost/'],
       ['--forward-to', 'http://localhost:3000/', '--from', 'yesterday'],
@@ -138,7 +138,7 @@ describe('kopeck listen', () => {
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
-  test('a key that is none, one that is unknown, and a service that is away: one line each', async () => {
+  test('an invalid key, an unknown key and an unreachable service: one line each', async () => {
     const to = ['--forward-to', 'http://localhost:3000/'];
     const runs = await Promise.all([
       kopeckProcess(elsewhere, 'listen', '--key', 'hunter2', ...to),
@@ -155,7 +155,7 @@ describe('kopeck listen', () => {
 test.each([0, 1, 100, 101, 5_000, 123_457])(
   'the end of a feed of %i events is found in few steps',
   async count => {
-    // Other partners' events lie between: ids have gaps.
+    // Other partners have events in between, so ids have gaps.
     const ids = Array.from({ length: count }, (_, index) => 3 * index + 2);
     let asked = 0;
     const list = async ({ after = 'evt_0', limit = 50 } = {}) => {

@@ -47,7 +47,7 @@ describe('payment show', () => {
 });
 
 describe('payment ask', () => {
-  test('has an unfinished live payment looked at now, and stands on record', async () => {
+  test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();
     const nextLook = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
@@ -58,7 +58,7 @@ describe('payment ask', () => {
     expect(rows).toEqual([{ action: 'payment.ask' }]);
   });
 
-  test('not while somebody is busy with it, nor what has ended or was a test', async () => {
+  test('refused while the payment is leased, has ended or is in test mode', async () => {
     const refusalOf = async (id: string) => {
       const { code, stderr } = await run('payment', 'ask', id, '--json');
       return [code, JSON.parse(stderr).error.code];

@@ -17,14 +17,14 @@ const runJson = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 const refused = (message: RegExp) => ({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
-const door = { pool, clock: systemClock, secretKey };
+const deps = { pool, clock: systemClock, secretKey };
 const tokenOf = (setupUrl: string) => setupUrl.split('#')[1]!;
 
 describe('kopeck operator', () => {
-  test('create shows a link that opens, once, and nothing else does', async () => {
+  test('create shows a link that works once', async () => {
     const { stdout } = await run('create', '--name', 'Anna', '--role', 'support');
     const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
-    expect(await findEnrolment(door, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
+    expect(await findEnrolment(deps, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
     expect(await run('create', '--name', 'anna', '--role', 'viewer')).toEqual(
       refused(/^There is an operator anna already/),
     );
@@ -37,8 +37,8 @@ describe('kopeck operator', () => {
     );
     const { setup_url } = JSON.parse(elsewhere.stdout);
     expect(setup_url).toMatch(/^https:\/\/pay\.example\/console\/setup#/);
-    expect(await findEnrolment(door, tokenOf(link!))).toBeUndefined();
-    expect(await findEnrolment(door, tokenOf(setup_url))).toBeDefined();
+    expect(await findEnrolment(deps, tokenOf(link!))).toBeUndefined();
+    expect(await findEnrolment(deps, tokenOf(setup_url))).toBeDefined();
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe('kopeck operator', () => {
     expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
   });
 
-  test('disable, enable, role and sign-out act on who is in', async () => {
+  test('disable, enable, role and sign-out act on open sessions', async () => {
     const { operatorId } = await enrolOperator(pool, systemClock, 'boris', 'viewer');
     await enrolOperator(pool, systemClock, 'root', 'admin');
     const open = async () =>
@@ -84,7 +84,7 @@ describe('kopeck operator', () => {
     expect(rows.at(-1).actor).toMatch(/^cli:/);
   });
 
-  test('the last active admin stays, but may get a new link here', async () => {
+  test('the last active admin cannot be disabled, but can get a new link here', async () => {
     expect(await run('disable', 'root')).toEqual(refused(/^root is the last active admin/));
     expect(await run('role', 'root', '--role', 'viewer')).toEqual(refused(/^root is the last active admin/));
     expect(await run('disable', 'nobody')).toEqual(refused(/^There is no operator nobody/));

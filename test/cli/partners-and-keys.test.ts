@@ -4,7 +4,7 @@ import { createCommandLine } from './command-line.ts';
 const { pool, partner, run, runJson, expectRefusal } = await createCommandLine();
 
 describe('partner', () => {
-  test('create says what to do next', async () => {
+  test('create names the next command', async () => {
     const { stdout } = await run('partner', 'create', '--name', 'Second');
     expect(stdout).toMatch(
       /^Created prt_\w{26} \(Second\)\.\nNext: kopeck key create prt_\w{26} --mode test\n$/,
@@ -86,7 +86,7 @@ describe('partner', () => {
     await expectRefusal(1, /would be above the largest/, 'partner', 'limits', partner, '--min-rub', '300000');
   });
 
-  test('that does not exist is one line, as JSON too', async () => {
+  test('that does not exist is reported in one line, also as JSON', async () => {
     const unknown = 'prt_01h455vb4pex5vsknk084sn02q';
     for (const typed of [unknown, 'nonsense', 'timeout', '']) {
       await expectRefusal(
@@ -161,7 +161,7 @@ describe('key', () => {
     expect(rows).toHaveLength(2);
   });
 
-  test('is on record with the person, without the secret', async () => {
+  test('is audited with the actor, without the secret', async () => {
     const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
     const { rows } = await pool.query('SELECT actor, action, after FROM audit WHERE subject = $1', [key_id]);
     expect(rows).toEqual([

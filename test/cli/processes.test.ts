@@ -42,7 +42,7 @@ async function untilBothServe(service: Service): Promise<void> {
   while (!(await (await get(service, '/metrics')).text()).includes('kopeck_processes 2\n')) await sleep(50);
 }
 
-/** On a connection of its own, so that any of the processes may get it. */
+/** On a new connection, so that any of the processes can get it. */
 const get = (service: Service, path: string) =>
   fetch(`${service.address}${path}`, { headers: { authorization, connection: 'close' } });
 
@@ -63,7 +63,7 @@ beforeAll(async () => {
 }, 30_000);
 
 describe('kopeck start in two processes', () => {
-  test('says so, and what one has done the other knows', async () => {
+  test('prints it, and both processes share their state', async () => {
     const { service, workers } = shared;
     expect(service.output()).toContain('processes  2');
     expect(workers).toHaveLength(2);
@@ -73,7 +73,7 @@ describe('kopeck start in two processes', () => {
     expect(answers.every(({ status }) => status === 'succeeded')).toBe(true);
   });
 
-  test('shows the metrics of both, whoever is asked', async () => {
+  test('each process serves the metrics of both', async () => {
     const { service } = shared;
     for (let made = 0; made < 10; made++) expect((await get(service, '/v1/ping')).status).toBe(200);
     for (let asked = 0; asked < 4; asked++) {
@@ -84,7 +84,7 @@ describe('kopeck start in two processes', () => {
     }
   });
 
-  test('goes on when one is killed, and replaces it', async () => {
+  test('continues when one is killed, and replaces it', async () => {
     const { service, workers } = shared;
     process.kill(workers[0]!, 'SIGKILL');
     await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('another takes its place');
@@ -93,13 +93,13 @@ describe('kopeck start in two processes', () => {
     expect(childrenOf(service)).not.toContain(workers[0]);
   });
 
-  test('stops as one, and leaves nobody behind', async () => {
+  test('stops both processes', async () => {
     const { service, workers } = await startTwo();
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(workers.filter(isRunning)).toEqual([]);
   });
 
-  test('ends with the first of them, however that ends', async () => {
+  test('children end when the first process ends, however it ends', async () => {
     const { service, workers } = await startTwo();
     await service.stop('SIGKILL');
     await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);

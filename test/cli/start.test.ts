@@ -23,7 +23,7 @@ async function start(env: Record<string, string>): Promise<Service> {
 }
 
 describe('kopeck start', () => {
-  test('on an empty folder brings up everything, and the command line works beside it, before it and after it', async () => {
+  test('starts everything on an empty folder; commands work before, during and after', async () => {
     const env = { DATA_DIR: join(newFolder(), 'data') };
     const created = await kopeckProcess(env, 'partner', 'create', '--name', 'Before', '--json');
     expect(created.code).toBe(0);
@@ -50,7 +50,7 @@ describe('kopeck start', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('a command whose reader has seen enough leaves no database behind', async () => {
+  test('a command whose output is closed (EPIPE) leaves no database running', async () => {
     const dataDir = newFolder();
     const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
     const { stderr } = spawnSync(
@@ -65,7 +65,7 @@ describe('kopeck start', () => {
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  test('a key file that holds no key is one line', async () => {
+  test('an invalid key file is reported in one line', async () => {
     const dataDir = newFolder();
     fs.writeFileSync(join(dataDir, 'secret.key'), '');
     const { code, stderr } = await kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
@@ -83,7 +83,7 @@ describe('kopeck start', () => {
     expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
   });
 
-  test('twice on the same folder works side by side, and each stops for itself', async () => {
+  test('two services on the same folder run side by side and stop independently', async () => {
     const env = { DATA_DIR: usedFolder() };
     const [first, second] = await Promise.all([start(env), start(env)]);
     const bankOf = ({ output }: Service) => /bank side +(http:\S+)/.exec(output())?.[1];
@@ -91,7 +91,7 @@ describe('kopeck start', () => {
     const bank = bankOf(second!)!;
     expect(await first!.stop()).toBe(0);
     expect((await fetch(`${second!.address}/readyz`)).status).toBe(200);
-    // Whoever ran the simulator, it is there for the one who stays.
+    // The simulator keeps running for the remaining service, whichever of them started it.
     const rate = () =>
       fetch(`${bank}/rate`).then(
         response => response.status,
@@ -100,7 +100,7 @@ describe('kopeck start', () => {
     await expect.poll(rate, { timeout: 20_000 }).toBe(200);
   });
 
-  test('with a simulator that cannot start is one line that says why', async () => {
+  test('a simulator that cannot start is reported in one line', async () => {
     const dataDir = newFolder();
     fs.mkdirSync(join(dataDir, 'simulator'));
     fs.writeFileSync(join(dataDir, 'simulator', 'journal.jsonl'), 'nonsense\n{}\n');
@@ -112,7 +112,7 @@ describe('kopeck start', () => {
     expect(stderr).toMatch(/^The simulator of the bank side did not start in \S+: [^\n]+\n$/);
   });
 
-  test('on a port in use is one line that names it and the fix', async () => {
+  test('a port in use is reported in one line with the fix', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise(resolve => blocker.once('listening', resolve));
     const { port } = blocker.address() as { port: number };
@@ -128,7 +128,7 @@ describe('kopeck start', () => {
     });
   });
 
-  test('with another SECRET_KEY than before is one line', async () => {
+  test('a changed SECRET_KEY is reported in one line', async () => {
     await kopeck({ DATABASE_URL: url, ...secretKey }, 'partner', 'list');
     const { code, stderr } = await kopeck(
       { DATABASE_URL: url, SECRET_KEY: 'x'.repeat(40) },
@@ -154,7 +154,7 @@ describe('kopeck start', () => {
     });
   });
 
-  test('with a DATABASE_URL that does not answer is one line without its password', async () => {
+  test('a DATABASE_URL that does not answer is reported in one line without its password', async () => {
     for (const host of ['127.0.0.1:1', 'localhost:1']) {
       const { code, stderr } = await kopeckProcess(
         { DATABASE_URL: `postgresql://me:hunter2@${host}/kopeck` },
@@ -168,7 +168,7 @@ describe('kopeck start', () => {
     }
   });
 
-  test('with a DATABASE_URL that accepts and then says nothing gives up in seconds', async () => {
+  test('a DATABASE_URL that accepts but never answers fails within seconds', async () => {
     const mute = createServer().listen(0, '127.0.0.1');
     await new Promise(resolve => mute.once('listening', resolve));
     const { port } = mute.address() as { port: number };
@@ -183,7 +183,7 @@ describe('kopeck start', () => {
     });
   });
 
-  test('with a DATABASE_URL of a database that is not there names it', async () => {
+  test('a missing database is named', async () => {
     const missing = new URL(url);
     missing.pathname = '/not_there';
     const { code, stderr } = await kopeck({ DATABASE_URL: missing.href }, 'partner', 'list');

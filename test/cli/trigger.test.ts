@@ -35,7 +35,7 @@ describe('kopeck trigger', () => {
     });
   });
 
-  test('says to people what will happen', async () => {
+  test('prints what will happen next', async () => {
     const [paid, open] = await Promise.all([trigger('payment.succeeded'), trigger('payment.processing')]);
     expect(paid.stdout).toMatch(
       /^payment {2}pay_\w+\nstatus {3}succeeded\namount {3}\d{3}\.00 RUB, .*\nThe event payment\.succeeded is on its way\.\n$/s,
@@ -46,7 +46,7 @@ describe('kopeck trigger', () => {
     expect(stdout).not.toContain(key);
   });
 
-  test('with a misfortune', async () => {
+  test('with a simulated failure', async () => {
     const { stdout } = await trigger('payment.succeeded', '--scenario', 'review_fails');
     expect(stdout).toContain('In 120 s it has failed, and payment.failed is sent.');
     const before = (await client.payments.list().page()).data.length;
@@ -76,7 +76,7 @@ describe('kopeck trigger', () => {
     expect(refused.stderr).not.toContain('secret');
   });
 
-  test('what there is not is a wrong call, and what the service refuses one line', async () => {
+  test('an unknown event is a wrong call, and a refusal by the service is one line', async () => {
     const [noEvent, noScenario, refused] = await Promise.all([
       trigger('payment.refunded'),
       trigger('payment.succeeded', '--scenario', 'flood'),

@@ -54,7 +54,7 @@ describe('set, show and rotate', () => {
     expect(refused.stderr).not.toContain('hunter2');
   });
 
-  test('in production nothing private is accepted', async () => {
+  test('in production the SSRF guard refuses private addresses', async () => {
     const production = { ...env, NODE_ENV: 'production', SECRET_KEY: 'x'.repeat(32) };
     const other = await createDatabase();
     const created = await kopeck(
@@ -107,7 +107,7 @@ describe('set, show and rotate', () => {
     expect(JSON.stringify(rows)).not.toContain('whsec_');
   });
 
-  test('without a webhook or a partner it says what to do', async () => {
+  test('without a webhook or a partner it names the command to use', async () => {
     const { partnerId } = await createCustomer(pool);
     for (const command of ['show', 'check', 'rotate']) {
       const refused = await run(command, partnerId);
@@ -136,14 +136,14 @@ describe('check', () => {
     expect((await run('check', partner)).stdout).toMatch(/a changed body +refuse it +401 +\d+ +yes\n/);
   });
 
-  test('one that believes everything can receive, and is told', async () => {
+  test('a receiver that accepts everything can receive, but fails the check', async () => {
     receiver.answer(withStatus(200));
     const certificate = await runJson('check', partner);
     expect(certificate).toMatchObject({ can_receive: true, passed: false });
     expect(results(certificate)).toEqual([true, true, false, false, false]);
   });
 
-  test('one that refuses everything cannot, and never is its body repeated', async () => {
+  test('a receiver that refuses everything cannot, and its response body is not printed', async () => {
     receiver.answer(response => void response.writeHead(500).end('a secret of the receiver'));
     const refused = await run('check', partner);
     expect(refused.code).toBe(1);
@@ -152,7 +152,7 @@ describe('check', () => {
     receiver.answer(withStatus(200));
   });
 
-  test('sending that was suspended goes on', async () => {
+  test('suspended sending resumes', async () => {
     await pool.query('UPDATE webhooks SET suspended_at = now()');
     expect(await runJson('check', partner)).toMatchObject({ re_enabled: true });
     expect(await runJson('show', partner)).toMatchObject({ state: 'active' });
@@ -160,7 +160,7 @@ describe('check', () => {
 });
 
 describe('log and resend', () => {
-  test('an event, what was given up, and nonsense', async () => {
+  test('one event, all given-up events, and invalid ids', async () => {
     const customer = await createCustomer(pool);
     await run('set', customer.partnerId, '--url', receiver.url);
     const api = partnerAt(address, customer.testKey);

@@ -1,0 +1,102 @@
+import { Command } from 'commander';
+import {
+  cancelMaintenance,
+  isUnderMaintenance,
+  listMaintenance,
+  planMaintenance,
+  setMaintenance,
+} from '../controls/index.ts';
+import { instant, positiveCount } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { formatInstant, type Output, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function maintenanceCommands(withDatabase: WithDatabase): Command {
+  return new Command('maintenance')
+    .description('pause and resume the acceptance of payments')
+    .addCommand(
+      command('on', 'refuse new payments; running ones continue').action(({ json }) =>
+        withDatabase(json, context => switchMaintenance(context, true)),
+      ),
+    )
+    .addCommand(
+      command('off', 'accept payments again').action(({ json }) =>
+        withDatabase(json, context => switchMaintenance(context, false)),
+      ),
+    )
+    .addCommand(
+      command('plan', 'pause automatically between two times; partners are notified in the bot now')
+        .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
+        .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
+        .action(({ json, from, until }) => withDatabase(json, context => plan(context, { from, until }))),
+    )
+    .addCommand(
+      command('list', 'list planned and open windows').action(({ json }) => withDatabase(json, listWindows)),
+    )
+    .addCommand(
+      command('cancel', 'cancel a planned window, or end an open one; partners are notified')
+        .argument('<window>', 'its number in the list', positiveCount)
+        .action((window, { json }) => withDatabase(json, context => cancel(context, window))),
+    );
+}
+
+async function switchMaintenance({ audit }: CommandContext, on: boolean): Promise<Output> {
+  await setMaintenance(audit, on);
+  const maintenance = await isUnderMaintenance(audit.pool, audit.clock);
+  return { json: { maintenance }, text: `Maintenance is ${maintenance ? 'on' : 'off'}.` };
+}
+
+async function plan({ audit }: CommandContext, window: { from: Date; until: Date }): Promise<Output> {
+  const { from, until } = window;
+  const planned = await planMaintenance(audit, window);
+  switch (planned.outcome) {
+    case 'planned': {
+      const times = `from ${formatInstant(from)} until ${formatInstant(until)} UTC`;
+      return {
+        json: {
+          window_id: Number(planned.windowId),
+          from: from.toISOString(),
+          until: until.toISOString(),
+        },
+        text: `Partners are notified, and no payments are accepted ${times}: it begins and ends by itself.\nTo cancel it: kopeck maintenance cancel ${planned.windowId}`,
+      };
+    }
+    case 'until_before_from':
+      throw new RefusedError(planned.outcome, 'It would end before it begins.');
+    case 'over_already':
+      throw new RefusedError(planned.outcome, 'It would be over already.');
+    case 'too_long':
+      throw new RefusedError(planned.outcome, 'A window lasts at most a week: check the years.');
+  }
+}
+
+async function listWindows({ audit }: CommandContext): Promise<Output> {
+  const windows = await listMaintenance(audit.pool, audit.clock);
+  return {
+    json: {
+      windows: windows.map(({ windowId, from, until, plannedBy }) => ({
+        window_id: Number(windowId),
+        from: from.toISOString(),
+        until: until.toISOString(),
+        planned_by: plannedBy,
+      })),
+    },
+    text: table(
+      ['window', 'from (UTC)', 'until (UTC)', 'planned by'],
+      windows.map(({ windowId, from, until, plannedBy }) => [
+        `${windowId}`,
+        formatInstant(from),
+        formatInstant(until),
+        plannedBy,
+      ]),
+    ),
+  };
+}
+
+async function cancel({ audit }: CommandContext, window: number): Promise<Output> {
+  if ((await cancelMaintenance(audit, BigInt(window))) === 'no_window') {
+    const message = `No window ${window} is planned or open: see kopeck maintenance list.`;
+    throw new RefusedError('no_window', message);
+  }
+  return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };
+}

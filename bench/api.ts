@@ -1,4 +1,4 @@
-/** The partner API over HTTP, each figure beside the least it could be in the same run. */
+/** The partner API over HTTP; each figure is compared with a minimal baseline of the same run. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { machine, table } from './table.ts';
 
 const root = join(import.meta.dirname, '..');
 const partnerCount = 50;
-/** As long as a bank takes on a good day. The service, its bank, its database and this bench share the machine. */
+/** A typical time of a bank. The service, the simulated bank, the database and this bench share the machine. */
 const gatewayDelayMs = 1_000;
 const payForMs = 10_000;
 
@@ -142,9 +142,8 @@ function expectSucceeded(outcome: string | undefined): void {
 }
 
 /**
- * Median time of so many callers, each starting again when it is done, for a few seconds. They do not start at the same
- * moment: with a gateway that always takes as long, they would march in step, and the median would be that of a queue
- * of fifty.
+ * Median time over some seconds, with a fixed number of callers in a loop. They start at different moments: the gateway
+ * always takes the same time, so otherwise all would call at once and the median would be that of a queue of fifty.
  */
 async function medianMs(callers: number, work: (caller: number) => Promise<void>): Promise<number> {
   const times: number[] = [];

@@ -1,4 +1,4 @@
-/** Puts a load on a server, as the plan that comes over its input says, and reports what was answered and how quickly. */
+/** Load generator: reads a plan from stdin, runs it, and prints counts and latencies as JSON. */
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoad } from './driver/load.ts';

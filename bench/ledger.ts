@@ -16,7 +16,7 @@ import { machine, table } from './table.ts';
 const partnerCount = 1_000;
 const callers = 256;
 const baselineConnections = [8, 16, 32];
-/** Filling leaves the disk busy for a while, and the first calls of a connection make its plans. */
+/** After filling, the disk is busy for a while, and the first calls on a connection have to plan. */
 const warmUpMs = 4_000;
 const measureMs = 6_000;
 const mode = 'live';
@@ -150,7 +150,7 @@ function expectOutcomes(held: string, settled: string): void {
   if (held !== 'held' || settled !== 'settled') throw new Error(`a payment was ${held} and ${settled}`);
 }
 
-/** Payments per second of so many callers, each starting its next payment when the last one is settled. */
+/** Payments per second; each caller starts its next payment when the last one is settled. */
 async function measure(concurrency: number, partners: Id<'prt'>[], pay: Pay | Pay[]): Promise<number> {
   let done = 0;
   let running = true;
@@ -184,7 +184,7 @@ async function oneByOne(pool: Pool, partners: Id<'prt'>[], what: string, progres
   return { rates, best: Math.max(...rates.map(({ rate }) => rate)) };
 }
 
-/** Stores settled payments, in large calls, until there are so many; then lets the server come to rest. */
+/** Stores settled payments in large batches up to `target`, then vacuums and checkpoints. */
 async function fill(
   pool: Pool,
   partners: Id<'prt'>[],
@@ -196,7 +196,7 @@ async function fill(
     "SELECT count(*)::int AS stored FROM entries WHERE from_account = 'held'",
   );
   let { stored } = rows[0] as { stored: number };
-  let told = performance.now();
+  let reportedAt = performance.now();
   while (stored < target) {
     const items = partners
       .slice(0, perCall)
@@ -208,8 +208,8 @@ async function fill(
     );
     await settle(pool, clock, items);
     stored += items.length;
-    if (performance.now() - told > 2_000) {
-      told = performance.now();
+    if (performance.now() - reportedAt > 2_000) {
+      reportedAt = performance.now();
       progress(`Storing payments: ${stored} of ${target} …`);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- NAME …]`: measurements, each against a baseline of the same run. Without a name, the whole service;
- * with names, sections of that, or one of the benches that look at a part of it.
+ * `npm run bench [-- NAME …]`: measurements, each against a baseline of the same run. Without a name it measures the whole
+ * service; names choose sections of that, or a bench of one module.
  */
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
@@ -27,8 +27,8 @@ const { positionals: names, values } = parseArgs({
   },
 });
 
-function stopWith(complaint: string): never {
-  console.error(complaint);
+function stopWith(message: string): never {
+  console.error(message);
   process.exit(2);
 }
 

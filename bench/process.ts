@@ -9,12 +9,12 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** All that were started here and have not ended, with the promise of their end. */
+/** Running child processes, with a promise that resolves when they end. */
 const children = new Map<ChildProcess, Promise<void>>();
-let isOver = false;
+let isStopped = false;
 
 function launch(command: string, args: string[], env: Record<string, string>, stdin: 'ignore' | 'pipe') {
-  if (isOver) throw new Error('nothing is started any more');
+  if (isStopped) throw new Error('the bench is stopping');
   const stdio: StdioOptions = [stdin, 'pipe', 'inherit'];
   const child = spawn(command, args, { env: { PATH: process.env.PATH!, ...env }, stdio });
   const ended = new Promise<void>((resolve, reject) => {
@@ -25,7 +25,7 @@ function launch(command: string, args: string[], env: Record<string, string>, st
   return { child, ended };
 }
 
-/** Starts a program and waits for the line in which it says where it is ready. */
+/** Starts a program and waits for its line `ready at <address>`. */
 export function start(program: string, args: string[], env: Record<string, string>): Promise<Running> {
   const { child, ended } = launch(process.execPath, [program, ...args], env, 'ignore');
   const output: string[] = [];
@@ -43,7 +43,7 @@ export function start(program: string, args: string[], env: Record<string, strin
   });
 }
 
-/** Runs a program to its end and returns what it printed. */
+/** Runs a program to its end and returns its output. */
 export async function run(
   command: string,
   args: string[],
@@ -57,9 +57,9 @@ export async function run(
   return output;
 }
 
-/** Ends whatever was started and still runs; from then on nothing can be started. */
+/** Stops all running child processes; from then on none can be started. */
 export async function stopAll(): Promise<void> {
-  isOver = true;
+  isStopped = true;
   const ends = Array.from(children, ([child, ended]) => {
     child.kill();
     return ended;

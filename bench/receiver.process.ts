@@ -1,4 +1,4 @@
-/** Partners' receivers: those under /ok answer at once and note how late an event is, those under /hang never answer. */
+/** Webhook receivers: /ok answers at once and records the delay of each event, /hang never answers. */
 import { createServer } from 'node:http';
 
 let delaysMs: number[] = [];
@@ -27,7 +27,7 @@ const server = createServer((request, response) => {
     response.end();
   });
 });
-// Longer than any pause of the bench, so that no request meets a connection that is just being closed.
+// Longer than any pause of the bench, so that no request uses a connection that is just being closed.
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as { port: number };

@@ -1,6 +1,6 @@
 /**
- * The receiver of all partners' events. It takes everything and counts by the id of the delivery; by hand, since it shares
- * its cores with the service that sends.
+ * Webhook receiver that accepts everything and counts deliveries by id. A minimal HTTP server by hand, since it shares its
+ * cores with the service.
  */
 import { createServer, type Socket } from 'node:net';
 
@@ -11,13 +11,13 @@ let lastAtMs = 0;
 const answer = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const accepted = answer('');
 
-function forget(): string {
+function reset(): string {
   seen.clear();
   repeated = 0;
   return accepted;
 }
 
-function note(head: string): string {
+function countDelivery(head: string): string {
   const id = /\r\nx-service-delivery: ([^\r]+)/i.exec(head)?.[1];
   if (!id) throw new Error(`a request without the id of a delivery: ${head}`);
   if (seen.has(id)) repeated += 1;
@@ -32,10 +32,10 @@ function answerTo(head: string): string {
   if (head.startsWith('GET /arrivals')) {
     return answer(JSON.stringify({ events: seen.size, repeated, lastAtMs }));
   }
-  return head.startsWith('GET /forget') ? forget() : note(head);
+  return head.startsWith('GET /reset') ? reset() : countDelivery(head);
 }
 
-/** Takes whole requests off the front of what has come, and returns what is left. */
+/** Answers the complete requests at the front of the input and returns the rest. */
 function serve(socket: Socket, received: string): string {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return received;

@@ -1,4 +1,4 @@
-/** Deliveries to a local receiver: how many a second, and how late when half of the receivers hang. */
+/** Webhook deliveries to a local receiver: the rate, and the delay when half of the receivers hang. */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,9 +21,9 @@ import { machine, table } from './table.ts';
 const root = join(import.meta.dirname, '..');
 const partnerCount = 50;
 const queued = 20_000;
-const atOnce = 256;
+const concurrency = 256;
 const bodyBytes = 420;
-/** Events a second while delays are measured, and for how long. */
+/** Events per second while delays are measured. */
 const pace = 100;
 const paceForMs = 10_000;
 
@@ -98,7 +98,7 @@ export async function benchWebhooks(progress: (line: string) => void) {
   }
 }
 
-/** Finished payments whose events nobody has sent yet. */
+/** Stores finished payments whose events are not sent yet. */
 async function queueEvents(
   pool: Parameters<typeof createPaymentWriter>[0],
   partners: Id<'prt'>[],
@@ -114,22 +114,28 @@ async function queueEvents(
   });
   const writer = createPaymentWriter(pool, clock);
   const one = async (partnerId: Id<'prt'>) => {
-    const owner = { partnerId, paymentId: newId('pay', clock) };
+    const paymentKey = { partnerId, paymentId: newId('pay', clock) };
     const names = {
       key: randomUUID(),
       code: randomUUID(),
       link: 'https://qr.nspk.ru/AD1',
       rateId: rate!.rateId,
     };
-    await writer.open(opening(owner, names, clock.nowMs()));
-    await writer.finish(ending(owner));
+    await writer.open(opening(paymentKey, names, clock.nowMs()));
+    await writer.finish(ending(paymentKey));
   };
   for (let made = 0; made < queued; made += 1_000)
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => one(partners[index % partners.length]!)));
 }
 
 function postBare(url: string): number {
-  const args = [join(import.meta.dirname, 'post.process.ts'), url, `${queued}`, `${atOnce}`, `${bodyBytes}`];
+  const args = [
+    join(import.meta.dirname, 'post.process.ts'),
+    url,
+    `${queued}`,
+    `${concurrency}`,
+    `${bodyBytes}`,
+  ];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   return JSON.parse(stdout).perSecond;
 }
@@ -142,7 +148,7 @@ async function payAtPace(api: string, keys: string[]): Promise<void> {
     await sleep(Math.max(0, startedAt + ((made + 1) * 1_000) / pace - performance.now()));
   }
   await Promise.all(calls);
-  // What was begun last has arrived by then.
+  // By then the last events have arrived.
   await sleep(1_000);
 }
 

@@ -6,8 +6,8 @@ export interface Connection {
 }
 
 /**
- * A connection that is kept alive, with one request under way at a time. Written by hand: the driver shares its cores
- * with what it measures, and reads nothing of an answer but its status and its body.
+ * A keep-alive HTTP connection with one request at a time. Written by hand: the driver shares its cores with the service
+ * that it measures, and needs only status and body of an answer.
  */
 export function openConnection(
   address: URL,
@@ -16,8 +16,8 @@ export function openConnection(
 ): Connection {
   const socket = connect({ host: address.hostname, port: Number(address.port), noDelay: true });
   let received = '';
-  let isOver = false;
-  // One character a byte, so that lengths can be compared.
+  let isClosed = false;
+  // One character per byte, so that content-length can be compared.
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
     received += chunk;
@@ -26,15 +26,15 @@ export function openConnection(
     received = '';
     onAnswer(answer.status, answer.body);
   });
-  // What happened is told by the close that follows.
+  // The close event that follows reports the loss.
   socket.on('error', () => {});
   socket.on('close', () => {
-    if (!isOver) onLost();
+    if (!isClosed) onLost();
   });
   return {
     send: request => void socket.write(request, 'latin1'),
     close: () => {
-      isOver = true;
+      isClosed = true;
       socket.destroy();
     },
   };
@@ -42,7 +42,7 @@ export function openConnection(
 
 const statusAt = 'HTTP/1.1 '.length;
 
-/** Undefined while it has not come to its end. */
+/** Undefined while the answer is incomplete. */
 function readAnswer(text: string): { status: number; body: string } | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;

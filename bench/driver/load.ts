@@ -1,28 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, openConnection } from './connection.ts';
 import type { ClosedLoad, OpenLoad, Plan } from './plan.ts';
-import { createRequests, objectionTo } from './requests.ts';
+import { createRequests, unexpectedAnswer } from './requests.ts';
 import type { Tally } from './tally.ts';
 
 export interface Load {
-  /** Sends nothing more and waits for the answers that are still to come. */
+  /** Stops sending and waits for the outstanding answers. */
   stop(): Promise<void>;
 }
 
-/** Whoever has not answered by then never will. */
-const lastAnswersMs = 20_000;
+const maxDrainMs = 20_000;
 
 export function startLoad(plan: Plan, tally: Tally): Load {
   return 'connections' in plan.load ? closedLoad(plan, plan.load, tally) : openLoad(plan, plan.load, tally);
 }
 
-/** A connection that reports each answer and how long it took. */
-function openCounted(plan: Plan, tally: Tally, onFree: () => void, onLost: () => void): Connection {
+/** A connection that records each answer and its latency. */
+function openMeteredConnection(plan: Plan, tally: Tally, onFree: () => void, onLost: () => void): Connection {
   let sentAt = 0;
   const connection = openConnection(
     new URL(plan.address),
     (status, body) => {
-      tally.answered(objectionTo(plan.work, status, body), performance.now() - sentAt);
+      tally.answered(unexpectedAnswer(plan.work, status, body), performance.now() - sentAt);
       onFree();
     },
     () => {
@@ -47,27 +46,27 @@ function closedLoad(plan: Plan, { connections }: ClosedLoad, tally: Tally): Load
     { length: connections },
     () =>
       new Promise<void>(ended => {
-        const goOn = () => {
+        const sendNext = () => {
           if (!isStopped) return connection.send(nextRequest());
           connection.close();
           ended();
         };
-        // A connection that is lost fails the whole run, so it is not opened again.
-        const connection = openCounted(plan, tally, goOn, ended);
-        goOn();
+        // A lost connection fails the whole run, so it is not opened again.
+        const connection = openMeteredConnection(plan, tally, sendNext, ended);
+        sendNext();
       }),
   );
   return {
     stop: async () => {
       isStopped = true;
-      await Promise.race([Promise.all(ends), sleep(lastAnswersMs, undefined, { ref: false })]);
+      await Promise.race([Promise.all(ends), sleep(maxDrainMs, undefined, { ref: false })]);
     },
   };
 }
 
 const tickMs = 1;
 
-function openLoad(plan: Plan, { perSecond, atMost }: OpenLoad, tally: Tally): Load {
+function openLoad(plan: Plan, { perSecond, maxConnections }: OpenLoad, tally: Tally): Load {
   const nextRequest = createRequests(plan);
   const free: Connection[] = [];
   const all = new Set<Connection>();
@@ -75,7 +74,7 @@ function openLoad(plan: Plan, { perSecond, atMost }: OpenLoad, tally: Tally): Lo
   let offered = 0;
 
   function openAnother(): Connection {
-    const connection = openCounted(
+    const connection = openMeteredConnection(
       plan,
       tally,
       () => void free.push(connection),
@@ -90,7 +89,7 @@ function openLoad(plan: Plan, { perSecond, atMost }: OpenLoad, tally: Tally): Lo
   }
 
   function offer(): void {
-    const connection = free.pop() ?? (all.size < atMost ? openAnother() : undefined);
+    const connection = free.pop() ?? (all.size < maxConnections ? openAnother() : undefined);
     if (connection) connection.send(nextRequest());
     else tally.unsent();
   }
@@ -103,8 +102,8 @@ function openLoad(plan: Plan, { perSecond, atMost }: OpenLoad, tally: Tally): Lo
   return {
     stop: async () => {
       clearInterval(timer);
-      const giveUpAt = performance.now() + lastAnswersMs;
-      while (free.length < all.size && performance.now() < giveUpAt) await sleep(10);
+      const deadline = performance.now() + maxDrainMs;
+      while (free.length < all.size && performance.now() < deadline) await sleep(10);
       for (const connection of all) connection.close();
     },
   };

@@ -1,14 +1,14 @@
-/** What the driver is told over its input, and what it answers over its output. */
+/** The input of the driver process; its output is a `DriverReport`. */
 export interface Plan {
   /** Such as http://127.0.0.1:8080. */
   address: string;
-  /** Of each request, one drawn by lot says where it goes and with whose key. */
+  /** Each request goes to a random target. */
   targets: Target[];
-  /** POST a payment of a code that nobody has paid yet, or GET what is there. */
+  /** POST a payment with a new QR code, or GET the path. */
   work: 'pay' | 'get';
   load: ClosedLoad | OpenLoad;
   warmUpMs: number;
-  /** Counting is done by the window, one after the other without a pause. */
+  /** Results are counted in consecutive windows without a gap. */
   windowMs: number;
   windows: number;
 }
@@ -18,15 +18,15 @@ export interface Target {
   key?: string;
 }
 
-/** So many connections, each with its next request as soon as the last one is answered. */
+/** A fixed number of connections; each sends its next request when the last one is answered. */
 export interface ClosedLoad {
   connections: number;
 }
 
-/** So many requests a second, answered or not, over as many connections as that takes and no more than `atMost`. */
+/** A fixed rate of requests, answered or not, over as many connections as needed, up to `maxConnections`. */
 export interface OpenLoad {
   perSecond: number;
-  atMost: number;
+  maxConnections: number;
 }
 
 export interface DriverReport {
@@ -39,12 +39,12 @@ export interface DriverReport {
 export interface Window {
   seconds: number;
   sent: number;
-  /** Requests of an open load whose time had come while no connection was free. */
+  /** Requests of an open load that were due while no connection was free. */
   unsent: number;
   succeeded: number;
   p50Ms: number;
   p99Ms: number;
-  /** Any other answer, by its status and code, such as `503 gateway_busy`. */
+  /** Other answers by status and code, such as `503 gateway_busy`. */
   refused: Record<string, number>;
   refusedP99Ms: number;
 }

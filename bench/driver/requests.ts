@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan, Target } from './plan.ts';
 
-/** Makes requests: everything that can be written in advance is. */
+/** Builds requests, with everything that does not vary prepared in advance. */
 export function createRequests({ targets, work }: Plan): () => string {
   const makers = targets.map(work === 'pay' ? payments : reads);
   return () => makers[Math.floor(Math.random() * makers.length)]!();
@@ -14,10 +14,10 @@ function reads(target: Target): () => string {
   return () => request;
 }
 
-/** Ten rubles and no kopecks, which in test mode is a payment that succeeds. */
+/** 10.00 RUB: zero kopecks means success in test mode. */
 const bodyOf = (code: string) => `{"qr_url":"https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB"}`;
 
-/** Keys and codes are random, as those of partners are: where they end up in an index is anywhere. */
+/** Keys and codes are random, like those of partners, so index inserts go to random pages. */
 const newCode = () => randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
 
 function payments(target: Target): () => string {
@@ -31,8 +31,8 @@ function payments(target: Target): () => string {
   return () => `${head}${randomUUID()}\r\n\r\n${bodyOf(newCode())}`;
 }
 
-/** Undefined for an answer as it should be; else its status and code. A payment must be settled, not just accepted. */
-export function objectionTo(work: Plan['work'], status: number, body: string): string | undefined {
+/** Undefined for the expected answer, else its status and code. A payment must have succeeded, not only be accepted. */
+export function unexpectedAnswer(work: Plan['work'], status: number, body: string): string | undefined {
   if (status === 200 && (work === 'get' || body.includes('"status":"succeeded"'))) return undefined;
   const code = /"(?:code|status)":"(\w+)"/.exec(body)?.[1] ?? 'without a code';
   return `${status} ${code}`;

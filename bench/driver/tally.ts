@@ -3,10 +3,10 @@ import type { Window } from './plan.ts';
 export interface Tally {
   sent(): void;
   unsent(): void;
-  /** `objection` is undefined when all is well. */
-  answered(objection: string | undefined, ms: number): void;
+  /** `problem` is undefined for an expected answer. */
+  answered(problem: string | undefined, ms: number): void;
   lost(): void;
-  /** What was counted since the last time. */
+  /** Counts since the last call. */
   takeWindow(): Window;
   succeeded(): number;
 }
@@ -18,18 +18,18 @@ export function createTally(): Tally {
   let counts = { sent: 0, unsent: 0 };
   let refused: Record<string, number> = {};
   let earlier = 0;
-  const object = (objection: string) => {
-    refused[objection] = (refused[objection] ?? 0) + 1;
+  const countProblem = (problem: string) => {
+    refused[problem] = (refused[problem] ?? 0) + 1;
   };
   return {
     sent: () => void counts.sent++,
     unsent: () => void counts.unsent++,
-    answered: (objection, ms) => {
-      if (objection === undefined) return void succeededMs.push(ms);
-      object(objection);
+    answered: (problem, ms) => {
+      if (problem === undefined) return void succeededMs.push(ms);
+      countProblem(problem);
       refusedMs.push(ms);
     },
-    lost: () => object('connection lost'),
+    lost: () => countProblem('connection lost'),
     takeWindow: () => {
       const now = performance.now();
       const window = {

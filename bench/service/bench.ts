@@ -1,4 +1,4 @@
-/** The whole service: started as `npm start` would, driven over HTTP from another process, beside baselines of the same run. */
+/** The whole service, started like `npm start` and driven over HTTP from another process, with baselines of the same run. */
 import { machine } from '../table.ts';
 import { drawChart, saveChart } from './chart.ts';
 import { closeAllWhenEnded } from './cleanup.ts';
@@ -10,8 +10,8 @@ import { growthSection } from './growth.ts';
 import { hotSection } from './hot.ts';
 import { overloadSection } from './overload.ts';
 import { paymentsSection } from './payments.ts';
+import { writeTable, writeToReadme } from './readme-table.ts';
 import { readsSection } from './reads.ts';
-import { putIntoReadme, writeTable } from './report.ts';
 import { soakSection } from './soak.ts';
 import { startSection } from './start.ts';
 
@@ -28,7 +28,7 @@ export const sections: Record<string, Section> = {
   soak: soakSection,
 };
 
-/** Measures the sections of these names. */
+/** Measures the named sections. */
 export async function benchService(
   names: string[],
   options: Options,
@@ -40,25 +40,25 @@ export async function benchService(
   try {
     for (const name of Object.keys(sections))
       if (names.includes(name)) figures.push(...(await sections[name]!(context)));
-    figures.push(...(await proveBooks(context)));
+    figures.push(...(await verifyBooks(context)));
   } finally {
     await context.close();
   }
   return figures;
 }
 
-async function proveBooks({ verify }: Context): Promise<Figure[]> {
+async function verifyBooks({ verify }: Context): Promise<Figure[]> {
   const entries = await verify();
   if (entries === undefined) return [];
   const measured = `in order, ${whole(entries)} entries`;
   return [{ what: 'the ledger after all this', measured, values: { entries } }];
 }
 
-/** The table, and for machines the same. A run of everything also leaves its chart behind, and its table if wanted. */
+/** The figures as a table and as JSON. A whole run also saves the chart and, with `write`, the table in README.md. */
 export function report(figures: Figure[], { isWhole, write }: { isWhole: boolean; write: boolean }) {
   const text = writeTable(figures);
   if (isWhole) saveChart(drawChart(figures, machine()));
-  if (write) putIntoReadme(text);
+  if (write) writeToReadme(text);
   return {
     text,
     json: { machine: machine(), figures: figures.map(({ what, bar, values }) => ({ what, ...values, bar })) },

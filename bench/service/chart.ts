@@ -10,16 +10,16 @@ const top = 56;
 const bottom = 34;
 const left = 230;
 const right = 130;
-/** What is further above its bar than this is drawn as far as this: the bar must stay in sight. */
-const mostMargin = 3;
+/** Longer bars are cut here, so that the line of the bar stays visible. */
+const maxMargin = 3;
 
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Every figure that has a bar, as a multiple of it: what reaches beyond the line is fine. */
+/** Every figure that has a bar, as a multiple of it: beyond the line means passed. */
 export function drawChart(figures: Figure[], caption: string): string {
   const bars = figures.flatMap(({ bar }) => bar ?? []);
   const height = top + bars.length * rowHeight + bottom;
-  const scale = (width - left - right) / mostMargin;
+  const scale = (width - left - right) / maxMargin;
   const line = left + scale;
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
@@ -36,7 +36,7 @@ export function drawChart(figures: Figure[], caption: string): string {
 }
 
 function drawBar(bar: Bar, y: number, scale: number): string {
-  const length = Math.min(margin(bar), mostMargin) * scale;
+  const length = Math.min(margin(bar), maxMargin) * scale;
   const middle = y + rowHeight / 2 + 4;
   return [
     `<text x="${left - 10}" y="${middle}" text-anchor="end">${escapeText(bar.name)}</text>`,

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopAll } from '../process.ts';
 
-type Closing = () => Promise<void>;
+type CloseFunction = () => Promise<void>;
 
-const cleanups = new Set<Closing>();
+const cleanups = new Set<CloseFunction>();
 
-/** Makes sure that something is closed once, whoever comes first: its user, the end of the bench, or Ctrl-C. */
-export function closing(close: Closing): Closing {
+/** Closes something exactly once: by its user, at the end of the bench, or on Ctrl-C. */
+export function closeOnce(close: CloseFunction): CloseFunction {
   let closed: Promise<void> | undefined;
-  // It stays on the list until it is done: what was opened before it must wait for that.
+  // It stays on the list until it is done, because what was opened before must be closed after it.
   const once = () => {
     closed ??= close().finally(() => cleanups.delete(once));
     return closed;
@@ -18,29 +18,29 @@ export function closing(close: Closing): Closing {
   return once;
 }
 
-/** A folder for data that does not outlive the bench. */
-export function newFolder(name: string): { dir: string; remove: Closing } {
+/** A data folder that is removed at the end of the bench. */
+export function newFolder(name: string): { dir: string; remove: CloseFunction } {
   const parent = join(import.meta.dirname, '..', '.data');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, `${name}-`));
   return {
     dir,
-    remove: closing(async () =>
+    remove: closeOnce(async () =>
       rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
     ),
   };
 }
 
-/** What was opened last is closed first. */
+/** In reverse order of opening. */
 async function closeAll(): Promise<void> {
   await stopAll();
   for (const close of [...cleanups].reverse()) await close();
 }
 
-/** Ctrl-C, or an error that nobody caught, such as the loss of whoever reads what is printed. */
+/** For Ctrl-C and uncaught errors, such as EPIPE when the reader of our output ends. */
 export function closeAllWhenEnded(): void {
   let isEnding = false;
-  // A signal may come twice, and while we close things break that nobody needs any more: only the first one counts.
+  // A signal may come twice, and closing causes errors elsewhere: only the first reason counts.
   const end = (exitCode: number, why: string | Error) => {
     if (isEnding) return;
     isEnding = true;

@@ -4,45 +4,45 @@ import type { Pool } from '../../src/db/pool.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { storeManyPayments } from '../../test/helpers/many-payments.ts';
 import type { Context } from './context.ts';
+import { type BenchEnvironment, openEnvironment } from './environment.ts';
 import { type Figure, latency, whole } from './figures.ts';
-import { openStage, type Stage } from './stage.ts';
 
 const stored = 1_000_000;
-const withinMs = 100;
+const maxMs = 100;
 
-/** The operators' pages with a million payments behind them, in a folder of their own; one request at a time, as a person. */
+/** The API of the console with a million stored payments, in its own folder; one request at a time, like a person. */
 export async function consoleSection({ progress, seconds }: Context): Promise<Figure[]> {
-  const stage = await openStage('console', progress);
+  const environment = await openEnvironment('console', progress);
   try {
     progress(`Storing ${whole(stored)} payments of all kinds …`);
-    const { partners } = await storeManyPayments(stage.pool, stored, 100);
-    const { address } = stage.service;
-    const headers = await signIn(stage);
+    const { partners } = await storeManyPayments(environment.pool, stored, 100);
+    const { address } = environment.service;
+    const headers = await signIn(environment);
     const ask = (path: string) => timeRequests(`${address}${path}`, headers, (seconds * 1_000) / 3);
     const bare = await ask('/healthz');
     const figures: Figure[] = [];
-    for (const [name, query] of Object.entries(await searchesOf(stage.pool, partners))) {
+    for (const [name, query] of Object.entries(await searchesOf(environment.pool, partners))) {
       progress(`Console: ${name} …`);
       figures.push(figureOf(name, await ask(`/console/api${query}`), bare));
     }
     return [{ ...figureOf('healthz', bare, bare), against: '' }, ...figures];
   } finally {
-    await stage.close();
+    await environment.close();
   }
 }
 
-async function signIn({ pool }: Stage): Promise<Record<string, string>> {
+async function signIn({ pool }: BenchEnvironment): Promise<Record<string, string>> {
   const operatorId = newId('opr', clock);
   await pool.query(
     `INSERT INTO operators (id, name, role, created_at, password_hash, totp_secret) VALUES ($1, 'bench', 'viewer', now(), 'none', $2)`,
     [uuidFromId(operatorId), Buffer.alloc(1)],
   );
-  const visitor = { address: '127.0.0.1', userAgent: 'bench' };
-  const { token } = await openSession(pool, clock, operatorId, visitor);
+  const client = { address: '127.0.0.1', userAgent: 'bench' };
+  const { token } = await openSession(pool, clock, operatorId, client);
   return { cookie: `__Host-kopeck=${token}` };
 }
 
-/** What operators look for, from the usual to the most awkward. */
+/** Searches of operators, from the most common to the most expensive. */
 async function searchesOf(pool: Pool, partners: string[]): Promise<Record<string, string>> {
   const { rows } = await pool.query(
     `SELECT id, qrc_id, created_at FROM payments WHERE idempotency_key = 'key-500001'`,
@@ -67,7 +67,7 @@ async function searchesOf(pool: Pool, partners: string[]): Promise<Record<string
     'of an hour': `created_after=${created_at.toISOString()}&created_before=${hour.toISOString()}`,
     'by words that may mean anything': 'q=order-500001',
     'by a name that nobody has': 'q=nobody',
-    // Of this partner nobody has the amount that half of all have: the search ends where a page's looks end.
+    // No payment of this partner has the most frequent amount, so the search reads as many rows as a page may.
     'by what nothing fits, as far as a page looks': `partner_id=${partners[3]}&amount_rub=100`,
   };
   return {
@@ -110,7 +110,7 @@ function figureOf(name: string, timed: Timed, bare: Timed): Figure {
     against: `${ratio.toFixed(1)} × healthz`,
     values: { ...timed, ratio },
     ...(name === 'payments the newest' || name === 'payments by what nothing fits, as far as a page looks'
-      ? { bar: { name: `console: ${name}, ms`, value: timed.p99Ms, limit: withinMs, rule: '<' as const } }
+      ? { bar: { name: `console: ${name}, ms`, value: timed.p99Ms, limit: maxMs, rule: '<' as const } }
       : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { type Baseline, measureBaseline } from './baseline.ts';
+import { type BenchEnvironment, openEnvironment } from './environment.ts';
 import type { Figure } from './figures.ts';
 import { fill } from './fill.ts';
-import { openStage, type Stage } from './stage.ts';
 
 export interface Options {
   /** How long each figure is counted. */
@@ -12,36 +12,36 @@ export interface Options {
   big: boolean;
 }
 
-/** What sections share: made when the first of them asks, and the same for all that follow. */
+/** Shared by all sections; created when the first section needs it. */
 export interface Context extends Options {
   progress(line: string): void;
-  stage(): Promise<Stage>;
+  environment(): Promise<BenchEnvironment>;
   baseline(): Promise<Baseline>;
-  /** How many entries the books of the shared stage have, which are in order; undefined if nobody asked for it. */
+  /** Verifies the shared ledger and returns its number of entries; undefined if no section used it. */
   verify(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
 export type Section = (context: Context) => Promise<Figure[]>;
 
-/** Enough for every partner to have a full page of history. */
-const storedAtFirst = 25_000;
+/** Enough for a full page of history per partner. */
+const initialPayments = 25_000;
 
 export function createContext(options: Options, progress: (line: string) => void): Context {
-  let opened: Stage | undefined;
-  const stage = once(async () => {
-    opened = await openStage('service', progress);
-    await fill(opened, storedAtFirst, progress);
+  let opened: BenchEnvironment | undefined;
+  const environment = once(async () => {
+    opened = await openEnvironment('service', progress);
+    await fill(opened, initialPayments, progress);
     return opened;
   });
   const baseline = once(async () => {
-    const shared = await stage();
+    const shared = await environment();
     return measureBaseline(shared, shared.partners, options.seconds, progress);
   });
   return {
     ...options,
     progress,
-    stage,
+    environment,
     baseline,
     verify: async () => opened?.verify(),
     close: async () => opened?.close(),

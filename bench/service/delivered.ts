@@ -2,39 +2,39 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { start } from '../process.ts';
 import type { Context } from './context.ts';
-import { driveWell, greet, payTargets } from './drive.ts';
+import { driveStrictly, payTargets, warmUpKeys } from './drive.ts';
+import type { BenchEnvironment } from './environment.ts';
 import { type Figure, rate, whole } from './figures.ts';
 import { createPartners, type PayingPartner } from './partners.ts';
-import type { Stage } from './stage.ts';
 
 const sink = join(import.meta.dirname, '..', 'sink.process.ts');
 const connections = 256;
-const lookEveryMs = 100;
-/** Deliveries may take this long after the last payment; then something is wrong with them. */
-const patienceMs = 120_000;
+const pollEveryMs = 100;
+/** Deliveries that take longer than this after the last payment fail the bench. */
+const maxWaitMs = 120_000;
 
 interface Arrivals {
-  /** Different events; how often one came more than once; when the last new one came. */
+  /** Distinct events, repeats, and the time of the last new event. */
   events: number;
   repeated: number;
   lastAtMs: number;
 }
 
-/** Payments of partners that all have a webhook, until the last event has arrived. */
+/** Payments of partners with webhooks, measured until the last event has arrived. */
 export async function deliveredSection(context: Context): Promise<Figure[]> {
-  const stage = await context.stage();
+  const environment = await context.environment();
   const { best } = await context.baseline();
   const receiver = await start(sink, [], {});
   try {
-    context.progress(`${stage.partners.length} partners with a webhook …`);
-    const { audit, secretKey } = stage;
-    const partners = await createPartners(audit, secretKey, stage.partners.length, receiver.address);
-    await greet(stage.service.address, partners);
+    context.progress(`${environment.partners.length} partners with a webhook …`);
+    const { audit, secretKey } = environment;
+    const partners = await createPartners(audit, secretKey, environment.partners.length, receiver.address);
+    await warmUpKeys(environment.service.address, partners);
     context.progress('Payments with webhooks, to warm up …');
-    await payUntilDelivered(stage, partners, receiver.address, context.seconds / 2);
+    await payUntilDelivered(environment, partners, receiver.address, context.seconds / 2);
     context.progress('Payments with webhooks …');
     const { payments, seconds, lagMs, repeated } = await payUntilDelivered(
-      stage,
+      environment,
       partners,
       receiver.address,
       context.seconds * 1.5,
@@ -56,13 +56,13 @@ export async function deliveredSection(context: Context): Promise<Figure[]> {
 }
 
 async function payUntilDelivered(
-  { service }: Stage,
+  { service }: BenchEnvironment,
   partners: PayingPartner[],
   receiver: string,
   seconds: number,
 ) {
-  await fetch(`${receiver}/forget`);
-  const { startedAtMs, succeeded: payments } = await driveWell({
+  await fetch(`${receiver}/reset`);
+  const { startedAtMs, succeeded: payments } = await driveStrictly({
     address: service.address,
     targets: payTargets(partners),
     work: 'pay',
@@ -82,9 +82,9 @@ async function payUntilDelivered(
 }
 
 async function arrivalOf(events: number, receiver: string): Promise<Arrivals> {
-  for (const giveUpAt = Date.now() + patienceMs; ; await sleep(lookEveryMs)) {
+  for (const deadline = Date.now() + maxWaitMs; ; await sleep(pollEveryMs)) {
     const arrivals = (await (await fetch(`${receiver}/arrivals`)).json()) as Arrivals;
     if (arrivals.events >= events) return arrivals;
-    if (Date.now() > giveUpAt) throw new Error(`${arrivals.events} of ${events} events were delivered`);
+    if (Date.now() > deadline) throw new Error(`${arrivals.events} of ${events} events were delivered`);
   }
 }

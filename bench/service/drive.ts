@@ -5,24 +5,24 @@ import type { PayingPartner } from './partners.ts';
 
 const driver = join(import.meta.dirname, '..', 'driver.process.ts');
 
-/** Has a process of its own put the load on a server. */
+/** Runs a load plan in a separate process. */
 export async function drive(plan: Plan): Promise<DriverReport> {
   return JSON.parse(await run(process.execPath, [driver], { input: JSON.stringify(plan) }));
 }
 
-/** As `drive`, for a load that must be answered in full: any other answer than the right one ends the bench. */
-export async function driveWell(plan: Plan): Promise<DriverReport> {
+/** Like `drive`, but an unexpected answer fails the bench. */
+export async function driveStrictly(plan: Plan): Promise<DriverReport> {
   const report = await drive(plan);
   for (const { refused } of report.windows)
-    if (Object.keys(refused).length > 0) throw new Error(`not all was answered: ${JSON.stringify(refused)}`);
+    if (Object.keys(refused).length > 0) throw new Error(`unexpected answers: ${JSON.stringify(refused)}`);
   return report;
 }
 
-/** The first request with a key costs more than those that follow: it is looked up, and its use is put on record. */
-export async function greet(address: string, partners: PayingPartner[]): Promise<void> {
+/** The first request with a key is slower than later ones: the key is read and its use is recorded. */
+export async function warmUpKeys(address: string, partners: PayingPartner[]): Promise<void> {
   const targets = partners.map(({ key }) => ({ path: '/v1/ping', key }));
   const plan = { address, targets, work: 'get', load: { connections: 64 } } as const;
-  await driveWell({ ...plan, warmUpMs: 0, windowMs: 4_000, windows: 1 });
+  await driveStrictly({ ...plan, warmUpMs: 0, windowMs: 4_000, windows: 1 });
 }
 
 export const payTargets = (partners: PayingPartner[]) =>
@@ -30,7 +30,7 @@ export const payTargets = (partners: PayingPartner[]) =>
 
 export const perSecond = ({ succeeded, seconds }: Window) => succeeded / seconds;
 
-/** How long to warm up and to count, from what the caller of the bench wants. */
+/** Warm-up and measuring time for the option `--seconds`. */
 export const timing = (seconds: number) => ({
   warmUpMs: seconds * 500,
   windowMs: seconds * 1_000,

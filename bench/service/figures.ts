@@ -1,16 +1,16 @@
-/** One line of the table. */
+/** One row of the table. */
 export interface Figure {
   what: string;
   measured: string;
   against?: string;
   bar?: Bar;
-  /** The same for machines. */
+  /** The same numbers for `--json`. */
   values: Record<string, unknown>;
 }
 
-/** What a figure must reach. */
+/** The target of a figure. */
 export interface Bar {
-  /** In few words, for the chart. */
+  /** Short, for the chart. */
   name: string;
   value: number;
   limit: number;
@@ -25,12 +25,12 @@ const rules = {
 
 export const isReached = ({ value, limit, rule }: Bar) => rules[rule](value, limit);
 
-/** How far a figure is above its bar (more than 1) or below it, whichever way the bar points. */
+/** The figure relative to its bar; more than 1 is better than the bar, for all three rules. */
 export const margin = ({ value, limit, rule }: Bar) => (rule === '≥' ? value / limit : limit / value);
 
 export const describeBar = (bar: Bar) => `${bar.rule} ${bar.limit.toFixed(1)} ${isReached(bar) ? '✓' : '✗'}`;
 
-/** 12 345, with a space that does not break. */
+/** 12 345, with a non-breaking space. */
 export const whole = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', '\u00a0');
 
 export const rate = (perSecond: number) => `${whole(perSecond)}/s`;

@@ -1,12 +1,12 @@
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { type BenchEnvironment, countPayments } from './environment.ts';
 import { mode } from './partners.ts';
-import { countPayments, type Stage } from './stage.ts';
 
 /**
- * Settled payments as the service leaves them behind, $2 of each partner, in one statement: the rows of `payments`,
- * `entries` and `events`, and the balances to match. Ids follow each other in time and partners take turns, so pages
- * and indexes look as if the payments had come one by one.
+ * Inserts $2 settled payments per partner in one statement, as the service would store them: rows of `payments`,
+ * `entries` and `events`, and matching balances. Ids ascend in time and partners alternate, so pages and indexes look as
+ * if the payments had been made one by one.
  */
 const fillStatement = `
   WITH terms AS (
@@ -40,32 +40,32 @@ const fillStatement = `
   UPDATE accounts a SET available = m.available, settled = m.settled, entry_count = m.entry_no
     FROM made m WHERE a.partner_id = m.partner_id AND a.mode = m.mode AND m.nth = $2`;
 
-/** Payments of each partner in one statement. */
-const mostAtOnce = 50;
+/** Payments per partner in one statement. */
+const batchSize = 50;
 
-/** Stores payments until there are so many, then lets the server come to rest. */
+/** Stores payments up to `target`, then vacuums and checkpoints. */
 export async function fill(
-  { pool, partners }: Stage,
+  { pool, partners }: BenchEnvironment,
   target: number,
   progress: (line: string) => void,
 ): Promise<void> {
   const ids = partners.map(({ partnerId }) => uuidFromId(partnerId));
   let stored = await countPayments(pool);
-  let told = performance.now();
+  let reportedAt = performance.now();
   while (stored < target) {
-    const each = Math.min(mostAtOnce, Math.ceil((target - stored) / partners.length));
+    const each = Math.min(batchSize, Math.ceil((target - stored) / partners.length));
     await pool.query({ name: 'fill', text: fillStatement, values: [ids, each] });
     stored += each * partners.length;
-    if (performance.now() - told > 5_000) {
-      told = performance.now();
+    if (performance.now() - reportedAt > 5_000) {
+      reportedAt = performance.now();
       progress(`Storing payments: ${stored} of ${target} …`);
     }
   }
-  await rest(pool);
+  await vacuumAndCheckpoint(pool);
 }
 
-/** What autovacuum and the checkpointer would do sooner or later, and then perhaps amid a measurement. */
-async function rest(pool: Pool): Promise<void> {
+/** Otherwise autovacuum and the checkpointer could run during a measurement. */
+async function vacuumAndCheckpoint(pool: Pool): Promise<void> {
   await pool.query('VACUUM ANALYZE payments, entries, events, accounts, open_payments');
   await pool.query('CHECKPOINT');
 }

@@ -1,30 +1,30 @@
 import type { Pool } from '../../src/db/pool.ts';
 import type { Context } from './context.ts';
 import { perSecond } from './drive.ts';
+import { type BenchEnvironment, countPayments, openEnvironment } from './environment.ts';
 import { type Figure, latency, rate, whole } from './figures.ts';
 import { fill } from './fill.ts';
 import { measurePayments } from './payments.ts';
-import { countPayments, openStage, type Stage } from './stage.ts';
 
 const connections = 256;
 const small = 10_000;
 const large = 1_000_000;
 const huge = 10_000_000;
 
-/** What many stored payments cost: in speed, and on disk. In a folder of its own, where nothing is stored at first. */
+/** Speed and disk usage with many stored payments, in its own folder that starts empty. */
 export async function growthSection(context: Context): Promise<Figure[]> {
-  const stage = await openStage('growth', context.progress);
+  const environment = await openEnvironment('growth', context.progress);
   try {
-    const first = await measureWith(stage, small, context);
-    const sizeBefore = await sizeOf(stage.pool);
+    const first = await measureWith(environment, small, context);
+    const sizeBefore = await sizeOf(environment.pool);
     const figures = [figureOf(first)];
     for (const target of context.big ? [large, huge] : [large]) {
-      figures.push(figureOf(await measureWith(stage, target, context), first));
+      figures.push(figureOf(await measureWith(environment, target, context), first));
     }
-    const { bytes, payments } = await sizeOf(stage.pool);
+    const { bytes, payments } = await sizeOf(environment.pool);
     const perPayment = (bytes - sizeBefore.bytes) / (payments - sizeBefore.payments);
     context.progress('Verifying the ledger of all these …');
-    const entries = await stage.verify();
+    const entries = await environment.verify();
     return [
       ...figures,
       {
@@ -35,16 +35,16 @@ export async function growthSection(context: Context): Promise<Figure[]> {
       },
     ];
   } finally {
-    await stage.close();
+    await environment.close();
   }
 }
 
 type Measured = Awaited<ReturnType<typeof measureWith>>;
 
-async function measureWith(stage: Stage, stored: number, { progress, seconds }: Context) {
-  await fill(stage, stored, progress);
+async function measureWith(environment: BenchEnvironment, stored: number, { progress, seconds }: Context) {
+  await fill(environment, stored, progress);
   progress(`Payments with ${whole(stored)} stored, ${connections} connections …`);
-  return { stored, window: await measurePayments(stage, stage.partners, connections, seconds) };
+  return { stored, window: await measurePayments(environment, environment.partners, connections, seconds) };
 }
 
 async function sizeOf(pool: Pool): Promise<{ bytes: number; payments: number }> {

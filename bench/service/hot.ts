@@ -6,13 +6,13 @@ import { baselineFigures, measurePayments } from './payments.ts';
 
 const connections = 256;
 
-/** One partner alone: all payments want the same balance. */
+/** All payments belong to one partner, so they lock the same balance row. */
 export async function hotSection(context: Context): Promise<Figure[]> {
-  const stage = await context.stage();
-  const hot = stage.partners.slice(0, 1);
+  const environment = await context.environment();
+  const hot = environment.partners.slice(0, 1);
   context.progress(`Payments of one partner, ${connections} connections …`);
-  const window = await measurePayments(stage, hot, connections, context.seconds);
-  const baseline = await measureBaseline(stage, hot, context.seconds, line =>
+  const window = await measurePayments(environment, hot, connections, context.seconds);
+  const baseline = await measureBaseline(environment, hot, context.seconds, line =>
     context.progress(`One partner: ${line}`),
   );
   const ratio = perSecond(window) / baseline.best;

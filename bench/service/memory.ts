@@ -16,7 +16,7 @@ const read = (pid: string | number, file: string) => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    // It has ended since it was listed.
+    // The process has ended since it was listed.
     return '';
   }
 };
@@ -34,7 +34,7 @@ function listProcesses(): ProcessEntry[] {
 
 const residentBytes = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(read(pid, 'status'))?.[1] ?? 0) * 1_024;
 
-/** Resident memory of a process and all that it has started, PostgreSQL apart. Known on Linux only. */
+/** Resident memory of a process and its descendants, without PostgreSQL. Linux only. */
 export function readMemory(root: number): ProcessMemory[] {
   const all = listProcesses();
   const found: ProcessEntry[] = [];
@@ -52,7 +52,7 @@ export function readMemory(root: number): ProcessMemory[] {
   return found.map(entry => ({ pid: entry.pid, role: roleOf(entry), bytes: residentBytes(entry.pid) }));
 }
 
-/** Looks every so often while `work` goes on. */
+/** Samples memory at an interval while `work` runs. */
 export async function whileSampling<Result>(
   root: number,
   everyMs: number,

@@ -8,7 +8,7 @@ import { createPaymentWriter } from '../../src/payments/index.ts';
 import type { PayingPartner } from './partners.ts';
 import { ending, opening } from './statements.ts';
 
-/** The baseline without pgbench: a writer for each connection has nothing to gather and sends each payment alone. */
+/** The baseline without pgbench: one writer per connection, so that every batch has one payment. */
 export async function measureOneByOne(
   connection: pg.ClientConfig,
   partners: PayingPartner[],
@@ -31,7 +31,7 @@ export async function measureOneByOne(
       }
     });
     const finished = Promise.all(loops);
-    // Whoever fails while nobody looks is heard below.
+    // A failure is thrown by the await below; until then it must not count as unhandled.
     finished.catch(() => {});
     await sleep(seconds * 500);
     const [startedAt, doneBefore] = [performance.now(), done];
@@ -51,11 +51,11 @@ async function payAlone(
   { partnerId }: PayingPartner,
   rateId: bigint,
 ): Promise<void> {
-  const owner = { partnerId, paymentId: newId('pay', clock) };
+  const paymentKey = { partnerId, paymentId: newId('pay', clock) };
   const code = `AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}`;
   const link = `https://qr.nspk.ru/${code}?type=02&sum=1000&cur=RUB`;
   const names = { key: randomUUID(), code, link, rateId };
-  const { verdict } = await writer.open(opening(owner, names, clock.nowMs()));
-  const { changed } = await writer.finish(ending(owner));
+  const { verdict } = await writer.open(opening(paymentKey, names, clock.nowMs()));
+  const { changed } = await writer.finish(ending(paymentKey));
   if (verdict !== 'opened' || !changed) throw new Error(`a payment of the baseline was ${verdict}`);
 }

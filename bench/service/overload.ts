@@ -2,39 +2,44 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
 import { drive, payTargets, perSecond } from './drive.ts';
+import type { BenchEnvironment } from './environment.ts';
 import { type Figure, ms, rate } from './figures.ts';
 import { measurePayments } from './payments.ts';
-import type { Stage } from './stage.ts';
 
 const connectionsForCapacity = 256;
 const multiples = [1, 2, 4];
 const windowMs = 8_000;
 const warmUpMs = 2_000;
-/** Callers wait for their answers, so there is an end to how many can ask at a time. */
-const mostConnections = 4_000;
+/** Real callers wait for their answers too, so their number is limited. */
+const maxConnections = 4_000;
 const pauseMs = 2_000;
 
-/** Requests that come at their own pace, whatever the service makes of those before. */
+/** Open load: requests arrive at a fixed rate, whether or not the earlier ones were answered. */
 export async function overloadSection(context: Context): Promise<Figure[]> {
-  const stage = await context.stage();
+  const environment = await context.environment();
   context.progress(`Capacity, ${connectionsForCapacity} connections …`);
-  const atCapacity = await measurePayments(stage, stage.partners, connectionsForCapacity, context.seconds);
+  const atCapacity = await measurePayments(
+    environment,
+    environment.partners,
+    connectionsForCapacity,
+    context.seconds,
+  );
   const capacity = perSecond(atCapacity);
   const figures: Figure[] = [];
   for (const multiple of multiples) {
     await sleep(pauseMs);
     context.progress(`${multiple} × capacity …`);
-    figures.push(figureOf(multiple, capacity, await offer(stage, capacity * multiple)));
+    figures.push(figureOf(multiple, capacity, await offer(environment, capacity * multiple)));
   }
   return figures;
 }
 
-async function offer({ service, partners }: Stage, offeredPerSecond: number): Promise<Window> {
+async function offer({ service, partners }: BenchEnvironment, offeredPerSecond: number): Promise<Window> {
   const { windows } = await drive({
     address: service.address,
     targets: payTargets(partners),
     work: 'pay',
-    load: { perSecond: offeredPerSecond, atMost: mostConnections },
+    load: { perSecond: offeredPerSecond, maxConnections },
     warmUpMs,
     windowMs,
     windows: 1,
@@ -53,7 +58,7 @@ function figureOf(multiple: number, capacity: number, window: Window): Figure {
     against: [
       `${kept.toFixed(2)} × capacity`,
       refusals.length > 0 ? `refused ${refusals.join(', ')}, 99th ${ms(refusedP99Ms)}` : 'nobody refused',
-      ...(unsent > 0 ? [`${rate(unsent / seconds)} found no free connection of ${mostConnections}`] : []),
+      ...(unsent > 0 ? [`${rate(unsent / seconds)} found no free connection of ${maxConnections}`] : []),
     ].join('; '),
     values: {
       multiple,

@@ -14,9 +14,9 @@ export const mode = 'test';
 const unlimited = 1_000_000;
 /** More than any run can spend. */
 const funds = 10n ** 16n;
-const atOnce = 8;
+const concurrency = 8;
 
-/** Partners that no limit stops, made as an operator would make them, with a webhook if `receiver` is given. */
+/** Partners without effective limits, with a webhook if `receiver` is given. */
 export async function createPartners(
   audit: AuditContext,
   secretKey: string,
@@ -25,15 +25,15 @@ export async function createPartners(
 ): Promise<PayingPartner[]> {
   const partners: PayingPartner[] = [];
   const vault = createVault(secretKey);
-  let wanted = count;
-  const makeSome = async () => {
-    while (wanted-- > 0) {
+  let left = count;
+  const createSome = async () => {
+    while (left-- > 0) {
       const partner = await createOne(audit, secretKey);
       if (receiver) await setWebhook(audit, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
       partners.push(partner);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, makeSome));
+  await Promise.all(Array.from({ length: concurrency }, createSome));
   return partners;
 }
 

@@ -1,23 +1,23 @@
 import type { Window } from '../driver/plan.ts';
 import type { Baseline } from './baseline.ts';
 import type { Context } from './context.ts';
-import { driveWell, payTargets, perSecond, timing } from './drive.ts';
+import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
+import type { BenchEnvironment } from './environment.ts';
 import { type Figure, latency, megabytes, rate } from './figures.ts';
 import { type ProcessMemory, whileSampling } from './memory.ts';
 import type { PayingPartner } from './partners.ts';
-import type { Stage } from './stage.ts';
 
 const connectionCounts = [16, 64, 256];
 const sampleEveryMs = 500;
 
-/** One measurement of payments over HTTP, from the request to the settled answer. */
+/** Measures payments over HTTP, from the request to the final answer. */
 export async function measurePayments(
-  { service }: Stage,
+  { service }: BenchEnvironment,
   partners: PayingPartner[],
   connections: number,
   seconds: number,
 ): Promise<Window> {
-  const { windows } = await driveWell({
+  const { windows } = await driveStrictly({
     address: service.address,
     targets: payTargets(partners),
     work: 'pay',
@@ -34,17 +34,17 @@ export const baselineFigures = ({ rates, by }: Baseline, whose = ''): Figure[] =
     values: { connections, perSecond: perSecondOfThese },
   }));
 
-/** Payments over HTTP beside the baseline, and what they cost in memory. */
+/** Payments over HTTP with their baseline, and the memory of each process. */
 export async function paymentsSection(context: Context): Promise<Figure[]> {
   const { progress, seconds } = context;
-  const stage = await context.stage();
+  const environment = await context.environment();
   const measured: { connections: number; window: Window }[] = [];
-  const { samples } = await whileSampling(stage.service.pid, sampleEveryMs, async () => {
+  const { samples } = await whileSampling(environment.service.pid, sampleEveryMs, async () => {
     for (const connections of connectionCounts) {
       progress(`Payments, ${connections} connections …`);
       measured.push({
         connections,
-        window: await measurePayments(stage, stage.partners, connections, seconds),
+        window: await measurePayments(environment, environment.partners, connections, seconds),
       });
     }
   });
@@ -66,7 +66,7 @@ export async function paymentsSection(context: Context): Promise<Figure[]> {
       bar: { name: 'payments ÷ one at a time', value: ratio, limit: 2, rule: '≥' },
       values: { perSecond: best, baselinePerSecond: baseline.best, ratio },
     },
-    ...memoryFigures(stage.memoryAtRest, samples),
+    ...memoryFigures(environment.memoryAtRest, samples),
   ];
 }
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { run } from '../process.ts';
 import { newFolder } from './cleanup.ts';
+import type { BenchEnvironment } from './environment.ts';
 import type { PayingPartner } from './partners.ts';
-import type { Stage } from './stage.ts';
 import { writeStatements } from './statements.ts';
 
-export const isPgbenchThere = () => spawnSync('pgbench', ['--version']).status === 0;
+export const isPgbenchInstalled = () => spawnSync('pgbench', ['--version']).status === 0;
 
 const sample = {
   partner: '00000000-0000-7000-8000-000000000001',
@@ -18,7 +18,7 @@ const sample = {
   link: 'a link',
 };
 
-/** The chosen partner: pgbench can draw a number, and no name. */
+/** pgbench can only draw random numbers, so partners are numbered in a table. */
 const partner = '(SELECT id FROM bench_partners WHERE number = :number)';
 
 async function writeScript(rateId: bigint, partnerCount: number): Promise<string> {
@@ -37,8 +37,12 @@ async function writeScript(rateId: bigint, partnerCount: number): Promise<string
   return `\\set number random(1, ${partnerCount})\n${open} \\gset\n${finish};\n`;
 }
 
-/** The baseline by pgbench: each payment is two statements, each statement its own transaction. */
-export async function openPgbench({ pool, connection }: Stage, partners: PayingPartner[], rateId: bigint) {
+/** The baseline with pgbench: each payment is two statements, each in its own transaction. */
+export async function openPgbench(
+  { pool, connection }: BenchEnvironment,
+  partners: PayingPartner[],
+  rateId: bigint,
+) {
   await pool.query('CREATE TABLE IF NOT EXISTS bench_partners (number int PRIMARY KEY, id uuid NOT NULL)');
   await pool.query('TRUNCATE bench_partners');
   await pool.query(

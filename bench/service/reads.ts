@@ -3,35 +3,35 @@ import { idFromUuid } from '../../src/base/ids.ts';
 import type { Target, Window } from '../driver/plan.ts';
 import { start } from '../process.ts';
 import type { Context } from './context.ts';
-import { driveWell, perSecond, timing } from './drive.ts';
+import { driveStrictly, perSecond, timing } from './drive.ts';
+import type { BenchEnvironment } from './environment.ts';
 import { type Bar, type Figure, latency, rate } from './figures.ts';
 import { mode } from './partners.ts';
-import type { Stage } from './stage.ts';
 
 const connections = 64;
 const bareRoute = join(import.meta.dirname, '..', 'bare.process.ts');
 
-/** Reads, each beside a route of the same framework that has nothing behind it. */
+/** Reads, each compared with a Fastify route that returns a constant. */
 export async function readsSection(context: Context): Promise<Figure[]> {
-  const stage = await context.stage();
+  const environment = await context.environment();
   const measure = async (name: string, address: string, targets: Target[]): Promise<Window> => {
     context.progress(`${name} …`);
     const load = { connections };
     const plan = { address, targets, load, ...timing(context.seconds) };
-    return (await driveWell({ ...plan, work: 'get' })).windows[0]!;
+    return (await driveStrictly({ ...plan, work: 'get' })).windows[0]!;
   };
   const bare = await start(bareRoute, [], {});
   const bareWindow = await measure('GET a bare route', bare.address, [{ path: '/v1/ping' }]).finally(
     bare.stop,
   );
   const figures: Figure[] = [figureOf('a bare Fastify route', bareWindow)];
-  for (const [name, targets] of Object.entries(await targetsOf(stage)))
-    figures.push(figureOf(name, await measure(name, stage.service.address, targets), bareWindow));
+  for (const [name, targets] of Object.entries(await targetsOf(environment)))
+    figures.push(figureOf(name, await measure(name, environment.service.address, targets), bareWindow));
   return figures;
 }
 
-async function targetsOf({ pool, partners }: Stage): Promise<Record<string, Target[]>> {
-  const everybody = (path: string) => partners.map(({ key }) => ({ path, key }));
+async function targetsOf({ pool, partners }: BenchEnvironment): Promise<Record<string, Target[]>> {
+  const forAllPartners = (path: string) => partners.map(({ key }) => ({ path, key }));
   const { rows } = await pool.query<{ partner_id: string; id: string }>(
     `SELECT partner_id, (max(id::text)) AS id FROM payments WHERE mode = '${mode}' GROUP BY partner_id`,
   );
@@ -43,9 +43,9 @@ async function targetsOf({ pool, partners }: Stage): Promise<Record<string, Targ
       path: `/v1/payments/${latest.get(partnerId)}`,
       key,
     })),
-    'GET list of 20': everybody('/v1/payments?limit=20'),
-    'GET balance': everybody('/v1/balance'),
-    'GET ping': everybody('/v1/ping'),
+    'GET list of 20': forAllPartners('/v1/payments?limit=20'),
+    'GET balance': forAllPartners('/v1/balance'),
+    'GET ping': forAllPartners('/v1/ping'),
   };
 }
 

@@ -1,31 +1,31 @@
 import type { Pool } from '../../src/db/pool.ts';
 import type { Context } from './context.ts';
-import { driveWell, payTargets, perSecond } from './drive.ts';
+import { driveStrictly, payTargets, perSecond } from './drive.ts';
 import { type Figure, megabytes, ms, rate } from './figures.ts';
 import { type ProcessMemory, whileSampling } from './memory.ts';
 
 const connections = 64;
 const sampleEveryMs = 1_000;
 const minuteMs = 60_000;
-/** Memory goes up and down with every collection: the middle of so many samples says more than one. */
+/** Memory varies with every garbage collection, so the median of several samples is used. */
 const samplesForOne = 15;
 
-/** The same load for a long time: what grows now grows without end. */
+/** A steady load for a long time, to find leaks of memory and connections. */
 export async function soakSection(context: Context): Promise<Figure[]> {
-  const stage = await context.stage();
+  const environment = await context.environment();
   context.progress(`A steady load for ${context.minutes} minutes, ${connections} connections …`);
   const connectionCounts: number[] = [];
   const timer = setInterval(async () => {
-    connectionCounts.push(await countConnections(stage.pool));
+    connectionCounts.push(await countConnections(environment.pool));
     context.progress(`${connectionCounts.length} of ${context.minutes} minutes …`);
   }, minuteMs);
-  const { result, samples } = await whileSampling(stage.service.pid, sampleEveryMs, () =>
-    driveWell({
-      address: stage.service.address,
-      targets: payTargets(stage.partners),
+  const { result, samples } = await whileSampling(environment.service.pid, sampleEveryMs, () =>
+    driveStrictly({
+      address: environment.service.address,
+      targets: payTargets(environment.partners),
       work: 'pay',
       load: { connections },
-      // The first minute is what all others are compared with, so it begins when all is warm.
+      // Later minutes are compared with the first one, so it starts after the warm-up.
       warmUpMs: 5_000,
       windowMs: minuteMs,
       windows: context.minutes,
@@ -68,7 +68,7 @@ async function countConnections(pool: Pool): Promise<number> {
   return rows[0].count;
 }
 
-/** The median of what all processes have together. */
+/** The median of the total over all processes. */
 function middle(samples: ProcessMemory[][]): number {
   const sums = samples.map(processes => processes.reduce((sum, { bytes }) => sum + bytes, 0));
   return sums.toSorted((a, b) => a - b)[sums.length >> 1] ?? 0;

@@ -1,11 +1,11 @@
 import { newFolder } from './cleanup.ts';
 import type { Context } from './context.ts';
 import type { Figure } from './figures.ts';
-import { startService } from './service.ts';
+import { startService } from './start-service.ts';
 
 const times = 3;
 
-/** From the start to the line that says it is ready, in a folder that is there already. */
+/** Time from the start to the ready line, in a folder that was used before. */
 export async function startSection({ progress }: Context): Promise<Figure[]> {
   const folder = newFolder('start');
   const seconds: number[] = [];

@@ -6,15 +6,15 @@ import { mode } from './partners.ts';
 
 type Writer = ReturnType<typeof createPaymentWriter>;
 type Opening = Parameters<Writer['open']>[0];
-type Owner = Pick<Opening, 'partnerId' | 'paymentId'>;
+type PaymentKey = Pick<Opening, 'partnerId' | 'paymentId'>;
 
-/** A payment as the service opens the driver's, at a rate that stays fresh for the length of a bench. */
+/** A payment as the service opens it for the driver, with a rate that stays fresh during the bench. */
 export const opening = (
-  owner: Owner,
+  paymentKey: PaymentKey,
   names: { key: string; code: string; link: string; rateId: bigint },
   nowMs: number,
 ): Opening => ({
-  ...owner,
+  ...paymentKey,
   mode,
   idempotencyKey: names.key,
   requestHash: Buffer.alloc(32, 7),
@@ -33,34 +33,34 @@ export const opening = (
   leaseHolder: null,
 });
 
-export const ending = (owner: Owner) => ({ ...owner, mode, outcome: 'succeeded' }) as const;
+export const ending = (paymentKey: PaymentKey) => ({ ...paymentKey, mode, outcome: 'succeeded' }) as const;
 
 /**
- * The two statements of a payment with their parameters written out, where a text that is a key of `expressions` stands
- * for the expression. They come from the code that the service runs, by way of a database that only writes them down: so
- * the baseline cannot fall behind it.
+ * The two statements of a payment with their parameters written out; a text that is a key of `expressions` is replaced
+ * by the expression. The statements are captured from the service's own code with a fake database, so the baseline
+ * always runs the current SQL.
  */
 export async function writeStatements(
   sample: { partner: string; payment: string; key: string; code: string; link: string; rateId: bigint },
   openExpressions: Record<string, string>,
   finishExpressions: Record<string, string>,
 ): Promise<{ open: string; finish: string }> {
-  const heard: Statement[] = [];
+  const captured: Statement[] = [];
   const db: Queryable = {
     query: statement => {
-      heard.push(statement);
-      return Promise.reject(new Error('this database only listens'));
+      captured.push(statement);
+      return Promise.reject(new Error('this database only captures statements'));
     },
   };
   const clock = { nowMs: () => 0, sleep: async () => {} };
   const writer = createPaymentWriter(db, clock);
-  const owner = {
+  const paymentKey = {
     partnerId: idFromUuid('prt', sample.partner),
     paymentId: idFromUuid('pay', sample.payment),
   };
-  await writer.open(opening(owner, sample, 0)).catch(() => {});
-  await writer.finish(ending(owner)).catch(() => {});
-  const [open, finish] = heard as [Statement, Statement];
+  await writer.open(opening(paymentKey, sample, 0)).catch(() => {});
+  await writer.finish(ending(paymentKey)).catch(() => {});
+  const [open, finish] = captured as [Statement, Statement];
   return { open: writeOut(open, openExpressions), finish: writeOut(finish, finishExpressions) };
 }
 
@@ -69,7 +69,7 @@ function writeOut({ text, values }: Statement, expressions: Record<string, strin
   return one.replace(/\s+/g, ' ').trim();
 }
 
-/** Times count from the beginning of time, which is the clock of the sample. */
+/** Times are relative to zero, where the clock of the sample stands. */
 const writeTime = (time: Date) => `now() + interval '${time.getTime()} ms'`;
 
 function write(value: unknown, expressions: Record<string, string>): string {
@@ -78,7 +78,7 @@ function write(value: unknown, expressions: Record<string, string>): string {
   const [item] = value;
   if (item instanceof Date) return `ARRAY[${writeTime(item)}]`;
   if (typeof item === 'string' && item in expressions) return `ARRAY[${expressions[item]}]`;
-  // As one literal, whose type is that of the parameter it stands for, as the driver would send it.
+  // One literal with the type of its parameter, as the driver would send it.
   return pg.escapeLiteral(`{${writeItem(item)}}`);
 }
 

@@ -20,7 +20,7 @@ test("a partner's statement has the same bytes as over HTTP", async () => {
     expect((await run(...args, ...(form === 'csv' ? ['--csv'] : []))).stdout).toBe(text);
   }
   const later = await run('ledger', 'statement', partnerId, '--mode', 'live', '--day', '2999-01-01');
-  expect([later.code, later.stderr]).toEqual([1, 'That day has not begun yet.\n']);
+  expect([later.code, later.stderr]).toEqual([1, 'That day has not started yet.\n']);
 });
 
 test('rate rules are shown, and changed with a reason', async () => {

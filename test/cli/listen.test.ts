@@ -70,7 +70,7 @@ describe('kopeck listen', () => {
     expect(head).toMatch(/^time +event +type +payment +answer +ms$/);
     expect(row).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\d +evt_\\d+ +payment.succeeded +${id} +200 +\\d+$`));
     expect(listener.stderr()).toContain(
-      `Events forwarded: 1. To go on from here: --from ${forwarded!.json.id}`,
+      `Events forwarded: 1. To continue from here: --from ${forwarded!.json.id}`,
     );
     expect(listener.stderr()).not.toContain('whsec_');
     expect(existsSync(elsewhere.DATA_DIR)).toBe(false);
@@ -109,10 +109,10 @@ describe('kopeck listen', () => {
 
   test('an unreachable receiver is retried until the command is stopped', async () => {
     const listener = await listen('--forward-to', 'http://localhost:9/hook', '--from', 'evt_0');
-    await expect.poll(listener.stderr).toContain('The receiver did not take it; again in 2 s.');
+    await expect.poll(listener.stderr).toContain('The receiver did not accept it; retrying in 2 s.');
     expect(listener.stdout()).toMatch(/ evt_\d+ .* refused +\d+\n/);
     expect(await listener.stop()).toBe(0);
-    expect(listener.stderr()).toContain('Events forwarded: 0. To go on from here: --from evt_0');
+    expect(listener.stderr()).toContain('Events forwarded: 0. To continue from here: --from evt_0');
   });
 
   test('starts after the event given with --from', async () => {
@@ -148,7 +148,7 @@ describe('kopeck listen', () => {
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);
     expect(runs[0]!.stderr).not.toContain('hunter2');
-    expect(runs[2]!.stderr).toContain('does the service run there?');
+    expect(runs[2]!.stderr).toContain('start the service with kopeck start');
   });
 });
 

@@ -28,7 +28,7 @@ describe('payment show', () => {
     const id = await unfinished();
     const people = (await run('payment', 'show', id)).stdout;
     expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
-    expect(people).toMatch(/\nstate +processing, awaiting_gateway\n.*\nnext look \(UTC\) +\d{4}-/s);
+    expect(people).toMatch(/\nstate +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
     const machines = JSON.parse((await run('payment', 'show', id, '--json')).stdout);
     expect(machines).toMatchObject({ gateway_order_id: expect.any(String), partner_id: customer.partnerId });
     expect(machines).toMatchObject((await partner.get(`/v1/payments/${id}`)).json);
@@ -37,7 +37,7 @@ describe('payment show', () => {
     const done = (await tester.pay({ qr_url: newLink(10_001) })).json.id;
     const shown = (await run('payment', 'show', done)).stdout;
     expect(shown).toMatch(/state +failed, gateway_declined, gateway_declined\n/);
-    expect(shown).not.toContain('next look');
+    expect(shown).not.toContain('next poll');
   });
 
   test.each([nobody, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
@@ -49,11 +49,11 @@ describe('payment show', () => {
 describe('payment ask', () => {
   test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();
-    const nextLook = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
+    const nextPoll = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run('payment', 'ask', id);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`A worker asks about ${id} now`)]);
-    expect(Date.parse(await nextLook())).toBeLessThanOrEqual(Date.now());
+    expect(Date.parse(await nextPoll())).toBeLessThanOrEqual(Date.now());
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1', [id]);
     expect(rows).toEqual([{ action: 'payment.ask' }]);
   });
@@ -130,7 +130,7 @@ describe('alarm', () => {
     expect((await fetch(`${address}/metrics`).then(answer => answer.text())).split('\n')).toContain(
       'kopeck_alarms_open{kind="payment_overdue"} 1',
     );
-    expect(await run('alarm', 'clear', '1')).toEqual({ code: 0, stdout: 'Alarm 1 is over.\n', stderr: '' });
+    expect(await run('alarm', 'clear', '1')).toEqual({ code: 0, stdout: 'Alarm 1 is cleared.\n', stderr: '' });
     expect(await run('alarm', 'clear', '1')).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse((await run('alarm', 'list', '--json')).stdout)).toEqual({ alarms: [] });
     expect(JSON.parse((await run('alarm', 'list', '--all', '--json')).stdout).alarms).toMatchObject([

@@ -147,7 +147,7 @@ describe('check', () => {
     receiver.answer(response => void response.writeHead(500).end('a secret of the receiver'));
     const refused = await run('check', partner);
     expect(refused.code).toBe(1);
-    expect(refused.stdout).toContain('does not take a valid event');
+    expect(refused.stdout).toContain('does not accept a valid event');
     expect(refused.stdout).not.toContain('secret of the receiver');
     receiver.answer(withStatus(200));
   });

@@ -5,7 +5,7 @@ import { type Running, start } from '../process.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
-/** The service as `npm start` runs it, with nothing set but its folder and its port. */
+/** Starts the service like `npm start`, with only its folder and its port set. */
 export async function startService(dataDir: string): Promise<Running> {
   return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}` });
 }

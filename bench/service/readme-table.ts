@@ -16,10 +16,10 @@ export function writeTable(figures: Figure[]): string {
 const readme = join(import.meta.dirname, '..', 'README.md');
 const [begin, end] = ['<!-- table: begin -->', '<!-- table: end -->'];
 
-/** Puts the table where the README has a place for it. */
-export function putIntoReadme(text: string): void {
+/** Replaces the table between the markers in README.md. */
+export function writeToReadme(text: string): void {
   const page = readFileSync(readme, 'utf8');
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${readme} has no place for the table`);
+  if (from < 0 || to < from) throw new Error(`${readme} has no markers for the table`);
   writeFileSync(readme, `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`);
 }

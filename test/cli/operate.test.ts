@@ -130,7 +130,11 @@ describe('alarm', () => {
     expect((await fetch(`${address}/metrics`).then(answer => answer.text())).split('\n')).toContain(
       'kopeck_alarms_open{kind="payment_overdue"} 1',
     );
-    expect(await run('alarm', 'clear', '1')).toEqual({ code: 0, stdout: 'Alarm 1 is cleared.\n', stderr: '' });
+    expect(await run('alarm', 'clear', '1')).toEqual({
+      code: 0,
+      stdout: 'Alarm 1 is cleared.\n',
+      stderr: '',
+    });
     expect(await run('alarm', 'clear', '1')).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse((await run('alarm', 'list', '--json')).stdout)).toEqual({ alarms: [] });
     expect(JSON.parse((await run('alarm', 'list', '--all', '--json')).stdout).alarms).toMatchObject([

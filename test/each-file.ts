@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { endFile } from './helpers/after-file.ts';
 
-// Files share their process and its modules: what one has opened must be gone when the next begins.
+// Test files share their process and its modules (`isolate: false`), so each must close what it has opened.
 afterAll(endFile);

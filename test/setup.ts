@@ -11,26 +11,26 @@ declare module 'vitest' {
   interface ProvidedContext {
     connection: { host: string; port: number; user: string };
     template: string;
-    usedFolder: string;
+    usedDataDir: string;
   }
 }
 
 /**
- * One real PostgreSQL for the whole run, with a migrated database that every test file copies; and the same once more,
- * at rest, for those who need a folder in which the service was used before.
+ * One real PostgreSQL for the whole run, with a migrated database that every test file copies; and a stopped copy of it
+ * for tests that need a DATA_DIR that was used before.
  */
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
-  const [running, usedFolder] = [join(dir, 'running'), join(dir, 'used')];
+  const [running, usedDataDir] = [join(dir, 'running'), join(dir, 'used')];
   await (await openDatabase(readSettings({ DATA_DIR: running }), () => {})).close();
-  execFileSync('cp', ['-a', running, usedFolder]);
+  execFileSync('cp', ['-a', running, usedDataDir]);
   const server = await openEmbedded(running, () => {});
   const { host, port, user, database } = server.connection as Record<'host' | 'user' | 'database', string> & {
     port: number;
   };
   project.provide('connection', { host, port, user });
   project.provide('template', database);
-  project.provide('usedFolder', usedFolder);
+  project.provide('usedDataDir', usedDataDir);
 
   return async () => {
     await server.close();

@@ -4,7 +4,7 @@ import { issueKey, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
-/** The API by a clock that is turned by hand, and new partners with the limits of the contract. */
+/** The API with a manual clock, and new partners with the limits of the contract. */
 export async function startAccessWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
@@ -12,8 +12,8 @@ export async function startAccessWorld() {
   const { address, deps } = await startApi({ pool, clock });
   const audit = auditContextOf(pool);
 
-  /** Waits until this process has heard of a change to the partner. */
-  const untilHeard = (key: string, outcome: string) =>
+  /** Waits until this process applies a change to the partner. */
+  const untilApplied = (key: string, outcome: string) =>
     expect
       .poll(async () => (await deps.authenticator.authenticate({ key, address: '127.0.0.1' })).outcome, {
         interval: 1,
@@ -26,11 +26,11 @@ export async function startAccessWorld() {
     return { partnerId, key, partner: partnerAt(address, key) };
   }
 
-  return { pool, clock, address, deps, audit, newcomer, untilHeard };
+  return { pool, clock, address, deps, audit, newcomer, untilApplied };
 }
 
 export type Partner = ReturnType<typeof partnerAt>;
-/** A creation that is refused after the bucket was asked. */
+/** A creation that is refused after it took a token of the bucket. */
 export const create = async (partner: Partner) => (await partner.post('/v1/payments', { body: {} })).status;
 
 export async function repeat(times: number, call: () => Promise<number>) {

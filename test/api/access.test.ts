@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey, setSuspended } from '../../src/partners/index.ts';
 import { createCustomer, issueKey, partnerAt, startApi } from '../helpers/api.ts';
-import { expectError, sendRequest } from '../helpers/raw.ts';
+import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { create, repeat, startAccessWorld } from './access-world.ts';
 
-const { pool, clock, address, audit, newcomer, untilHeard } = await startAccessWorld();
+const { pool, clock, address, audit, newcomer, untilApplied } = await startAccessWorld();
 const { partnerId, testKey, liveKey } = await createCustomer(pool);
 
 const endpoints = [
@@ -19,7 +19,7 @@ const endpoints = [
 ] as const;
 
 describe('a key', () => {
-  test('of either mode opens its own door', async () => {
+  test('gives access to its own mode', async () => {
     expect((await partnerAt(address, testKey).get('/v1/ping')).json).toMatchObject({
       partner_id: partnerId,
       mode: 'test',
@@ -67,12 +67,12 @@ describe('a key', () => {
     expectError(answer, 401, 'unauthorized');
   });
 
-  test('that is revoked is worth nothing, and the others of the partner go on', async () => {
+  test('that is revoked gives no access, and the other keys of the partner still work', async () => {
     const key = await issueKey(pool, partnerId, 'test');
     const partner = partnerAt(address, key);
     expect((await partner.get('/v1/ping')).status).toBe(200);
     await revokeKey(audit, key.split('_')[2]!);
-    await untilHeard(key, 'unauthorized');
+    await untilApplied(key, 'unauthorized');
     const refused = await partner.get('/v1/ping');
     expect({ status: refused.status, code: refused.json.error.code }).toEqual({
       status: 401,
@@ -95,7 +95,7 @@ describe('allowed addresses', async () => {
     return status === 200 ? 200 : `${status} ${json.error.code}`;
   };
 
-  test('let in who calls from one, and nobody else', async () => {
+  test('accept calls from these addresses only', async () => {
     expect(await from(address, localKey)).toBe(200);
     expect(await from(address, officeKey)).toBe('403 ip_not_allowed');
   });
@@ -105,7 +105,7 @@ describe('allowed addresses', async () => {
     expectError(await sendRequest(address, { method, path, headers }), 403, 'ip_not_allowed');
   });
 
-  test('are not fooled by X-Forwarded-For of somebody who is no trusted proxy', async () => {
+  test('ignore X-Forwarded-For of a caller that is no trusted proxy', async () => {
     for (const at of [address, behindAnother.address]) {
       expect(await from(at, officeKey, '192.0.2.5')).toBe('403 ip_not_allowed');
       expect(await from(at, localKey, '198.51.100.1')).toBe(200);
@@ -126,22 +126,22 @@ describe('allowed addresses', async () => {
     expect(await from(behindProxy.address, officeKey, forwarded)).toBe(expected);
   });
 
-  test('see the proxy itself when it forwards for nobody', async () => {
+  test('see the proxy itself when it sends no X-Forwarded-For', async () => {
     expect(await from(behindProxy.address, officeKey)).toBe('403 ip_not_allowed');
     expect(await from(behindProxy.address, localKey)).toBe(200);
   });
 
-  test('take nothing else for an address', async () => {
+  test('accept no other header as the address', async () => {
     const headers = { 'x-real-ip': '192.0.2.5', forwarded: 'for=192.0.2.5', 'cf-connecting-ip': '192.0.2.5' };
     expect((await partnerAt(behindProxy.address, officeKey).get('/v1/ping', { headers })).status).toBe(403);
   });
 });
 
 describe('a suspended partner', () => {
-  test('is refused everywhere, with both modes, and let in again when resumed', async () => {
+  test('is refused everywhere, in both modes, until it is resumed', async () => {
     const customer = await createCustomer(pool);
     await setSuspended(audit, customer.partnerId, true);
-    await untilHeard(customer.testKey, 'partner_suspended');
+    await untilApplied(customer.testKey, 'partner_suspended');
     for (const key of [customer.testKey, customer.liveKey]) {
       for (const [method, path] of endpoints) {
         const headers = { authorization: `Bearer ${key}` };
@@ -149,7 +149,7 @@ describe('a suspended partner', () => {
       }
     }
     await setSuspended(audit, customer.partnerId, false);
-    await untilHeard(customer.testKey, 'ok');
+    await untilApplied(customer.testKey, 'ok');
     expect((await partnerAt(address, customer.testKey).get('/v1/ping')).status).toBe(200);
   });
 });
@@ -181,7 +181,7 @@ describe('the order of checks', () => {
     const { partnerId: id, key } = await newcomer();
     await setSuspended(audit, id, true);
     await revokeKey(audit, key.split('_')[2]!);
-    await untilHeard(key, 'unauthorized');
+    await untilApplied(key, 'unauthorized');
     expect((await partnerAt(address, key).get('/v1/ping')).json.error.code).toBe('unauthorized');
   });
 });

@@ -175,7 +175,7 @@ describe('quote', () => {
   });
 });
 
-// Turns the clock, so it comes after those who look at a fresh rate.
+// Advances the clock, so it runs after the tests that need a fresh rate.
 describe('rate', () => {
   test('has all the fields of the contract', async () => {
     expect((await partner.get('/v1/rate')).json).toEqual({
@@ -212,7 +212,7 @@ describe('rate', () => {
     });
   });
 
-  test('that nobody knows yet is unavailable, and closes quotes and payments', async () => {
+  test('that is not known yet is unavailable, and closes quotes and payments', async () => {
     const { pool: empty } = await createDatabase();
     const api = await startApi({ pool: empty, clock });
     const early = partnerAt(api.address, (await createCustomer(empty)).testKey);

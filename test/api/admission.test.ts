@@ -11,10 +11,10 @@ await setRate(pool);
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address, mostBeforeDebit: 2 });
 
-test('past what it can take, the service says so at once and takes no money', async () => {
+test('over its capacity, the service refuses at once and debits nothing', async () => {
   const customer = await createCustomer(pool);
   const partner = partnerAt(address, customer.testKey);
-  // Whoever holds the account keeps everybody from being debited.
+  // A lock on the account blocks every debit.
   const holder = await pool.connect();
   await holder.query('BEGIN');
   await holder.query('SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
@@ -70,13 +70,13 @@ test('repeats that wait for a debited payment take no place either', async () =>
   await expect.poll(async () => (await partner.get('/v1/payments')).json.data.length).toBe(1);
   answers.push(partner.pay({ qr_url: qr.link }, key), partner.pay({ qr_url: qr.link }, key));
   const { testKey } = await createCustomer(pool);
-  // Not before the repeats are there: they have found the payment, and wait.
+  // Not before the repeats have found the payment and wait.
   await expect.poll(deps.admission.isFull).toBe(false);
   expect((await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) })).status).toBe(200);
   expect(new Set((await Promise.all(answers)).map(({ json }) => json.id)).size).toBe(1);
 });
 
-test('who asks too often is told so, however full it is', async () => {
+test('a caller over its rate limit gets 429, however busy the service is', async () => {
   const customer = await createCustomer(pool);
   await setLimits(auditContextOf(pool), customer.partnerId, { createRps: 1, createBurst: 1 });
   const partner = partnerAt(address, customer.testKey);

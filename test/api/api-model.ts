@@ -10,7 +10,7 @@ export type Behaviour =
   | 'pays once'
   | 'declines'
   | 'later'
-  | 'never heard'
+  | 'never received'
   | 'answer lost'
   | 'busy'
   | 'changed';
@@ -36,7 +36,7 @@ export interface ModelPayment {
   detail: string | null;
   error: string | null;
   day: number;
-  /** When it is looked at next, and how often it was. */
+  /** When it is polled next, and how often it was polled. */
   openedMs: number;
   nextMs: number;
   tries: number;
@@ -79,7 +79,7 @@ export class Model {
     return payments.some(payment => payment.code === code && payment.status === 'processing');
   }
 
-  /** The error that a new payment meets, in the order of checks. */
+  /** The error that refuses a new payment, in the order of checks. */
   objection(who: ModelPartner, mode: Mode, code: Code, amount: number | undefined): string | undefined {
     const { limits, accounts } = who;
     const { payments, balance } = accounts[mode];
@@ -130,7 +130,7 @@ export class Model {
     for (const account of this.partners.flatMap(({ accounts }) => [accounts.live, accounts.test])) {
       for (const payment of account.payments) {
         if (payment.status !== 'processing' || payment.nextMs > this.clock.nowMs()) continue;
-        if (payment.code.behaviour === 'never heard') this.finish(account, payment, 'not_executed');
+        if (payment.code.behaviour === 'never received') this.finish(account, payment, 'not_executed');
         else if (payment.mode === 'test' || payment.code.behaviour === 'answer lost')
           this.finish(account, payment, null);
         else {

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Answer, createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { sendRequest } from '../helpers/raw.ts';
+import { sendRequest } from '../helpers/raw-http.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
@@ -42,7 +42,7 @@ const posts = fc.constantFrom('/v1/payments', '/v1/quote', '/v1/qr/resolve');
 const post = (path: string, raw: string | Uint8Array<ArrayBuffer>) =>
   partner.post(path, { raw, headers: { 'idempotency-key': `fuzz ${++count}` } });
 
-const strange = fc.constantFrom(
+const unusual = fc.constantFrom(
   '\0',
   '\ud800',
   '\udfff\ud800',
@@ -58,7 +58,7 @@ const strange = fc.constantFrom(
   '../../',
   "'; --",
 );
-const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), strange);
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), unusual);
 const anyJson = fc.oneof(
   fc.json({ stringUnit: 'binary', maxDepth: 5 }),
   fc.jsonValue().map(value => JSON.stringify(value)),
@@ -200,8 +200,8 @@ test('random addresses, parameters and headers do no harm', async () => {
       const body = JSON.stringify({ qr_url: 'nonsense' });
       const refused = await sendRequest(address, { method: 'POST', path: '/v1/payments', headers, body });
       expect(refused.status).toBe(400);
-      const stranger = await sendRequest(address, { path: '/v1/ping', headers: { authorization } });
-      expect(stranger.status).toBe(401);
+      const unauthenticated = await sendRequest(address, { path: '/v1/ping', headers: { authorization } });
+      expect(unauthenticated.status).toBe(401);
       expect(await state()).toEqual(before);
     }),
     { numRuns: 60 },

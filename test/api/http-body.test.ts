@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { partnerAt } from '../helpers/api.ts';
-import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { startHttpWorld } from './http-world.ts';
 
 const { address, partner, authorization } = await startHttpWorld();
@@ -31,18 +31,18 @@ describe('a body', () => {
     expectError(answer, 400, 'invalid_request');
   });
 
-  test('that is announced as a gigabyte is refused before it comes', async () => {
+  test('that is announced as a gigabyte is refused before it is sent', async () => {
     const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
     const answer = await sendRaw(address, `${head}Content-Length: 1000000000\r\n\r\n{"qr_url":`);
     expectError(answer, 400, 'invalid_request');
   });
 
-  test('of 4 MiB still gets to read its answer', async () => {
+  test('of 4 MiB still gets its answer', async () => {
     const { status, json } = await partner.post('/v1/quote', { raw: quoteOf(4 * 1024 * 1024) });
     expect({ status, code: json.error.code }).toEqual({ status: 400, code: 'invalid_request' });
   });
 
-  test('of a stranger is not looked at, however large', async () => {
+  test('of an unauthenticated caller is not read, however large', async () => {
     const { status } = await partnerAt(address, 'nobody').post('/v1/quote', { raw: quoteOf(70_000) });
     expect(status).toBe(401);
   });
@@ -79,7 +79,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('says where it stops being JSON', async () => {
+  test('gets an error that names the position where it stops being JSON', async () => {
     const { json } = await partner.post('/v1/quote', { raw: '{"amount_rub":}' });
     expect(json.detail[0].loc).toEqual(['body', 14]);
   });
@@ -156,7 +156,7 @@ describe('a body', () => {
     expect(({} as { amount_rub?: string }).amount_rub).toBeUndefined();
   });
 
-  test('may have fields that nobody knows, and __proto__ is one of them', async () => {
+  test('may have unknown fields, and __proto__ is one of them', async () => {
     const raw = '{"amount_rub":"100","__proto__":{"amount_rub":"5"},"toString":1,"hasOwnProperty":null}';
     expect((await partner.post('/v1/quote', { raw })).json.amount_rub).toBe('100.00');
   });

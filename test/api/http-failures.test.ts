@@ -3,13 +3,13 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
-import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { startHttpWorld } from './http-world.ts';
 
 const { pool, address, deps, testKey, partner, authorization, countPayments } = await startHttpWorld();
 
-describe('what is hardly HTTP', () => {
+describe('malformed HTTP', () => {
   const head = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
 
   test.each([
@@ -44,12 +44,12 @@ describe('what is hardly HTTP', () => {
     expectError(answer, 401, 'unauthorized');
   });
 
-  test('HTTP/1.0 will do', async () => {
+  test('HTTP/1.0 works', async () => {
     const answer = await sendRaw(address, `GET /v1/ping HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`);
     expect(answer.json.ok).toBe(true);
   });
 
-  test('a request to become a web socket is answered as any other', async () => {
+  test('a WebSocket upgrade is answered like any other request', async () => {
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
     const answer = await sendRequest(address, {
       path: '/v1/ping',
@@ -58,7 +58,7 @@ describe('what is hardly HTTP', () => {
     expect(answer.status, upgrade).toBe(200);
   });
 
-  test('whoever hangs up in the middle of a payment leaves nothing behind', async () => {
+  test('a caller that disconnects in the middle of its request leaves no payment behind', async () => {
     const before = await countPayments();
     const { port } = new URL(address);
     await new Promise<void>(resolve => {
@@ -74,17 +74,17 @@ describe('what is hardly HTTP', () => {
   });
 });
 
-describe('who is too slow', async () => {
+describe('a slow caller', async () => {
   const server = await createServer(deps);
   Object.assign(server.server, { headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 50 });
   const impatient = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(() => server.close());
 
-  test('with the headers gets an invalid request', async () => {
+  test('gets an invalid request if its headers are late', async () => {
     expectError(await sendRaw(impatient, 'GET /v1/ping HTTP/1.1\r\nHo'), 400, 'invalid_request');
   });
 
-  test('with the body gets an invalid request, and has paid nothing', async () => {
+  test('gets an invalid request if its body is late, and has paid nothing', async () => {
     const before = await countPayments();
     const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nIdempotency-Key: slow\r\n`;
     const answer = await sendRaw(
@@ -95,7 +95,7 @@ describe('who is too slow', async () => {
     expect(await countPayments()).toBe(before);
   });
 
-  test('and a stranger gets no time at all', async () => {
+  test('without a valid key gets no time for its body', async () => {
     const head = 'POST /v1/payments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 500\r\n\r\n';
     const began = performance.now();
     expectError(await sendRaw(address, head), 401, 'unauthorized');
@@ -103,8 +103,8 @@ describe('who is too slow', async () => {
   });
 });
 
-describe('an error of our own', () => {
-  test('is an internal error that tells nothing, debits nothing and leaves the key free', async () => {
+describe('an internal error', () => {
+  test('shows no details, debits nothing and leaves the key free', async () => {
     const broken = await startApi({ pool });
     const open = broken.deps.writer.open;
     const logged: object[] = [];
@@ -129,7 +129,7 @@ describe('an error of our own', () => {
 });
 
 describe('once a payment is debited', () => {
-  test('an error of our own is not a refusal: the payment stands and ends later', async () => {
+  test('an internal error is not a refusal: the payment exists and ends later', async () => {
     const broken = await startApi({ pool });
     const { finish } = broken.deps.writer;
     broken.deps.writer.finish = () => Promise.reject(new Error('the database is gone'));
@@ -143,7 +143,7 @@ describe('once a payment is debited', () => {
     expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
   });
 
-  test('an answer that got lost on the way from the database is found by its key, and the payment goes on', async () => {
+  test('a payment whose commit was not confirmed is found by its key and continues', async () => {
     const broken = await startApi({ pool });
     const { open } = broken.deps.writer;
     broken.deps.writer.open = async opening => {
@@ -157,7 +157,7 @@ describe('once a payment is debited', () => {
     });
   });
 
-  test('no database is a temporary error', async () => {
+  test('a missing database is a temporary error', async () => {
     const broken = await startApi({ pool });
     const gone = Object.assign(new Error('connect ECONNREFUSED'), {
       code: 'ECONNREFUSED',
@@ -171,7 +171,7 @@ describe('once a payment is debited', () => {
     });
   });
 
-  test('a database that cannot keep up is a temporary error too', async () => {
+  test('an overloaded database is a temporary error too', async () => {
     const somebody = await pool.connect();
     await somebody.query('BEGIN');
     await somebody.query('SELECT FROM accounts FOR UPDATE');
@@ -185,7 +185,7 @@ describe('once a payment is debited', () => {
   });
 });
 
-test('a server that closes waits only for those who wait for an answer', async () => {
+test('graceful shutdown waits only for requests that wait for an answer', async () => {
   const { deps } = await startApi({ pool });
   const server = await createServer(deps);
   let answer = () => {};

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
-import { expectError, sendRaw, sendRequest } from '../helpers/raw.ts';
+import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { startHttpWorld } from './http-world.ts';
 
 const { address, deps, partner, authorization } = await startHttpWorld();
@@ -56,7 +56,7 @@ describe('the request id', () => {
     for (const { headers, json } of refusals) expect(json.error.request_id).toBe(headers.get('x-request-id'));
   });
 
-  test('is a new one every time, whatever the caller calls its request', async () => {
+  test('is a new one every time, whatever id the caller sends', async () => {
     const headers = { 'x-request-id': unknownId.replace('pay', 'req'), 'request-id': 'mine' };
     const first = await partner.get('/v1/ping', { headers });
     const second = await partner.get('/v1/ping', { headers });
@@ -106,7 +106,7 @@ describe('an unknown path or method', () => {
     expect(headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('is not found before anybody looks at key or body', async () => {
+  test('is not found before the key or the body is checked', async () => {
     expectError(await sendRequest(address, { path: '/v1/nothing' }), 404, 'not_found');
     for (const body of ['{', 'x'.repeat(70_000), '']) {
       const answer = await sendRequest(address, {
@@ -121,7 +121,7 @@ describe('an unknown path or method', () => {
 });
 
 describe('a connection', () => {
-  test('goes on after every kind of error', async () => {
+  test('stays open after every kind of error', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
     agent.on('free', socket => sockets.add(socket));
@@ -145,7 +145,7 @@ describe('a connection', () => {
     expect(sockets.size).toBe(1);
   });
 
-  test('with two keys is judged by the first', async () => {
+  test('with two keys uses the first', async () => {
     const twice = (first: string, second: string) =>
       sendRaw(
         address,
@@ -156,7 +156,7 @@ describe('a connection', () => {
   });
 });
 
-describe('beside the contract', () => {
+describe('endpoints beside the contract', () => {
   test('/openapi.json is OpenAPI 3.1 with the eight endpoints, the feed and the two events', async () => {
     const response = await fetch(`${address}/openapi.json`);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
@@ -188,7 +188,7 @@ describe('beside the contract', () => {
     for (const code of Object.keys(errors)) expect(text, code).toContain(`"code":"${code}"`);
   });
 
-  test('/docs loads nothing from outside', async () => {
+  test('/docs loads nothing from other hosts', async () => {
     const response = await fetch(`${address}/docs/`);
     expect(response.headers.get('content-type')).toMatch(/^text\/html/);
     const policy = response.headers.get('content-security-policy')!;
@@ -209,12 +209,12 @@ describe('beside the contract', () => {
     }
   });
 
-  test('/healthz and /readyz say that all is well', async () => {
+  test('/healthz and /readyz answer 200', async () => {
     expect(await (await fetch(`${address}/healthz`)).json()).toEqual({ ok: true });
     expect(await (await fetch(`${address}/readyz`)).json()).toEqual({ ok: true });
   });
 
-  test('without a database /readyz says so, and /healthz does not mind', async () => {
+  test('without a database /readyz answers 503, and /healthz still 200', async () => {
     const query = () => Promise.reject(new Error('gone'));
     const server = await createServer({ ...deps, pool: { query } as never });
     const lonely = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -226,7 +226,7 @@ describe('beside the contract', () => {
     await server.close();
   });
 
-  test('/metrics counts by route, so that nobody can flood it with names', async () => {
+  test('/metrics counts by route, so that callers cannot add names', async () => {
     await partner.get(`/v1/payments/${unknownId}`);
     await partner.get('/v1/some-random-name');
     const response = await fetch(`${address}/metrics`);

@@ -20,7 +20,7 @@ describe('keys never collide', () => {
   test('between test and live', async () => {
     const partner = await newPartner();
     await partner.pay({ qr_url: newLink(10_000) }, 'shared');
-    // There is no gateway here: live mode gets as far as asking it, and no conflict.
+    // There is no gateway here: live mode gets as far as calling it, without a conflict.
     const live = await partnerAt(address, partner.liveKey).pay({ qr_url: newLink(20_000) }, 'shared');
     expect(codeOf(live)).toBe('503 gateway_unavailable');
   });
@@ -65,7 +65,7 @@ describe('at the same time', () => {
 });
 
 describe('a repeat while the first is running', () => {
-  /** A service whose payments end when they are told to. */
+  /** A service whose payments end when the test says so. */
   async function startSlowApi() {
     const slow = await startApi({ pool, clock });
     const { finish } = slow.deps.writer;
@@ -94,7 +94,7 @@ describe('a repeat while the first is running', () => {
       .finally(() => {
         answered = true;
       });
-    // Another request of the same partner is through before it: what joins does wait.
+    // Another request of the same partner ends before it, so the joined one does wait.
     expect((await partner.get('/v1/payments')).json.data[0]).toMatchObject({
       status: 'processing',
       status_detail: 'awaiting_gateway',

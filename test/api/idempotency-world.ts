@@ -3,7 +3,7 @@ import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../he
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
-/** The API by a clock that is turned by hand, with a fresh rate before every test. */
+/** The API with a manual clock and a fresh rate before every test. */
 export async function startIdempotencyWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();

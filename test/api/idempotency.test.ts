@@ -3,7 +3,7 @@ import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/cont
 import { readBalances, topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
-import { expectError, sendRequest } from '../helpers/raw.ts';
+import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
 
@@ -53,7 +53,7 @@ describe('an idempotency key', () => {
     },
   );
 
-  test('is one thing and its capitals another', async () => {
+  test('is case-sensitive', async () => {
     const partner = await newPartner();
     const paid = [
       await partner.pay({ qr_url: newLink(10_000) }, 'key'),
@@ -64,7 +64,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a repeat', () => {
-  test('gives the same payment again, says so, and debits once', async () => {
+  test('gives the same payment again, marked as a replay, and debits once', async () => {
     const partner = await newPartner();
     const body = { qr_url: newLink(10_000), amount_rub: '100', external_id: 'order', metadata: { a: 1 } };
     const first = await partner.pay(body, 'same');
@@ -98,7 +98,7 @@ describe('a repeat', () => {
     expect([codeOf(later), later.json.id, isReplay(later)]).toEqual(['200 succeeded', first.json.id, true]);
   });
 
-  test('is remembered for ever', async () => {
+  test('is remembered without limit', async () => {
     const partner = await newPartner();
     const body = { qr_url: newLink(10_000) };
     const first = await partner.pay(body, 'old');
@@ -145,7 +145,7 @@ describe('a repeat', () => {
       .toBe('403 partner_suspended');
     await setSuspended(audit, partner.partnerId, false);
     await setLimits(audit, partner.partnerId, { createRps: 1, createBurst: 1 });
-    // Those fetched ahead with the limits from before are worth nothing after a second.
+    // Tokens fetched ahead under the old limits expire after a second.
     clock.advance(1_000);
     const codes = new Set<string>();
     await expect
@@ -192,7 +192,7 @@ describe('the same body', () => {
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });
 
-  test('may name what is absent', async () => {
+  test('may name absent fields as null', async () => {
     const partner = await newPartner();
     const first = await payRaw(partner, `{"qr_url":"${link}"}`);
     for (const raw of [
@@ -218,7 +218,7 @@ describe('the same body', () => {
     ['another order in an array', original.replace('[1,2]', '[2,1]')],
     ['no metadata', original.replace(/,"metadata":.*/, '}')],
     ['a link that is none', original.replace(link, 'nonsense')],
-  ])('it is not with %s: a conflict that changes nothing', async (_name, raw) => {
+  ])('is different with %s: a conflict that changes nothing', async (_name, raw) => {
     const partner = await newPartner();
     const first = await payRaw(partner, original);
     const balance = await readBalances(pool, partner.partnerId);

@@ -43,12 +43,12 @@ async function readAll(partner: Partner, query: string, between: () => Promise<u
 }
 
 describe('the list', () => {
-  test('of nobody who has paid is empty', async () => {
+  test('of a partner without payments is empty', async () => {
     const { json } = await (await newPartner()).get('/v1/payments');
     expect(json).toEqual({ data: [], has_more: false, next_cursor: null, request_id: expect.any(String) });
   });
 
-  test('has the newest first, each as it is when asked for by itself', async () => {
+  test('has the newest first, each as GET returns it', async () => {
     const partner = await newPartner([10_000, 10_001, 10_002]);
     const { data } = (await partner.get('/v1/payments')).json;
     expect(idsOf(data)).toEqual(partner.ids);
@@ -64,7 +64,7 @@ describe('the list', () => {
     expect(idsOf((await partner.get('/v1/payments')).json.data)).toEqual(ids);
   });
 
-  test('says on the last page that there is no next, full or not', async () => {
+  test('has no next cursor on the last page, full or not', async () => {
     const partner = await newPartner([10_000, 10_000, 10_000, 10_000]);
     const [a, b, c, d] = partner.ids;
     expect(await readAll(partner, 'limit=3')).toEqual([[a, b, c], [d]]);
@@ -76,7 +76,7 @@ describe('the list', () => {
     expect(await readAll(partner, 'limit=1')).toEqual([[a], [b], [c], [d]]);
   });
 
-  test('does not move under a reader while payments are added', async () => {
+  test('does not shift between pages while payments are added', async () => {
     const partner = await newPartner([10_000, 10_000, 10_000, 10_000, 10_000]);
     const pages = await readAll(partner, 'limit=2', () => partner.pay({ qr_url: newLink(10_000) }));
     expect(pages.flat()).toEqual(partner.ids);
@@ -88,9 +88,9 @@ describe('the list', () => {
     expect(json).toMatchObject({ data: [], has_more: false, next_cursor: null });
   });
 
-  test('has 50 unless told otherwise, and up to 100', async () => {
+  test('has 50 by default, and up to 100', async () => {
     const partner = await newPartner();
-    // No more at once than a partner may.
+    // No more at once than the limit of a partner.
     for (const length of [51, 50])
       await Promise.all(Array.from({ length }, () => partner.pay({ qr_url: newLink(10_000) })));
     const sizes = async (query: string) => (await readAll(partner, query)).map(({ length }) => length);
@@ -156,7 +156,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('ignores parameters that nobody knows', async () => {
+  test('ignores unknown parameters', async () => {
     const partner = await newPartner([10_000]);
     const { json } = await partner.get('/v1/payments?__proto__=1&constructor=2&ending_before=x&mode=live');
     expect(idsOf(json.data)).toEqual(partner.ids);
@@ -195,18 +195,18 @@ describe('a payment id', () => {
     }
   });
 
-  test('that is empty starts after nothing that exists', async () => {
+  test('that is empty is no valid cursor', async () => {
     expect((await (await newPartner()).get('/v1/payments?starting_after=')).status).toBe(404);
   });
 
   test('that is foreign, unknown, malformed or of the other mode gives one and the same answer', async () => {
-    const [partner, stranger] = [await newPartner([10_000]), await newPartner([10_000])];
+    const [partner, otherPartner] = [await newPartner([10_000]), await newPartner([10_000])];
     const own = partner.ids[0]!;
     const askers = [
-      [partner, stranger.ids[0]],
+      [partner, otherPartner.ids[0]],
       [partner, newId('pay', clock)],
       [partner, 'nonsense'],
-      [stranger, own],
+      [otherPartner, own],
       [partnerAt(address, partner.liveKey), own],
     ] as const;
     for (const query of ['/v1/payments/', '/v1/payments?starting_after=']) {
@@ -236,24 +236,24 @@ describe('nobody sees', () => {
   };
 
   test('the payments of another partner or mode', async () => {
-    const [partner, stranger] = [await newPartner([10_000, 10_000]), await newPartner([10_000])];
-    const [mine, theirs] = [await live(partner), await live(stranger)];
+    const [partner, otherPartner] = [await newPartner([10_000, 10_000]), await newPartner([10_000])];
+    const [mine, theirs] = [await live(partner), await live(otherPartner)];
     const listed = async (key: string) =>
       idsOf((await partnerAt(address, key).get('/v1/payments')).json.data);
     expect(await listed(partner.testKey)).toEqual(partner.ids);
     expect(await listed(partner.liveKey)).toEqual([mine]);
-    expect(await listed(stranger.testKey)).toEqual(stranger.ids);
-    expect(await listed(stranger.liveKey)).toEqual([theirs]);
+    expect(await listed(otherPartner.testKey)).toEqual(otherPartner.ids);
+    expect(await listed(otherPartner.liveKey)).toEqual([theirs]);
     expect((await partner.get(`/v1/payments/${mine}`)).status).toBe(404);
     expect((await partner.get(`/v1/payments?starting_after=${mine}`)).status).toBe(404);
   });
 
   test('a finished payment of another, also after its owner has read it', async () => {
-    const [partner, stranger] = [await newPartner([10_000]), await newPartner()];
+    const [partner, otherPartner] = [await newPartner([10_000]), await newPartner()];
     const path = `/v1/payments/${partner.ids[0]}`;
     const first = await partner.get(path);
     expect((await partner.get(path)).text).toBe(first.text);
-    expect((await stranger.get(path)).status).toBe(404);
+    expect((await otherPartner.get(path)).status).toBe(404);
     expect((await partnerAt(address, partner.liveKey).get(path)).status).toBe(404);
   });
 

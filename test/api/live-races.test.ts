@@ -28,14 +28,14 @@ describe('crashes and races', () => {
   });
 
   test.each([
-    ['before the gateway heard of it', () => never, 'failed', 'not_executed'],
+    ['before the gateway was called', () => never, 'failed', 'not_executed'],
     [
       'after the gateway had paid',
       (order: Parameters<Gateway['pay']>[0]) => deps.gateway.pay(order).then(() => never),
       'succeeded',
       null,
     ],
-  ])('a process that dies %s leaves a row that says what to do', async (_case, pay, status, code) => {
+  ])('a process that dies %s leaves a row that recovery can finish', async (_case, pay, status, code) => {
     const { partnerId } = await newCustomer();
     const qr = await qrWith();
     const dying = { ...deps, gateway: { ...deps.gateway, pay } };
@@ -53,7 +53,7 @@ describe('crashes and races', () => {
     [15_001, 'failed', 'gateway_declined'],
     [15_002, 'succeeded', null],
   ])(
-    'a process that dies in test mode over %i kopecks: the outcome is the promised one',
+    'a process that dies in test mode over %i kopecks: the outcome is that of the contract',
     async (kopecks, status, code) => {
       const { partnerId } = await newCustomer();
       const link = newLink(kopecks);
@@ -66,7 +66,7 @@ describe('crashes and races', () => {
     },
   );
 
-  test('a repeat that meets its first just as that is refused hears the refusal', async () => {
+  test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
     const { partnerId } = await newCustomer();
     const caller = await callerOf(partnerId, 'live');
     const qr = await qrWith(
@@ -76,7 +76,7 @@ describe('crashes and races', () => {
     const request = requestFor(qr.link);
     const first = createPayment(deps, caller, request);
     await untilRow(qr.qrc_id);
-    // It looked for its key before the first was there, and looks at the first when that is over.
+    // It looked for its key before the first was stored, and finds the first when that is over.
     const db: Queryable = {
       query: async statement => {
         if (statement.name === 'find payment by key') return { rows: [] } as never;
@@ -105,7 +105,7 @@ describe('crashes and races', () => {
     expect(await balance()).toBe(full);
   });
 
-  test('a gateway that contradicts itself changes nothing that is terminal and raises an alarm', async () => {
+  test('a gateway that contradicts itself changes no terminal status and raises an alarm', async () => {
     const { partnerId } = await newCustomer();
     const qr = await qrWith();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
@@ -122,7 +122,7 @@ describe('crashes and races', () => {
     );
   });
 
-  test('a rate that goes stale between reading and debiting closes the payment and debits nothing', async () => {
+  test('a rate that goes stale between reading and debiting refuses the payment and debits nothing', async () => {
     const { partnerId, balance } = await newCustomer();
     const qr = await qrWith();
     const resolve: Gateway['resolve'] = async qrUrl => {
@@ -135,7 +135,7 @@ describe('crashes and races', () => {
     expect([await balance(), await rowsOf(qr.qrc_id)]).toEqual([full, []]);
   });
 
-  test('two who recover at once finish a payment once', async () => {
+  test('two concurrent recoveries finish a payment once', async () => {
     const { inHaste, balance } = await newCustomer();
     const qrs = await Promise.all(
       Array.from({ length: 8 }, () => qrWith({ on: 'pay', kind: 'answer_lost', times: 1 })),
@@ -151,7 +151,7 @@ describe('crashes and races', () => {
     expect([data.length, await balance()]).toEqual([8, '987.027024']);
   });
 
-  test('a payment that recovery stumbles over does not hold up the others', async () => {
+  test('a payment that fails to recover does not block the others', async () => {
     const [one, other] = [await newCustomer(), await newCustomer()];
     const qrs = [
       await qrWith({ on: 'pay', kind: 'answer_lost', times: 1 }),

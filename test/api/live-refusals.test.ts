@@ -50,7 +50,7 @@ describe('refused before acceptance:', () => {
     expect(await balance()).toBe(less);
   });
 
-  test('all who joined hear the refusal, and then the key is free', async () => {
+  test('all joined requests get the refusal, and then the key is free', async () => {
     const { partner, balance } = await newCustomer();
     const qr = await qrWith(
       { on: 'pay', kind: 'delay', ms: 300, times: 1 },
@@ -89,7 +89,7 @@ describe('QR codes', () => {
     expect((await partner.pay({ qr_url: qr.link })).json.status).toBe('succeeded');
   });
 
-  /** Right in every way but one: it is not about the code that was asked for. */
+  /** A valid answer about another code than the one requested. */
   const otherCode = {
     ...{ qrc_id: 'AD10004MV5CJ3D638358RO81129CE63P', scenario: 'C2B', recipient: 'r', recipient_id: 'i' },
     ...{ amount_kopecks: 15_000, purpose: 'p', expires_at: null, fingerprint: 'f' },
@@ -155,7 +155,7 @@ describe('QR codes', () => {
     expect((await partner.get('/v1/payments')).json.data).toEqual([]);
   });
 
-  test('when nobody is there, the gateway is unavailable and a test key works on', async () => {
+  test('without a gateway, live mode is unavailable and a test key still works', async () => {
     const { liveKey, testKey } = await createCustomer(pool);
     const { address } = await startApi({ pool, clock });
     const refused = await partnerAt(address, liveKey).pay({ qr_url: newLink(15_000) });
@@ -181,7 +181,7 @@ describe('QR codes', () => {
     expect(refused.json.error.message).toContain(message);
   });
 
-  test('an amount that the gateway gets wrong when it resolves is not paid', async () => {
+  test('a wrong amount in the resolved QR code is not paid', async () => {
     const { partner, balance } = await newCustomer();
     const qr = await qrWith({ on: 'resolve', kind: 'wrong_amount' });
     const refused = await partner.pay({ qr_url: qr.link, amount_rub: 150 });
@@ -209,7 +209,7 @@ describe('QR codes', () => {
 describe('one at a time', () => {
   const codeOf = ({ status, json }: Answer) => `${status} ${json.error?.code ?? json.status}`;
 
-  test('a code in flight is closed to everybody else in live mode, whatever became of the answer', async () => {
+  test('a code in flight is refused to all other live requests, whatever the answer was', async () => {
     const [one, other] = [await newCustomer(), await newCustomer()];
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 60, outcome: 'declined', times: 1 });
     const key = randomUUID();
@@ -221,7 +221,7 @@ describe('one at a time', () => {
       expect(codeOf(await other.inHaste.pay({ qr_url }))).toBe(duplicate);
       expect(codeOf(await one.inHaste.pay({ qr_url }))).toBe(duplicate);
     }
-    // The same key is a repeat and never a duplicate; test mode is another world.
+    // The same key is a repeat and never a duplicate; test mode is separate.
     expect((await one.inHaste.pay({ qr_url: elsewhere }, key)).status).not.toBe(409);
     const tester = partnerAt(hasty.address, other.testKey);
     expect(codeOf(await tester.pay({ qr_url: link }))).toBe('200 succeeded');
@@ -248,7 +248,7 @@ describe('one at a time', () => {
     expect(codeOf(await inHaste.pay({ qr_url: third.link }))).toBe('200 succeeded');
   });
 
-  test('a code is not lost to a neighbour in the same statement who cannot pay', async () => {
+  test('a code is not blocked by a payment of the same batch that has no money', async () => {
     const poor = await createFundedPartner(pool, 0n);
     const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
     let rich = await createFundedPartner(pool, 1_000_000_000n);

@@ -24,9 +24,9 @@ export async function startLiveWorld() {
   const clock = manualClock();
   const simulator = await startSimulator();
   const common = { pool, clock, gatewayUrl: simulator.address };
-  /** Waits for an outcome for as long as the clock stands. */
+  /** Waits for an outcome as long as the manual clock does not move. */
   const patient = await startApi({ ...common, answerWithinMs: 60_000 });
-  /** Answers at once with what it knows. */
+  /** Answers at once, with `processing` if there is no outcome. */
   const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 300 });
   const { deps } = patient;
 
@@ -74,7 +74,7 @@ export async function startLiveWorld() {
     return qr;
   }
 
-  /** Waits until a payment for the code is stored and fits. */
+  /** Waits until a stored payment for the code fits. */
   const untilRow = (qrcId: string, fits: (row: Row) => boolean = () => true) =>
     vi.waitFor(async () => expect((await rowsOf(qrcId)).some(fits)).toBe(true), {
       timeout: 5_000,

@@ -79,7 +79,7 @@ describe('the gateway accepts and finishes later:', () => {
   test.each([
     ['succeeded', {}, { status: 'succeeded', status_detail: null }, less],
     ['declined', { reason: 'LIMIT_EXCEEDED' }, failed('limit_exceeded'), full],
-  ])('%s, and all who joined hear it', async (outcome, more, expected, balanceAfter) => {
+  ])('%s, and all joined requests get it', async (outcome, more, expected, balanceAfter) => {
     const { partner, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 200, outcome, ...more });
     const key = randomUUID();
@@ -118,7 +118,7 @@ describe('the gateway accepts and finishes later:', () => {
     expect(json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
   });
 
-  test('a request waits for its budget and not longer', async () => {
+  test('a request waits for its time budget and not longer', async () => {
     const { partner } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
     const key = randomUUID();
@@ -179,7 +179,7 @@ describe('the gateway leaves the outcome unknown:', () => {
   });
 
   test.each(['PAYER_BANK_TIMEOUT', 'GATEWAY_TIMEOUT', 'UNEXPECTED_GATEWAY_RESPONSE', 'UNKNOWN_ERROR'])(
-    '"declined" for %s proves nothing, however often it is said',
+    '"declined" for %s proves nothing, however often it is repeated',
     async reason => {
       const { inHaste, balance } = await newCustomer();
       const qr = await qrWith({ on: 'pay', kind: 'decline', reason });
@@ -192,7 +192,7 @@ describe('the gateway leaves the outcome unknown:', () => {
     },
   );
 
-  test('an order over another amount is never taken for ours, however often it is told', async () => {
+  test('an order over another amount is never accepted as ours, however often it is reported', async () => {
     const { inHaste, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'wrong_amount' });
     const { json } = await inHaste.pay({ qr_url: qr.link });
@@ -212,7 +212,7 @@ describe('the gateway leaves the outcome unknown:', () => {
     expect((await paying).json).toMatchObject(paidLater);
   });
 
-  test('polling and voiding may fail too: nothing ends before the gateway says so', async () => {
+  test('polling and voiding may fail too: nothing ends before the gateway confirms it', async () => {
     const { inHaste, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'drop_before', times: 1 });
     const { id } = (await inHaste.pay({ qr_url: qr.link })).json;
@@ -235,7 +235,7 @@ describe('the gateway leaves the outcome unknown:', () => {
     expect([await status(), await balance()]).toEqual(['failed', full]);
   });
 
-  test('a late order meets the void: it is refused for ever and nothing is paid', async () => {
+  test('a late order meets the void: it is refused permanently and nothing is paid', async () => {
     const { partner, inHaste, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 700, times: 1 });
     const { id } = (await inHaste.pay({ qr_url: qr.link })).json;
@@ -249,7 +249,7 @@ describe('the gateway leaves the outcome unknown:', () => {
     expect((await partner.pay({ qr_url: qr.link })).json.status).toBe('succeeded');
   });
 
-  test('an order that is on its way when recovery voids it: its request hears that nothing was paid', async () => {
+  test('an order that is on its way when recovery voids it: its request is answered that nothing was paid', async () => {
     const { partner, balance } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 500, times: 1 });
     const paying = partner.pay({ qr_url: qr.link });

@@ -16,7 +16,7 @@ const send = (fields: string) =>
     raw: `{"qr_url":"${newLink(10_000)}"${fields}}`,
     headers: { 'idempotency-key': `metadata ${++count}` },
   });
-/** The metadata as they stand in an answer, before any parser has touched them. */
+/** The metadata as they stand in an answer, before any parsing. */
 const textOf = (payment: string) => stringifyJson((parseJson(payment) as JsonObject).get('metadata')!);
 
 async function expectMalformed(fields: string, loc: (string | number)[]) {

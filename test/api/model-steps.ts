@@ -18,7 +18,7 @@ import type { World } from './model-world.ts';
 
 export type Step = (world: World) => Promise<void>;
 
-/** What closes the door is undone more often than done, or nothing would ever be paid. */
+/** States that refuse payments end more often than they begin, or nothing would ever be paid. */
 const rarely = fc.constantFrom(true, false, false);
 const who = fc.nat(1);
 const mode = fc.constantFrom<Mode>('live', 'test');
@@ -190,10 +190,10 @@ const credit = call<Caller & { reference: string; microUsdt: number }>(
 const suspend = call<{ who: number; suspended: boolean }>(
   'suspend',
   { who, suspended: rarely },
-  async ({ who, suspended }, { model, customers, settled, audit }) => {
+  async ({ who, suspended }, { model, customers, untilApplied, audit }) => {
     await setSuspended(audit, customers[who]!.partnerId, suspended);
     model.partners[who]!.suspended = suspended;
-    await settled(who);
+    await untilApplied(who);
   },
 );
 
@@ -205,7 +205,7 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
     dailyKopecks: fc.constantFrom(null, null, 30_000),
     concurrent: fc.constantFrom(1, 1, 2, 100),
   },
-  async ({ who, ...limits }, { model, customers, settled, audit }) => {
+  async ({ who, ...limits }, { model, customers, untilApplied, audit }) => {
     const { maxKopecks, dailyKopecks, concurrent } = limits;
     await setLimits(audit, customers[who]!.partnerId, {
       concurrent,
@@ -213,7 +213,7 @@ const limit = call<{ who: number } & ModelPartner['limits']>(
       dailyKopecks: dailyKopecks === null ? null : BigInt(dailyKopecks),
     });
     model.partners[who]!.limits = limits;
-    await settled(who);
+    await untilApplied(who);
   },
 );
 

@@ -8,14 +8,14 @@ import { type Account, type Behaviour, type Code, liveRecipient, type Mode, Mode
 const faultOf: Partial<Record<Behaviour, object>> = {
   declines: { kind: 'decline', reason: 'LIMIT_EXCEEDED' },
   later: { kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' },
-  'never heard': { kind: 'drop_before' },
+  'never received': { kind: 'drop_before' },
   'answer lost': { kind: 'answer_lost' },
   busy: { kind: 'busy' },
 };
 
 async function makeCodes(simulator: Simulator): Promise<Record<Mode, Code[]>> {
   const live = (
-    ['pays', 'pays once', 'declines', 'later', 'never heard', 'answer lost', 'busy'] as const
+    ['pays', 'pays once', 'declines', 'later', 'never received', 'answer lost', 'busy'] as const
   ).map(async (behaviour): Promise<Code> => {
     const reusable = behaviour === 'pays' || behaviour === 'answer lost';
     const qr = await makeQr(simulator, { reusable, recipient: liveRecipient });
@@ -52,7 +52,7 @@ export async function startModelService() {
 }
 type Service = Awaited<ReturnType<typeof startModelService>>;
 
-/** The real thing beside the model, for one sequence of calls. */
+/** The real service beside the model, for one sequence of calls. */
 export async function startSequence(service: Service) {
   const { pool, clock, simulator, address, deps } = service;
   await setRate(pool, clock);
@@ -69,8 +69,8 @@ export async function startSequence(service: Service) {
     live: partnerAt(address, liveKey),
     test: partnerAt(address, testKey),
   }));
-  /** What the database announces reaches the door in its own time. */
-  const settled = (who: number) =>
+  /** Waits until the authenticator applies the change that the database announced. */
+  const untilApplied = (who: number) =>
     vi.waitFor(
       async () => {
         const { testKey, liveKey } = customers[who]!;
@@ -89,7 +89,7 @@ export async function startSequence(service: Service) {
       },
       { timeout: 3_000, interval: 5 },
     );
-  return { ...service, model, codes, customers, api, settled };
+  return { ...service, model, codes, customers, api, untilApplied };
 }
 
 export type World = Awaited<ReturnType<typeof startSequence>>;

@@ -8,7 +8,7 @@ import { startModelService, startSequence } from './model-world.ts';
 
 /**
  * The API against a model of it: random calls of two partners in both modes, and of the operator, one after the
- * other. The model is what the contract says, in plain arithmetic; it predicts every status, code and balance.
+ * other. The model predicts every status, error code and balance.
  */
 const runs = 15;
 const service = await startModelService();
@@ -24,7 +24,7 @@ async function compare(steps: Step[]): Promise<void> {
     await setMaintenance(audit, false);
     for (const recipient of Object.values(recipientOf)) await unblockRecipient(audit, recipient);
     await simulator.call('DELETE', '/sim/faults');
-    // What is still open is not the business of the next sequence.
+    // Open payments must not affect the next sequence.
     await pool.query(`UPDATE open_payments SET next_at = 'infinity'`);
   }
 }
@@ -41,7 +41,7 @@ test('the API does what a small model of it predicts', async () => {
     async steps => {
       if (isShrinking && performance.now() > deadlineMs) return;
       await compare(steps).catch(error => {
-        // A failure is made as small as there is time for.
+        // fast-check shrinks a failure for as long as there is time.
         isShrinking = true;
         throw error;
       });

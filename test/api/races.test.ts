@@ -29,7 +29,7 @@ await vi.waitFor(
 
 /** The same key at both processes. */
 const atBoth = (key: string) => services.map(({ address }) => partnerAt(address, key));
-/** So many at the same time, in turn at one process and at the other. */
+/** Concurrent requests, alternating between both processes. */
 function together(
   key: string,
   count: number,
@@ -47,7 +47,7 @@ const allOrders = async () => {
   return body.orders as { payment_id: string; qrc_id: string; state: string }[];
 };
 
-/** Whatever a test did: the books are right, and what the bank paid is what the partners are told was paid. */
+/** After every test: the ledger is valid, and the bank has paid exactly the payments that partners see as paid. */
 afterEach(async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);
   const { rows } = await pool.query<{ id: string }>(
@@ -108,7 +108,7 @@ describe('two processes:', () => {
     expect((await allOrders()).filter(({ qrc_id }) => qrc_id === qr.qrc_id)).toHaveLength(1);
   });
 
-  test('50 requests with the same key that the bank refuses are refused or, once it is free again, one payment', async () => {
+  test('50 requests with the same key that the bank refuses are refused or, once the key is free again, one payment', async () => {
     const { liveKey } = await createCustomer(pool);
     const qr = await makeQr(simulator);
     await qr.fault({ on: 'pay', kind: 'busy', times: 3 });
@@ -143,7 +143,7 @@ describe('two processes:', () => {
           atBoth(customers[index % 2]!.liveKey)[((index + round) >> 1) & 1]!.pay({ qr_url: qr.link }),
         ),
       );
-      // Whoever comes so late that the payment has ended already hears that instead.
+      // A request that arrives after the end of the payment gets its outcome instead.
       const {
         '409 duplicate_qr_in_flight': early = 0,
         '200 qr_already_paid': late = 0,
@@ -155,7 +155,7 @@ describe('two processes:', () => {
     }
   });
 
-  test('many partners pay many codes at once, each code once, and nobody waits in a ring', async () => {
+  test('many partners pay many codes at once, each code once, without a deadlock', async () => {
     const customers = await Promise.all(Array.from({ length: 6 }, () => createCustomer(pool)));
     const links = await Promise.all(Array.from({ length: 12 }, () => linkOf()));
     const answers = await Promise.all(
@@ -182,7 +182,7 @@ describe('two processes:', () => {
     expect(countCodes(answers)).toEqual({ '200 succeeded': 2, '503 gateway_busy': 8 });
   });
 
-  test('the turnover of a day holds across them', async () => {
+  test('the daily turnover limit holds across them', async () => {
     const { partnerId, liveKey } = await createCustomer(pool);
     await setLimits(auditContextOf(pool), partnerId, { dailyKopecks: 45_000n });
     const links = await Promise.all(Array.from({ length: 20 }, () => linkOf()));
@@ -206,7 +206,7 @@ describe('token buckets hold across two processes:', () => {
       expect([headers.get('retry-after'), json.error.code]).toEqual(['1', 'rate_limited']);
   });
 
-  test('everything else: 20 at once, then 20 a second, and payments are counted apart', async () => {
+  test('everything else: 20 at once, then 20 a second, and payments are counted separately', async () => {
     const partnerId = await createFundedPartner(pool, 0n);
     const key = await issueKey(pool, partnerId, 'test');
     const startMs = performance.now();
@@ -262,7 +262,7 @@ describe('what an operator does reaches both processes:', () => {
   });
 });
 
-test('a process that is killed while it pays leaves nothing undone that the other could not finish', async () => {
+test('payments of a process that is killed while it pays are finished by the other', async () => {
   const third = await startService(env);
   const { liveKey } = await createCustomer(pool);
   const qr = await makeQr(simulator);
@@ -274,7 +274,7 @@ test('a process that is killed while it pays leaves nothing undone that the othe
     .toBe(1);
   await third.stop('SIGKILL');
   await broken;
-  // Whose turn it is to look is a matter of time only.
+  // Which process polls first depends on timing only.
   await pool.query('UPDATE open_payments SET next_at = now() WHERE qrc_id = $1', [qr.qrc_id]);
   const joined = await atBoth(liveKey)[0]!.pay({ qr_url: qr.link }, key);
   const { state } = (await allOrders()).find(({ qrc_id }) => qrc_id === qr.qrc_id) ?? { state: undefined };

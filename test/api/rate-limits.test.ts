@@ -18,7 +18,7 @@ async function changeLimits(id: Id<'prt'>, key: string, changes: Partial<Limits>
 type Partner = ReturnType<typeof partnerAt>;
 const ping = async (partner: Partner) => (await partner.get('/v1/ping')).status;
 
-/** How many of so many calls in a row went through; those that did not came last. */
+/** How many of the calls in a row passed; the refused ones must be the last. */
 async function allowed(times: number, call: () => Promise<number>) {
   const statuses = await repeat(times, call);
   const first = statuses.indexOf(429);
@@ -27,7 +27,7 @@ async function allowed(times: number, call: () => Promise<number>) {
 }
 
 describe('the bucket for creation', () => {
-  test('holds 10, and then says when to come back', async () => {
+  test('holds 10, and then answers with Retry-After', async () => {
     const { partner } = await newcomer();
     expect(await allowed(10, () => create(partner))).toBe(10);
     const refused = await partner.pay({ qr_url: newLink(10_000) });
@@ -38,7 +38,7 @@ describe('the bucket for creation', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
   });
 
-  test('lets whoever waits as long as it says go on', async () => {
+  test('passes a caller that waits for Retry-After', async () => {
     const { partner } = await newcomer();
     await repeat(10, () => create(partner));
     const refused = await partner.post('/v1/payments', { body: {} });
@@ -65,7 +65,7 @@ describe('the bucket for creation', () => {
     expect(statuses.filter(status => status === 429)).toHaveLength(4);
   });
 
-  test('is not touched by other requests', async () => {
+  test('is not used by other requests', async () => {
     const { partner } = await newcomer();
     await repeat(20, () => ping(partner));
     expect(await ping(partner)).toBe(429);
@@ -87,7 +87,7 @@ describe('the bucket for everything else', () => {
     expect(await allowed(22, () => ping(partner))).toBe(20);
   });
 
-  test('says in whole seconds when to come back', async () => {
+  test('answers with Retry-After in whole seconds', async () => {
     const { partner } = await newcomer();
     await repeat(20, () => ping(partner));
     expect((await partner.get('/v1/ping')).headers.get('retry-after')).toBe('1');
@@ -99,7 +99,7 @@ describe('the bucket for everything else', () => {
     expect(statuses.filter(status => status === 200)).toHaveLength(20);
   });
 
-  test('is one for all of them', async () => {
+  test('is one for all these endpoints', async () => {
     const { partner } = await newcomer();
     const calls = [
       () => partner.get('/v1/ping'),
@@ -124,14 +124,14 @@ describe('a bucket', () => {
     expect(await create(second)).toBe(429);
   });
 
-  test('of live mode is another than that of test mode', async () => {
+  test('of live mode is separate from that of test mode', async () => {
     const { partnerId: id, partner } = await newcomer();
     const live = partnerAt(address, await issueKey(pool, id, 'live'));
     await repeat(10, () => create(partner));
     expect(await allowed(11, () => create(live))).toBe(10);
   });
 
-  test('of one partner is another than that of the next', async () => {
+  test('of one partner is separate from that of another', async () => {
     const [first, second] = [await newcomer(), await newcomer()];
     await repeat(11, () => create(first.partner));
     expect(await create(second.partner)).not.toBe(429);
@@ -145,19 +145,19 @@ describe('a bucket', () => {
     expect(await create(partner)).toBe(429);
     const statuses = await repeat(40, () => ping(Math.random() < 0.5 ? partner : elsewhere));
     const passed = statuses.filter(status => status === 200).length;
-    // Each service may sit on a token that it fetched ahead, never on one that is not there.
+    // Each service may keep a token that it fetched ahead, but never one that does not exist.
     expect(passed).toBeGreaterThanOrEqual(19);
     expect(passed).toBeLessThanOrEqual(20);
   });
 
-  test('gives nothing to those who may not call', async () => {
+  test('gives no token to callers without access', async () => {
     const { partnerId: id, partner } = await newcomer();
     const foreign = partnerAt(address, await issueKey(pool, id, 'test', ['192.0.2.1']));
     expect(await repeat(12, () => create(foreign))).toEqual(Array(12).fill(403));
     expect(await allowed(11, () => create(partner))).toBe(10);
   });
 
-  test('grows and shrinks with the limits of the partner', async () => {
+  test('follows changes of the limits of the partner', async () => {
     const { partnerId: id, key, partner } = await newcomer();
     await repeat(10, () => create(partner));
     await changeLimits(id, key, { createRps: 5, createBurst: 15, otherRps: 7 });

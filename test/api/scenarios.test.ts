@@ -13,9 +13,9 @@ import {
 import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -41,9 +41,9 @@ async function newPartner() {
   const { partnerId, testKey, liveKey } = await createCustomer(pool);
   const receiver = await startReceiver();
   await setWebhook(auditContextOf(pool, clock), vault, partnerId, receiver.url);
-  const heard = () => receiver.received.map(({ json }) => json.data.id);
-  const untilHeard = (ids: string[]) =>
-    vi.waitFor(() => expect(heard()).toEqual(ids), { timeout: 5_000, interval: 5 });
+  const deliveredIds = () => receiver.received.map(({ json }) => json.data.id);
+  const untilApplied = (ids: string[]) =>
+    vi.waitFor(() => expect(deliveredIds()).toEqual(ids), { timeout: 5_000, interval: 5 });
   const payments = async () => (await partnerAt(address, testKey).get('/v1/payments')).json.data;
   return {
     ...partnerAt(address, testKey),
@@ -51,8 +51,8 @@ async function newPartner() {
     testKey,
     liveKey,
     receiver,
-    heard,
-    untilHeard,
+    deliveredIds,
+    untilApplied,
     payments,
   };
 }
@@ -60,24 +60,27 @@ const untouched = { availableMicroUsdt: 10_000_000_000n, heldMicroUsdt: 0n, sett
 const quietly = () => new Promise(resolve => setTimeout(resolve, 600));
 
 describe('answer_lost', () => {
-  test.each([10_000, 10_001, 10_002])('the payment over %i stands, and the repeat tells', async kopecks => {
-    const partner = await newPartner();
-    const [body, key] = [asking('answer_lost', kopecks), randomUUID()];
-    await expect(partner.pay(body, key)).rejects.toThrow('fetch failed');
-    const [payment] = await partner.payments();
-    expect(payment).toMatchObject({ metadata: body.metadata });
-    const repeat = await partner.pay(body, key);
-    expect(repeat.json).toEqual(payment);
-    expect(repeat.headers.get('idempotent-replayed')).toBe('true');
-    expect(await partner.payments()).toHaveLength(1);
-  });
+  test.each([10_000, 10_001, 10_002])(
+    'the payment over %i exists, and a repeat returns it',
+    async kopecks => {
+      const partner = await newPartner();
+      const [body, key] = [asking('answer_lost', kopecks), randomUUID()];
+      await expect(partner.pay(body, key)).rejects.toThrow('fetch failed');
+      const [payment] = await partner.payments();
+      expect(payment).toMatchObject({ metadata: body.metadata });
+      const repeat = await partner.pay(body, key);
+      expect(repeat.json).toEqual(payment);
+      expect(repeat.headers.get('idempotent-replayed')).toBe('true');
+      expect(await partner.payments()).toHaveLength(1);
+    },
+  );
 
-  test('of a request that is refused nothing is lost', async () => {
+  test('the answer to a refused request is not lost', async () => {
     const partner = await newPartner();
     expect((await partner.pay(asking('answer_lost', 10_003))).json.error.code).toBe('qr_changed');
   });
 
-  test('is lost once, also for those who send it many times at once', async () => {
+  test('is lost once, also for concurrent repeats', async () => {
     const partner = await newPartner();
     const [body, key] = [asking('answer_lost'), randomUUID()];
     const answers = await Promise.allSettled(Array.from({ length: 5 }, () => partner.pay(body, key)));
@@ -87,7 +90,7 @@ describe('answer_lost', () => {
 });
 
 describe('unavailable_twice', () => {
-  test('two refusals that debit nothing, then the payment, by key and over a restart', async () => {
+  test('two refusals that debit nothing, then the payment, by key and also after a restart', async () => {
     const partner = await newPartner();
     const [body, key] = [asking('unavailable_twice'), randomUUID()];
     const refuse = async (at: typeof partner, idempotencyKey: string) => {
@@ -109,14 +112,14 @@ describe('unavailable_twice', () => {
     expect((await partner.pay(body, key)).json).toEqual(accepted.json);
   });
 
-  test('what would be refused anyway is refused for its own reason', async () => {
+  test('a request that would be refused anyway is refused for its own reason', async () => {
     const partner = await newPartner();
     const wrong = { ...asking('unavailable_twice'), amount_rub: '7.00' };
     expect((await partner.pay(wrong)).json.error.code).toBe('amount_mismatch');
   });
 });
 
-test('rate_stale: refused as often as it is asked for, and the key stays free', async () => {
+test('rate_stale: every request is refused, and the key stays free', async () => {
   const partner = await newPartner();
   const [body, key] = [asking('rate_stale'), randomUUID()];
   for (let times = 0; times < 3; times++) {
@@ -145,16 +148,16 @@ describe('a review', () => {
     await recoverDuePayments(deps);
     expect(await look()).toEqual(json);
     clock.advance(1);
-    // By another process, which knows only what is on record.
+    // By another process, which has only the stored state.
     await recoverDuePayments((await startApi({ pool, clock })).deps);
     expect(await look()).toMatchObject({ status: end, metadata: body.metadata });
     const { heldMicroUsdt, settledMicroUsdt } = (await readBalances(pool, partner.partnerId)).test;
     expect([heldMicroUsdt, settledMicroUsdt > 0n]).toEqual([0n, end === 'succeeded']);
-    await partner.untilHeard([json.id]);
+    await partner.untilApplied([json.id]);
   });
 });
 
-test('a review that was asked for is no matter for operators', async () => {
+test('a simulated review does not appear for operators', async () => {
   const partner = await newPartner();
   await partner.pay(asking('review_fails'));
   expect((await listReview(pool, { limit: 10 })).payments).toEqual([]);
@@ -166,7 +169,7 @@ describe('webhook_twice', () => {
   test('the same event a second time after it was delivered, and no third', async () => {
     const partner = await newPartner();
     const { id } = (await partner.pay(asking('webhook_twice'))).json;
-    await partner.untilHeard([id, id]);
+    await partner.untilApplied([id, id]);
     await quietly();
     const [one, two, ...more] = partner.receiver.received;
     expect(more).toEqual([]);
@@ -184,7 +187,7 @@ describe('webhook_twice', () => {
     delivery = startDelivery(sending);
     partner.receiver.answer(withStatus(204));
     clock.advance(10_000);
-    await partner.untilHeard([id, id, id]);
+    await partner.untilApplied([id, id, id]);
     await vi.waitFor(async () => expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(0));
     const attempts = await listAttempts(pool, partner.partnerId, 9);
     expect(attempts.map(({ status }) => status)).toEqual([204, 204, 500]);
@@ -192,28 +195,28 @@ describe('webhook_twice', () => {
 });
 
 describe('webhooks_out_of_order', () => {
-  test('the event goes out after the one that comes after it', async () => {
+  test('the event is sent after the next one', async () => {
     const partner = await newPartner();
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await quietly();
-    expect(partner.heard()).toEqual([]);
+    expect(partner.deliveredIds()).toEqual([]);
     const next = (await partner.pay(asking(undefined))).json.id;
-    await partner.untilHeard([next, held]);
+    await partner.untilApplied([next, held]);
     const feed = (await partner.get('/v1/events')).json.data;
     expect(feed.map(({ data }: { data: { id: string } }) => data.id)).toEqual([held, next]);
   });
 
-  test('two who ask for it change places', async () => {
+  test('two payments with this scenario swap their events', async () => {
     const partner = await newPartner();
     const first = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await vi.waitFor(async () =>
       expect((await pool.query('SELECT FROM deliveries WHERE held_at IS NOT NULL')).rowCount).toBe(1),
     );
     const second = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
-    await partner.untilHeard([second, first]);
+    await partner.untilApplied([second, first]);
   });
 
-  test('without another it goes out after 30 seconds, over a restart', async () => {
+  test('without another event it is sent after 30 seconds, also after a restart', async () => {
     const partner = await newPartner();
     const held = (await partner.pay(asking('webhooks_out_of_order'))).json.id;
     await vi.waitFor(async () =>
@@ -223,24 +226,24 @@ describe('webhooks_out_of_order', () => {
     delivery = startDelivery(sending);
     clock.advance(29_999);
     await quietly();
-    expect(partner.heard()).toEqual([]);
+    expect(partner.deliveredIds()).toEqual([]);
     clock.advance(1);
-    await partner.untilHeard([held]);
+    await partner.untilApplied([held]);
   });
 });
 
 test.each(['nothing of ours', 'toString', '', 7, null, ['answer_lost'], { answer_lost: true }])(
-  'metadata that mean something else are left alone: %j',
+  'other metadata have no effect: %j',
   async value => {
     const partner = await newPartner();
     const body = asking(value);
     const { json } = await partner.pay(body);
     expect(json).toMatchObject({ status: 'succeeded', metadata: body.metadata });
-    await partner.untilHeard([json.id]);
+    await partner.untilApplied([json.id]);
   },
 );
 
-test('no scenario for live payments: they are paid, answered and told as ever', async () => {
+test('no scenario for live payments: they are paid, answered and delivered as usual', async () => {
   const partner = await newPartner();
   const live = partnerAt(address, partner.liveKey);
   const ids: string[] = [];
@@ -253,10 +256,10 @@ test('no scenario for live payments: they are paid, answered and told as ever', 
       is: 'succeeded',
     });
     ids.push(json.id);
-    await partner.untilHeard(ids);
+    await partner.untilApplied(ids);
   }
   await quietly();
-  expect(partner.heard()).toEqual(ids);
+  expect(partner.deliveredIds()).toEqual(ids);
   const counted = await pool.query('SELECT FROM test_refusals WHERE partner_id = $1', [
     uuidFromId(partner.partnerId),
   ]);

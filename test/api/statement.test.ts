@@ -7,12 +7,12 @@ import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
-// Long over by the clock of the database too, without which no day is closed.
+// Long past by the clock of the database too, which closes the days.
 const clock = manualClock('2026-11-10T23:59:00.000Z');
 const { address } = await startApi({ pool, clock });
 beforeEach(() => setRate(pool, clock));
 
-/** Its books begin by the clock of the test: entries never go back in time. */
+/** Its first entry has the time of the test's clock: entries never go back in time. */
 async function newCustomer() {
   const audit = auditContextOf(pool, clock);
   const { partnerId } = await createPartner(audit, 'Shop of the past');
@@ -30,7 +30,7 @@ const fileOf = (key: string, query: string, headers: Record<string, string> = {}
   fetch(`${address}/v1/statement?${query}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
 
 describe('the statement of a day', () => {
-  test('has what happened, is open today, and is the same for ever once the day is over', async () => {
+  test('has all entries, is open today, and never changes once the day is over', async () => {
     const { testKey } = await newCustomer();
     const partner = partnerAt(address, testKey);
     const day = today();
@@ -54,7 +54,7 @@ describe('the statement of a day', () => {
     expect(next.json.opening).toEqual(closed.json.closing);
   });
 
-  test('comes in both forms with the digest of the one, in the header too', async () => {
+  test('comes in both formats with the digest of the first, in the header too', async () => {
     const { testKey } = await newCustomer();
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
@@ -100,7 +100,7 @@ describe('the statement of a day', () => {
   });
 
   test.each(['', 'day=', 'day=2026-02-30', 'day=15.11.2026', 'day=2026-11-15&format=xml', 'day=a&day=b'])(
-    'is not asked for with %j',
+    'refuses %j',
     async query => {
       const { testKey } = await newCustomer();
       expect((await partnerAt(address, testKey).get(`/v1/statement?${query}`)).status).toBe(422);

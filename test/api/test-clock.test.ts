@@ -13,8 +13,8 @@ import {
 import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -59,7 +59,7 @@ describe('the test clock', () => {
     expect((await other.get('/v1/test/clock')).json.advanced_sec).toBe(0);
   });
 
-  test('brings the outcome of ,02 after its 30 seconds and no sooner, and leaves its times alone', async () => {
+  test('brings the outcome of ,02 after its 30 seconds and no sooner, and leaves its timestamps unchanged', async () => {
     const [partner, other] = [await newPartner(), await newPartner()];
     const { json } = await partner.pay({ qr_url: newLink(10_002) });
     const theirs = (await other.pay({ qr_url: newLink(10_002) })).json;
@@ -73,7 +73,7 @@ describe('the test clock', () => {
     expect(await other.statusOf(theirs.id)).toBe('processing');
   });
 
-  test('moves together count together', async () => {
+  test('adds up concurrent moves', async () => {
     const partner = await newPartner();
     const { id } = (await partner.pay({ qr_url: newLink(10_002) })).json;
     const before = await waitOf(id);
@@ -90,12 +90,12 @@ describe('the test clock', () => {
     await partner.advance(119);
     await quietly();
     expect(await partner.statusOf(id)).toBe('processing');
-    // What is longer than the wait, such as two hours, is over with it.
+    // Longer waits, such as two hours, end with it too.
     await partner.advance(7_200);
     await partner.until(id, end);
   });
 
-  test('shortens the pause before the next attempt, and lets go of what is held back', async () => {
+  test('shortens the pause before the next attempt, and releases held-back events', async () => {
     const partner = await newPartner();
     const receiver = await startReceiver();
     await setWebhook(auditContextOf(pool, clock), vault, partner.partnerId, receiver.url);

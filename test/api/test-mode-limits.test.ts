@@ -30,7 +30,7 @@ describe('the daily limit', () => {
     expect(codeOf(await partner.pay({ qr_url: newLink(1_000) }))).toBe('403 daily_limit_exceeded');
   });
 
-  test('begins anew with the day in UTC', async () => {
+  test('starts again with the day in UTC', async () => {
     const partner = await newPartner({ dailyKopecks: 10_000n });
     const dayMs = 86_400_000;
     clock.advance(dayMs - (clock.nowMs() % dayMs) - 1);
@@ -42,7 +42,7 @@ describe('the daily limit', () => {
     expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('403 daily_limit_exceeded');
   });
 
-  test('of zero lets nothing through, and none lets everything', async () => {
+  test('of zero refuses every payment, and without one all are accepted', async () => {
     const closed = await newPartner({ dailyKopecks: 0n });
     expect(codeOf(await closed.pay({ qr_url: newLink(1_000) }))).toBe('403 daily_limit_exceeded');
     await expectNothingHappened(closed);
@@ -80,7 +80,7 @@ describe('concurrent payments', () => {
     for (let count = 0; count < 3; count++)
       outcomes.push(codeOf(await partner.pay({ qr_url: newLink(10_002) })));
     expect(outcomes).toEqual(['200 processing', '200 processing', '503 gateway_busy']);
-    // Live mode asks the gateway, of which there is none here; what matters is that it got that far.
+    // Live mode calls the gateway, which does not exist here; it is enough that it got that far.
     const live = partnerAt(address, await issueKey(pool, partnerId, 'live'));
     expect(codeOf(await live.pay({ qr_url: newLink(10_002) }))).toBe('503 gateway_unavailable');
   });
@@ -112,12 +112,12 @@ describe('a QR code under way', () => {
     }
   });
 
-  test('may be paid by another partner, and with a test key of this one it is not in the way of live', async () => {
+  test('may be paid by another partner, and in test mode it does not block live mode', async () => {
     const [first, second] = [await newPartner(), await newPartner()];
     const link = newLink(10_002);
     expect(codeOf(await first.pay({ qr_url: link }))).toBe('200 processing');
     expect(codeOf(await second.pay({ qr_url: link }))).toBe('200 processing');
-    // Live mode asks the gateway, of which there is none here; what matters is that it got that far.
+    // Live mode calls the gateway, which does not exist here; it is enough that it got that far.
     const live = partnerAt(address, first.liveKey);
     expect(codeOf(await live.pay({ qr_url: link }))).toBe('503 gateway_unavailable');
   });
@@ -133,7 +133,7 @@ describe('a QR code under way', () => {
 });
 
 describe('payments decided in one statement', () => {
-  test('do not stand in the way of each other when they are refused', async () => {
+  test('do not block each other when they are refused', async () => {
     const partner = await newPartner({ maxKopecks: 1_000_000_000n });
     const gathering = await startApi({ pool, clock });
     const { open } = gathering.deps.writer;
@@ -144,7 +144,7 @@ describe('payments decided in one statement', () => {
     };
     const gatherer = partnerAt(gathering.address, partner.testKey);
     const link = newLink();
-    // While the first is under way, the other two gather.
+    // While the first is under way, the other two join one batch.
     await gatherer.pay({ qr_url: newLink(10_000) });
     await gatherer.pay({ qr_url: link, amount_rub: 1_000_000 });
     await gatherer.pay({ qr_url: link, amount_rub: 100 });

@@ -59,14 +59,14 @@ describe('a link', () => {
     good.replace('30510', '1'.repeat(30)),
     good.replace('type=02', 'type=99'),
     '🙂',
-  ])('is none: %s', async qr_url => {
+  ])('is invalid: %s', async qr_url => {
     const partner = await newPartner();
     expect(codeOf(await partner.pay({ qr_url }))).toBe('400 invalid_qr');
     expect(codeOf(await partner.post('/v1/qr/resolve', { body: { qr_url } }))).toBe('400 invalid_qr');
     await expectNothingHappened(partner);
   });
 
-  test('is none when it is longer than any link', async () => {
+  test('is invalid when it is longer than any link', async () => {
     const partner = await newPartner();
     const qr_url = `${good}&pad=${'x'.repeat(3_000)}`;
     expect(codeOf(await partner.pay({ qr_url }))).toBe('400 invalid_qr');

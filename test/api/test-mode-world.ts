@@ -5,7 +5,7 @@ import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../he
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
-/** The API by a clock that is turned by hand; at the end of the test file the ledger is verified. */
+/** The API with a manual clock; at the end of the test file the ledger is verified. */
 export async function startTestModeWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();

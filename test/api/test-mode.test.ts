@@ -37,7 +37,7 @@ describe('the kopecks of the amount', () => {
     expect(settledMicroUsdt).toBe(BigInt(json.amount_usdt.replace('.', '')));
   });
 
-  test(',01: refusal in a payment of its own, and the money is back', async () => {
+  test(',01: a failed payment, and the money is returned', async () => {
     const partner = await newPartner();
     const failed = await partner.pay({ qr_url: newLink(10_001) });
     expect(failed.status).toBe(200);
@@ -80,7 +80,7 @@ describe('the kopecks of the amount', () => {
     });
   });
 
-  test(',02: survives the end of the process that took it', async () => {
+  test(',02: survives the end of its process', async () => {
     const partner = await newPartner();
     const { json } = await partner.pay({ qr_url: newLink(10_002) });
     const next = await startApi({ pool, clock });
@@ -91,7 +91,7 @@ describe('the kopecks of the amount', () => {
     expect((await later.get(`/v1/payments/${json.id}`)).json.status).toBe('succeeded');
   });
 
-  test(',02: is ended once, however many processes look', async () => {
+  test(',02: is ended once, however many processes poll', async () => {
     const partner = await newPartner();
     const { json } = await partner.pay({ qr_url: newLink(10_002) });
     const next = await startApi({ pool, clock });
@@ -117,7 +117,7 @@ describe('the kopecks of the amount', () => {
 });
 
 describe('the amount', () => {
-  test('is that of the link', async () => {
+  test('is the amount of the link', async () => {
     const partner = await newPartner();
     expect((await partner.pay({ qr_url: newLink(12_345) })).json.amount_rub).toBe('123.45');
   });
@@ -138,7 +138,7 @@ describe('the amount', () => {
     await expectNothingHappened(partner);
   });
 
-  test('that is sent has to be that of the link, to the kopeck', async () => {
+  test('that is sent must equal the amount of the link, to the kopeck', async () => {
     const partner = await newPartner();
     for (const amount_rub of ['123.44', '123.46', 123, '1234.5', 12345])
       expect(codeOf(await partner.pay({ qr_url: newLink(12_345), amount_rub }))).toBe('400 amount_mismatch');
@@ -185,7 +185,7 @@ describe('the amount', () => {
 });
 
 describe('the rate', () => {
-  test('is the one of the moment of creation, for ever', async () => {
+  test('is fixed at creation', async () => {
     const partner = await newPartner();
     const paid = await partner.pay({ qr_url: newLink(10_000) }, 'rate');
     await setRate(pool, clock, '93.0000');
@@ -195,7 +195,7 @@ describe('the rate', () => {
     expect((await partner.get(`/v1/payments/${paid.json.id}`)).text).toBe(paid.text);
   });
 
-  test('still serves when it is exactly 300 seconds old, and no longer', async () => {
+  test('is valid until it is exactly 300 seconds old', async () => {
     const partner = await newPartner();
     clock.advance(300_000);
     expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
@@ -223,7 +223,7 @@ describe('the rate', () => {
 });
 
 describe('the balance', () => {
-  test('that does not suffice is told together with what is needed', async () => {
+  test('that is too low is in the error, with the required amount', async () => {
     const partner = await newPartner({ maxKopecks: 1_000_000_000n });
     const refused = await partner.pay({ qr_url: newLink(100_000_000) });
     expect(refused.status).toBe(402);

@@ -4,7 +4,7 @@ import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 
 const { pool } = await createDatabase();

@@ -4,7 +4,7 @@ import { approveLive } from '../../src/partners/index.ts';
 import { findWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startReceiver, withStatus } from '../helpers/receiver.ts';
+import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { place, qrPicture, render } from './pictures.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 

@@ -13,7 +13,7 @@ import {
 import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
 import type { PrivateUser } from '../telegram/people.ts';
 import { ownerOf, startBotWorld } from './world.ts';
 

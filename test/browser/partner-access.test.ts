@@ -4,7 +4,7 @@ import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { createCustomer } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
+import { type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { answer, cardOf, press, rowOf } from './acts.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { readSecrets, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
 import { auditContextOf, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { startReceiver } from '../helpers/receiver.ts';
 import { startSimulator } from '../helpers/simulator.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
 import { openShop, workOn } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 

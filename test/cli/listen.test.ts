@@ -7,7 +7,7 @@ import { newLink, partnerAt } from '../helpers/api.ts';
 import { kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { type Received, startReceiver, withStatus } from '../helpers/receiver.ts';
+import { type Received, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { url: databaseUrl } = await createDatabase();
 const env = { DATABASE_URL: databaseUrl, DATA_DIR: newFolder() };

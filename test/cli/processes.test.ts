@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { isRunning } from '../helpers/embedded-postgres.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { isRunning } from '../helpers/server.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
-import { isRunning, serverPid } from '../helpers/server.ts';
 
 const { url } = await createDatabase();
 const secretKey = { SECRET_KEY: 'a secret key for the tests, long enough' };

@@ -3,7 +3,7 @@ import { Kopeck } from '../../sdk/src/index.ts';
 import { createCustomer, setRate, startApi } from '../helpers/api.ts';
 import { kopeckProcess } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const { address } = await startApi({ pool });

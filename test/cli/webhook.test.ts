@@ -3,8 +3,8 @@ import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helper
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
-import { startReceiver, withStatus } from '../helpers/receiver.ts';
 import { verifySignature } from '../helpers/signature.ts';
+import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, url } = await createDatabase();
 const { address } = await startApi({ pool });

@@ -6,7 +6,7 @@ import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { createCustomer } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });

@@ -1,6 +1,6 @@
 import type { Mode } from '../../src/ledger/index.ts';
 
-/** What a payment meets: faults of the bank side for its code, or in test mode the kopecks that choose its outcome. */
+/** How a payment goes: faults of the bank side for its code, or in test mode the kopecks that choose its outcome. */
 interface Behaviour {
   mode: Mode;
   /** Added to a whole number of rubles. */
@@ -15,7 +15,7 @@ const live = (...faults: object[]): Behaviour => ({
 });
 const test = (kopecks: number): Behaviour => ({ mode: 'test', kopecks, faults: [] });
 
-/** Longer than it takes until somebody looks after a payment whose process was killed. */
+/** Longer than it takes until another process takes over a payment whose process was killed. */
 export const veryLateMs = 12_000;
 
 export const behaviours = {
@@ -28,9 +28,9 @@ export const behaviours = {
   slow: live({ kind: 'delay', ms: 1_500 }),
   'status 502': live({ kind: 'http_error', status: 502 }),
   'broken JSON': live({ kind: 'broken_json' }),
-  /** Carried out long after it was sent. The second fault is used up when that is done, whatever came of it. */
+  /** Carried out long after it was sent. The second fault is used up when that is done, whatever the outcome. */
   'very late': live({ kind: 'delay', ms: veryLateMs }, { kind: 'answer_lost', times: 1 }),
-  /** Found out about only at the second look. */
+  /** Its outcome is known only after the second poll. */
   'poll fails once': live({ kind: 'answer_lost' }, { on: 'poll', kind: 'http_error', status: 502, times: 1 }),
   'test ,00': test(0),
   'test ,01': test(1),

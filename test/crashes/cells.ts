@@ -1,31 +1,31 @@
 import { type BehaviourName, behaviours } from './behaviours.ts';
 
-/** One place to die, and the behaviours of the bank side that lead there; with the others it is over by then. */
+/** One crash point, and the behaviours of the bank side that reach it; with the others the payment is over by then. */
 export interface Cell {
   point: string;
-  /** Where the process dies that looks after what the first one left behind. */
+  /** The crash point of the process that recovers from the first crash. */
   second?: string;
   reachedBy: BehaviourName[];
 }
 
 const rare: BehaviourName[] = ['very late', 'poll fails once'];
-export const everybody = (Object.keys(behaviours) as BehaviourName[]).filter(name => !rare.includes(name));
-const live = everybody.filter(name => behaviours[name].mode === 'live');
-/** Those that the bank side gives no final answer about at first. */
+export const common = (Object.keys(behaviours) as BehaviourName[]).filter(name => !rare.includes(name));
+const live = common.filter(name => behaviours[name].mode === 'live');
+/** The bank side gives no final answer at first. */
 const unclear = live.filter(name => !['success', 'decline', 'slow'].includes(name));
-/** Those that the bank side never has an order for. */
+/** The bank side never has an order. */
 const neverPlaced: BehaviourName[] = ['never received', 'status 502'];
 
 /**
- * Those of one list die in one process, each payment at its own point. A claim is held for all who are due, so it has a
- * process to itself.
+ * The cells of one list share a process, each payment at its own crash point. A claim is held for all due payments, so
+ * it has its own process.
  */
 export const killed: Cell[][] = [
   [
     { point: 'before resolve', reachedBy: live },
     { point: 'after resolve', reachedBy: live },
-    { point: 'before open', reachedBy: everybody },
-    { point: 'after open', reachedBy: everybody },
+    { point: 'before open', reachedBy: common },
+    { point: 'after open', reachedBy: common },
   ],
   [
     { point: 'before pay', reachedBy: live },
@@ -41,18 +41,18 @@ export const killed: Cell[][] = [
   [
     { point: 'before void', reachedBy: neverPlaced },
     { point: 'after void', reachedBy: neverPlaced },
-    { point: 'before finish', reachedBy: everybody },
-    { point: 'after finish', reachedBy: everybody },
+    { point: 'before finish', reachedBy: common },
+    { point: 'after finish', reachedBy: common },
   ],
   [
-    { point: 'before answer', reachedBy: everybody },
-    { point: 'after answer', reachedBy: everybody },
+    { point: 'before answer', reachedBy: common },
+    { point: 'after answer', reachedBy: common },
   ],
   [{ point: 'before claim', reachedBy: [...unclear, 'test ,02'] }],
   [{ point: 'after claim', reachedBy: [...unclear, 'test ,02'] }],
 ];
 
-/** Not more in one list than a recovering process looks at at once, which is 50. */
+/** At most 50 payments in one list: a recovering process polls that many at once. */
 export const killedTwice: Cell[][] = [
   [
     { point: 'after pay', second: 'before poll', reachedBy: live },
@@ -63,23 +63,23 @@ export const killedTwice: Cell[][] = [
   [
     { point: 'after open', second: 'before void', reachedBy: live },
     { point: 'after open', second: 'after void', reachedBy: live },
-    { point: 'before finish', second: 'before finish', reachedBy: everybody },
-    { point: 'before finish', second: 'after finish', reachedBy: everybody },
+    { point: 'before finish', second: 'before finish', reachedBy: common },
+    { point: 'before finish', second: 'after finish', reachedBy: common },
   ],
   [{ point: 'after pay', second: 'after releaseLeases', reachedBy: [] }],
   [{ point: 'before schedule next poll', second: 'after claim', reachedBy: unclear }],
 ];
 
-/** Where a process stops moving and is taken for dead; when another one has done its work, it goes on. */
+/** Where a process is frozen and presumed dead; it continues after another one has finished its payments. */
 export const frozen: Cell[][] = [
   [
-    { point: 'before open', reachedBy: everybody },
-    { point: 'after open', reachedBy: everybody },
+    { point: 'before open', reachedBy: common },
+    { point: 'after open', reachedBy: common },
     { point: 'before pay', reachedBy: live },
     { point: 'after pay', reachedBy: live },
     { point: 'before schedule next poll', reachedBy: unclear },
     { point: 'after poll', reachedBy: unclear },
     { point: 'before void', reachedBy: neverPlaced },
-    { point: 'before finish', reachedBy: everybody },
+    { point: 'before finish', reachedBy: common },
   ],
 ];

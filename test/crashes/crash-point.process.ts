@@ -1,10 +1,10 @@
 /**
  * Loaded into a service before its own code (`node --import`). The file CRASH_POINTS_FILE says which payment is held at
- * which point, such as "after pay": `[[name, point], …]`, a payment being named by its key, its id or its code. Whoever
- * gets there is named in a line on stdout; the process is to be killed then. The file is read at the start and on
- * SIGUSR2. When it names nobody any more, all go on, as in a process that had only been stopped.
+ * which point, such as "after pay": `[[name, point], …]`, where a payment is named by its key, its id or its code. A
+ * payment that reaches its point is printed to stdout; the test then kills the process. The file is read at the start
+ * and on SIGUSR2. When it is empty, all held payments continue, as in a process that was only stopped.
  *
- * "Before" is before anything left the process; "after" is when the answer is there and the code has not seen it.
+ * "Before" is before anything left the process; "after" is when the answer has arrived and the code has not seen it.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ process.on('SIGUSR2', () => {
   process.stdout.write(`crash points: ${pointOf.size}\n`);
 });
 
-export const isAnybodyToBeHeld = () => pointOf.size > 0;
+export const isArmed = () => pointOf.size > 0;
 const isHeld = (name: string, when: 'before' | 'during' | 'after', step: string) =>
   pointOf.get(name) === `${when} ${step}`;
 
@@ -37,9 +37,9 @@ function hold(names: string[]): Promise<void> {
   return released;
 }
 
-/** One held statement for many payments would hold up those who come later: see there. */
+/** While crash points are set, statements are not batched: see `unbatched.ts`. */
 const batcher = new URL('../../src/db/batch.ts', import.meta.url).href;
-const standIn = new URL('./alone.ts', import.meta.url).href;
+const standIn = new URL('./unbatched.ts', import.meta.url).href;
 registerHooks({
   resolve: (specifier, context, next) => {
     const found = next(specifier, context);
@@ -47,18 +47,21 @@ registerHooks({
   },
 });
 
+/** Stands for a step that is about no payment in particular. */
+const anyPayment = 'any payment';
+
 const idsOf = (uuids: string[]) => uuids.map(uuid => idFromUuid('pay', uuid));
 
-/** Statements about payments: the step they are, and whose they are. */
+/** Statements about payments: their step, and the payments they are about. */
 const statements: Record<string, { step: string; namesIn(values: unknown[]): string[] }> = {
   payments_open: { step: 'open', namesIn: values => values[4] as string[] },
   payments_finish: { step: 'finish', namesIn: values => idsOf(values[2] as string[]) },
   'schedule next poll': { step: 'schedule next poll', namesIn: values => idsOf([values[2] as string]) },
-  releaseLeases: { step: 'releaseLeases', namesIn: () => ['everybody'] },
+  releaseLeases: { step: 'releaseLeases', namesIn: () => [anyPayment] },
 };
 
-/** From here on a payment is known by its id. */
-function learnIds(values: unknown[]): void {
+/** From here on a payment is named by its id. */
+function mapKeysToIds(values: unknown[]): void {
   const keys = values[4] as string[];
   for (const [index, id] of idsOf(values[3] as string[]).entries()) {
     const point = pointOf.get(keys[index]!);
@@ -70,15 +73,14 @@ type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>;
 const pool = pg.Pool.prototype as unknown as { query: Run };
 const run = pool.query;
 
-/** A claim takes what is due, and only the database knows what that is. */
+/** A claim takes all due payments, so its payments have to be queried. */
 async function claim(query: Run, statement: pg.QueryConfig): Promise<pg.QueryResult> {
   const holdSome = async (when: 'before' | 'after', rows: { payment_id: string }[]) => {
     const names = idsOf(rows.map(row => row.payment_id)).filter(id => isHeld(id, when, 'claim'));
     if (names.length > 0) await hold(names);
   };
   const text = 'SELECT payment_id FROM open_payments WHERE next_at <= $1';
-  if (isAnybodyToBeHeld())
-    await holdSome('before', (await query({ text, values: [statement.values![0]] })).rows);
+  if (isArmed()) await holdSome('before', (await query({ text, values: [statement.values![0]] })).rows);
   const result = await query(statement);
   await holdSome('after', result.rows);
   return result;
@@ -91,9 +93,9 @@ pool.query = async function (statement, ...rest) {
   const query: Run = statement => run.call(this, statement);
   if (statement.name === 'claim due payments') return claim(query, statement);
   const known = statements[nameOf(statement)];
-  if (!known || !isAnybodyToBeHeld()) return run.call(this, statement, ...rest);
+  if (!known || !isArmed()) return run.call(this, statement, ...rest);
   const { step } = known;
-  if (step === 'open') learnIds(statement.values!);
+  if (step === 'open') mapKeysToIds(statement.values!);
   const names = known.namesIn(statement.values!);
   if (names.some(name => isHeld(name, 'before', step))) await hold(names);
   const result = await query(statement);
@@ -101,7 +103,7 @@ pool.query = async function (statement, ...rest) {
   return result;
 };
 
-/** A call of the gateway, and whose payment it is about: by its code, or by its id. */
+/** The step of a gateway call and its payment: by its code, or by its id. */
 function readCall({ method, path, body }: Dispatcher.DispatchOptions): { step: string; name: string } {
   if (path === '/qr/resolve') return { step: 'resolve', name: /nspk\.ru\/(\w+)/.exec(String(body))![1]! };
   const [, name = '', action] = /^\/orders\/(pay_\w+)(\/void)?$/.exec(path) ?? [];
@@ -109,20 +111,20 @@ function readCall({ method, path, body }: Dispatcher.DispatchOptions): { step: s
   return { step: action ? 'void' : method === 'PUT' ? 'pay' : 'poll', name };
 }
 
-/** Keeps back all that a handler would hear, until the process may go on. */
-function deafened(handler: Dispatcher.DispatchHandler, onAnswered: () => void): Dispatcher.DispatchHandler {
+/** Holds back all events of a response until the process may continue. */
+function holdBack(handler: Dispatcher.DispatchHandler, onAnswered: () => void): Dispatcher.DispatchHandler {
   const missed: (() => void)[] = [];
-  let listening = false;
+  let isReleased = false;
   void released.then(() => {
-    listening = true;
-    for (const hear of missed) hear();
+    isReleased = true;
+    for (const forward of missed) forward();
   });
   const events = ['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd', 'onResponseError'];
   const keepBack = (event: string) => {
-    const hear = handler[event as keyof typeof handler] as (...args: unknown[]) => void;
+    const forward = handler[event as keyof typeof handler] as (...args: unknown[]) => void;
     return (...args: unknown[]) => {
-      if (listening) return hear.apply(handler, args);
-      missed.push(() => hear.apply(handler, args));
+      if (isReleased) return forward.apply(handler, args);
+      missed.push(() => forward.apply(handler, args));
       if (event === 'onResponseEnd' || event === 'onResponseError') onAnswered();
     };
   };
@@ -141,7 +143,7 @@ Agent.prototype.dispatch = function (options, handler) {
   const onAnswered = () => {
     if (!isDuring) void hold([name]);
   };
-  return dispatch.call(this, options, deafened(handler, onAnswered));
+  return dispatch.call(this, options, holdBack(handler, onAnswered));
 };
 
 subscribe('undici:request:bodySent', message => {

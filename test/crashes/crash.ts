@@ -1,72 +1,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../helpers/cli.ts';
 import {
+  type Answer,
   type Attempt,
-  ask,
-  askBank,
-  bringForward,
   type CrashPoints,
+  callBank,
   isFinal,
-  readStandings,
-  type Standing,
-  type Told,
+  makeDue,
+  type PaymentState,
+  readPaymentStates,
+  requestPayment,
   until,
   type World,
 } from './world.ts';
 
-/** Names of those who have reached the crash point: keys, ids of payments or links, as the point knows them. */
+/** The payments that have reached their crash point, by key, id or QR code. */
 export const reachedIn = (service: Service) =>
   new Set(Array.from(service.output().matchAll(/^crash point reached: (.+)$/gm), ([, name]) => name!));
 
-const isNamed = ({ idempotencyKey, qrcId }: Attempt, standing: Standing | undefined, names: Set<string>) =>
-  names.has(idempotencyKey) || names.has(qrcId) || (standing !== undefined && names.has(standing.id));
+const isNamed = ({ idempotencyKey, qrcId }: Attempt, state: PaymentState | undefined, names: Set<string>) =>
+  names.has(idempotencyKey) || names.has(qrcId) || (state !== undefined && names.has(state.id));
 
-/** The recovery goes through these one at a time, so that whoever comes later does not get that far. */
-const holdsUpOthers = (point: string) => /claim|releaseLeases/.test(point);
+/** These steps run once for many payments, so a held one blocks all later ones. */
+const blocksOthers = (point: string) => /claim|releaseLeases/.test(point);
 
 export interface Held {
   reached: Set<Attempt>;
-  /** What the partners are told if the process ever goes on. */
-  answers: Promise<(Told | undefined)[]>;
+  /** The answers to the partners, should the process ever continue. */
+  answers: Promise<(Answer | undefined)[]>;
 }
 
-/** Asks a service for payments, and waits until each is held at its crash point or is finished. */
-export async function holdAll(world: World, service: Service, points: CrashPoints): Promise<Held> {
+/** Requests payments from a service and waits until each is held at its crash point or is finished. */
+export async function holdAtPoints(world: World, service: Service, points: CrashPoints): Promise<Held> {
   const attempts = [...points.keys()];
   const reached = new Set<Attempt>();
   const answered = new Set<Attempt>();
   const answers = Promise.all(
     attempts.map(async attempt => {
-      const told = await ask(service, attempt);
-      if (told) answered.add(attempt);
-      return told;
+      const answer = await requestPayment(service, attempt);
+      if (answer) answered.add(attempt);
+      return answer;
     }),
   );
-  const enough = [...points.values()].some(holdsUpOthers);
-  let waitedFor: Attempt[] = attempts;
-  const everybodyIsDone = async () => {
-    const standings = await readStandings(world);
+  const isOneEnough = [...points.values()].some(blocksOthers);
+  let pending: Attempt[] = attempts;
+  const areAllDone = async () => {
+    const states = await readPaymentStates(world);
     const names = reachedIn(service);
-    const standingOf = (attempt: Attempt) => standings.get(attempt.idempotencyKey);
-    waitedFor = attempts.filter(attempt => {
-      if (isNamed(attempt, standingOf(attempt), names)) reached.add(attempt);
-      return (
-        !reached.has(attempt) && !(answered.has(attempt) && standingOf(attempt)?.status !== 'processing')
-      );
+    const stateOf = (attempt: Attempt) => states.get(attempt.idempotencyKey);
+    pending = attempts.filter(attempt => {
+      if (isNamed(attempt, stateOf(attempt), names)) reached.add(attempt);
+      return !reached.has(attempt) && !(answered.has(attempt) && stateOf(attempt)?.status !== 'processing');
     });
-    if (enough && names.size > 0) return true;
-    if (waitedFor.length > 0 && waitedFor.every(attempt => standingOf(attempt)?.isScheduled))
-      await bringForward(world);
-    return waitedFor.length === 0;
+    if (isOneEnough && names.size > 0) return true;
+    if (pending.length > 0 && pending.every(attempt => stateOf(attempt)?.isScheduled)) await makeDue(world);
+    return pending.length === 0;
   };
-  await until(everybodyIsDone, 30_000, () => waitedFor.map(({ behaviour }) => behaviour).join('; '));
+  await until(areAllDone, 30_000, () => pending.map(({ behaviour }) => behaviour).join('; '));
+  // A release of leases is about no payment in particular, so `reachedBy` of its cell cannot show that it was held.
+  if (isOneEnough && reachedIn(service).size === 0)
+    throw new Error(`nothing reached: ${[...new Set(points.values())].join(', ')}`);
   return { reached, answers };
 }
 
-/**
- * A process that does not move and whose session is gone is taken for dead, and others finish its work. Then it goes
- * on where it was.
- */
+/** A stopped process whose database session is gone is presumed dead, and others finish its payments. */
 export async function freeze({ pool }: World, service: Service): Promise<void> {
   process.kill(service.pid, 'SIGSTOP');
   await pool.query(
@@ -75,16 +72,17 @@ export async function freeze({ pool }: World, service: Service): Promise<void> {
   );
 }
 
+/** The frozen process continues where it was. */
 export async function thaw(world: World, service: Service): Promise<void> {
   process.kill(service.pid, 'SIGCONT');
   await world.arm(service, new Map());
 }
 
 /**
- * Repeats every request as its partner would until all are final. Returns what is not in time. A payment in test mode
- * that takes its time gets it.
+ * Repeats every request as its partner would until all payments are final. Returns those that are not in time. Payments
+ * in test mode that would end later are made due.
  */
-export async function settle(
+export async function untilFinal(
   world: World,
   service: Service,
   attempts: Attempt[],
@@ -93,11 +91,11 @@ export async function settle(
   const endMs = Date.now() + withinMs;
   const late = await Promise.all(
     attempts.map(async attempt => {
-      for (let told: Told | undefined; !isFinal(told); ) {
+      for (let answer: Answer | undefined; !isFinal(answer); ) {
         if (Date.now() > endMs) return [`${attempt.behaviour}: not final after ${withinMs} ms`];
-        told = await ask(service, attempt, Math.max(endMs - Date.now(), 1));
-        if (isFinal(told)) break;
-        if (attempt.mode === 'test') await bringForward(world, 'test');
+        answer = await requestPayment(service, attempt, Math.max(endMs - Date.now(), 1));
+        if (isFinal(answer)) break;
+        if (attempt.mode === 'test') await makeDue(world, 'test');
         await sleep(100);
       }
       return [];
@@ -106,13 +104,13 @@ export async function settle(
   return late.flat();
 }
 
-/** Until the bank side has carried out what was sent to it long ago. */
+/** Waits until the bank side has carried out the delayed orders. */
 export async function untilBankIsDone(world: World, attempts: Attempt[]): Promise<void> {
   const late = attempts
     .filter(({ behaviour }) => behaviour === 'very late')
     .map(({ faultIds }) => faultIds.at(-1));
   const isDone = async () => {
-    const { faults } = await askBank(world, 'GET', '/sim/faults');
+    const { faults } = await callBank(world, 'GET', '/sim/faults');
     return !faults.some(({ id }: { id: string }) => late.includes(id));
   };
   await until(isDone, 30_000, () => 'an order that was sent long ago is not carried out');

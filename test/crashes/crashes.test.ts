@@ -1,6 +1,6 @@
 /**
  * A service is killed with kill -9 between any two phases of creating, settling and recovering payments, with every
- * behaviour of the bank side at once. Started again, it must bring each payment to the end that the bank has for it.
+ * behaviour of the bank side at once. After a restart every payment must end as the bank has ended it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../src/runtime/simulator.ts';
@@ -8,33 +8,44 @@ import type { Service } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import type { BehaviourName } from './behaviours.ts';
-import { type Cell, everybody, frozen, killed, killedTwice } from './cells.ts';
-import { freeze, type Held, holdAll, settle, thaw, untilBankIsDone } from './crash.ts';
+import { type Cell, common, frozen, killed, killedTwice } from './cells.ts';
+import { freeze, type Held, holdAtPoints, thaw, untilBankIsDone, untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
-import { type Attempt, type CrashPoints, createWorld, isFinal, type World, wish } from './world.ts';
+import { type Attempt, type CrashPoints, createWorld, isFinal, newAttempt, type World } from './world.ts';
 
-/** What became of the payments of a cell. */
+/** The outcome of the payments of a cell. */
 interface Outcome {
   reachedBy: Set<BehaviourName>;
   harm: string[];
 }
 type Outcomes = Map<Cell, Outcome>;
-type Cast = Map<Cell, Attempt[]>;
+type AttemptsByCell = Map<Cell, Attempt[]>;
 
-/** Each takes the service that the one before it left, does away with it, and leaves another. */
-type Run = (world: World, service: Service, cast: Cast) => Promise<{ service: Service; outcomes: Outcomes }>;
+/** Kills the service left by the run before it, and leaves another one. */
+type Run = (
+  world: World,
+  service: Service,
+  attemptsByCell: AttemptsByCell,
+) => Promise<{ service: Service; outcomes: Outcomes }>;
 
-const pointsOf = (cast: Cast, read: (cell: Cell) => string): CrashPoints =>
+const pointsOf = (attemptsByCell: AttemptsByCell, read: (cell: Cell) => string): CrashPoints =>
   new Map(
-    [...cast].flatMap(([cell, attempts]) => attempts.map((one): [Attempt, string] => [one, read(cell)])),
+    [...attemptsByCell].flatMap(([cell, attempts]) =>
+      attempts.map((one): [Attempt, string] => [one, read(cell)]),
+    ),
   );
 
-/** Start-up looks after what it finds within seconds, however long the claims of the dead would last. */
+/** A service takes over unfinished payments within seconds of its start, however long the leases of the dead last. */
 const promptlyMs = 15_000;
 
-async function bringToEnd(world: World, service: Service, cast: Cast, { reached }: Held): Promise<Outcomes> {
-  const entries = [...cast].map(async ([cell, attempts]): Promise<[Cell, Outcome]> => {
-    const late = await settle(world, service, attempts, promptlyMs);
+async function finishAll(
+  world: World,
+  service: Service,
+  attemptsByCell: AttemptsByCell,
+  { reached }: Held,
+): Promise<Outcomes> {
+  const entries = [...attemptsByCell].map(async ([cell, attempts]): Promise<[Cell, Outcome]> => {
+    const late = await untilFinal(world, service, attempts, promptlyMs);
     await untilBankIsDone(world, attempts);
     const reachedBy = new Set(
       attempts.filter(attempt => reached.has(attempt)).map(({ behaviour }) => behaviour),
@@ -42,48 +53,48 @@ async function bringToEnd(world: World, service: Service, cast: Cast, { reached 
     return [cell, { reachedBy, harm: late }];
   });
   const outcomes = new Map(await Promise.all(entries));
-  for (const [cell, { harm }] of outcomes) harm.push(...(await findHarm(world, cast.get(cell)!)));
+  for (const [cell, { harm }] of outcomes) harm.push(...(await findHarm(world, attemptsByCell.get(cell)!)));
   return outcomes;
 }
 
-const kill: Run = async (world, service, cast) => {
-  const points = pointsOf(cast, ({ point }) => point);
+const kill: Run = async (world, service, attemptsByCell) => {
+  const points = pointsOf(attemptsByCell, ({ point }) => point);
   await world.arm(service, points);
-  const held = await holdAll(world, service, points);
+  const held = await holdAtPoints(world, service, points);
   await service.stop('SIGKILL');
   const next = await world.start();
-  return { service: next, outcomes: await bringToEnd(world, next, cast, held) };
+  return { service: next, outcomes: await finishAll(world, next, attemptsByCell, held) };
 };
 
-const killTwice: Run = async (world, service, cast) => {
-  const first = pointsOf(cast, ({ point }) => point);
+const killTwice: Run = async (world, service, attemptsByCell) => {
+  const first = pointsOf(attemptsByCell, ({ point }) => point);
   await world.arm(service, first);
-  await holdAll(world, service, first);
+  await holdAtPoints(world, service, first);
   await service.stop('SIGKILL');
-  const second = pointsOf(cast, cell => cell.second!);
+  const second = pointsOf(attemptsByCell, cell => cell.second!);
   const recovering = await world.start(second);
-  const held = await holdAll(world, recovering, second);
+  const held = await holdAtPoints(world, recovering, second);
   await recovering.stop('SIGKILL');
   const next = await world.start();
-  return { service: next, outcomes: await bringToEnd(world, next, cast, held) };
+  return { service: next, outcomes: await finishAll(world, next, attemptsByCell, held) };
 };
 
-const takeForDead: Run = async (world, service, cast) => {
-  const points = pointsOf(cast, ({ point }) => point);
+const presumeDead: Run = async (world, service, attemptsByCell) => {
+  const points = pointsOf(attemptsByCell, ({ point }) => point);
   await world.arm(service, points);
-  const held = await holdAll(world, service, points);
+  const held = await holdAtPoints(world, service, points);
   await freeze(world, service);
   const other = await world.start();
-  const meanwhile = await bringToEnd(world, other, cast, held);
+  const meanwhile = await finishAll(world, other, attemptsByCell, held);
 
   await thaw(world, service);
   const answers = await held.answers;
   const answerTo = new Map([...points.keys()].map((attempt, index) => [attempt, answers[index]]));
-  const outcomes = await bringToEnd(world, other, cast, held);
+  const outcomes = await finishAll(world, other, attemptsByCell, held);
   for (const [cell, { harm }] of outcomes) {
     harm.push(...meanwhile.get(cell)!.harm);
-    for (const attempt of cast.get(cell)!) {
-      // In test mode ,02 is answered before it is finished; everybody else has waited for the end.
+    for (const attempt of attemptsByCell.get(cell)!) {
+      // In test mode ,02 is answered before it is finished; all others have waited for the end.
       if (attempt.behaviour !== 'test ,02' && !isFinal(answerTo.get(attempt)))
         harm.push(`${attempt.behaviour}: answered ${JSON.stringify(answerTo.get(attempt))} in the end`);
     }
@@ -94,11 +105,11 @@ const takeForDead: Run = async (world, service, cast) => {
 
 const jobs = [
   ...killedTwice.map(cells => ({ cells, run: killTwice })),
-  ...frozen.map(cells => ({ cells, run: takeForDead })),
+  ...frozen.map(cells => ({ cells, run: presumeDead })),
   ...killed.map(cells => ({ cells, run: kill })),
 ].map(job => ({ ...job, outcomes: Promise.withResolvers<Outcomes>() }));
 
-/** So many worlds at once; in each, one job after another. */
+/** The number of worlds that run in parallel; each runs one job after another. */
 const worldCount = 5;
 const folder = newFolder();
 const databases = await Promise.all(Array.from({ length: worldCount }, () => createDatabase()));
@@ -109,10 +120,10 @@ afterAll(async () => {
   await bank.close();
 });
 
-async function wishForAll(world: World, cells: Cell[]): Promise<Cast> {
+async function createAttempts(world: World, cells: Cell[]): Promise<AttemptsByCell> {
   const wishes = cells.map(async (cell): Promise<[Cell, Attempt[]]> => {
-    const names = new Set([...everybody, ...cell.reachedBy]);
-    return [cell, await Promise.all([...names].map(name => wish(world, name)))];
+    const names = new Set([...common, ...cell.reachedBy]);
+    return [cell, await Promise.all([...names].map(name => newAttempt(world, name)))];
   });
   return new Map(await Promise.all(wishes));
 }
@@ -121,8 +132,8 @@ async function work(world: World, queue: typeof jobs): Promise<void> {
   let service: Service | undefined;
   for (let job = queue.shift(); job; job = queue.shift()) {
     try {
-      const cast = await wishForAll(world, job.cells);
-      const done = await job.run(world, service ?? (await world.start()), cast);
+      const attemptsByCell = await createAttempts(world, job.cells);
+      const done = await job.run(world, service ?? (await world.start()), attemptsByCell);
       job.outcomes.resolve(done.outcomes);
       service = done.service;
     } catch (error) {
@@ -135,9 +146,9 @@ async function work(world: World, queue: typeof jobs): Promise<void> {
 
 beforeAll(async () => {
   for (const { pool, url } of databases) worlds.push(await createWorld({ pool, url, bank, folder }));
-  // One that stops in peace leaves its compiled code to all the others.
+  // A service that stops gracefully leaves its compiled code in the cache for the others.
   await (await worlds[0]!.start()).stop();
-  // The tests below only look at what comes of this, each in its turn.
+  // The tests below wait for these outcomes and check them.
   for (const { outcomes } of jobs) outcomes.promise.catch(() => {});
   const queue = [...jobs];
   for (const world of worlds) void work(world, queue);
@@ -159,6 +170,6 @@ describe('killed, and again while recovering from it', { timeout }, () => {
   test.for(killedTwice.flat())('$point, then $second', expectGoodOutcome);
 });
 
-describe('taken for dead, and back when another process has done its work', { timeout }, () => {
+describe('presumed dead, and back after another process has finished its payments', { timeout }, () => {
   test.for(frozen.flat())('$point', expectGoodOutcome);
 });

@@ -1,6 +1,6 @@
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { type Attempt, askBank, isFinal, type World } from './world.ts';
+import { type Attempt, callBank, isFinal, type World } from './world.ts';
 
 interface PaymentRow {
   id: Id<'pay'>;
@@ -11,7 +11,7 @@ interface PaymentRow {
   orderId: string | null;
   idempotencyKey: string;
   events: number;
-  /** Where the money went that was held. */
+  /** The account that received the held money. */
   heldWentTo: string | null;
 }
 
@@ -23,7 +23,7 @@ interface BankOrder {
   qrc_id: string;
 }
 
-/** All that is not as it must be once these are over. Nothing, if no crash did any harm. */
+/** Every broken rule after these payments are over; empty if no crash did any harm. */
 export async function findHarm(world: World, attempts: Attempt[]): Promise<string[]> {
   const payments = await readPayments(world, attempts);
   const orders = await readOrders(world, attempts);
@@ -31,9 +31,9 @@ export async function findHarm(world: World, attempts: Attempt[]): Promise<strin
   return [
     ...findings.map(({ invariant, detail }) => `ledger: ${invariant}: ${detail}`),
     ...payments.flatMap(payment => harmOf(payment, orders.get(payment.id))),
-    ...strangeOrders(payments, orders),
+    ...unknownOrders(payments, orders),
     ...attempts.flatMap(attempt => harmTo(attempt, payments)),
-    ...(await leftOver(world, payments)),
+    ...(await findLeftovers(world, payments)),
   ];
 }
 
@@ -50,12 +50,12 @@ async function readPayments({ pool }: World, attempts: Attempt[]): Promise<Payme
   return rows.map(row => ({ ...row, id: idFromUuid('pay', row.id) }));
 }
 
-/** The orders for the codes of these; others may share the bank. */
+/** The orders for the codes of these attempts; other worlds share the bank. */
 async function readOrders(world: World, attempts: Attempt[]): Promise<Map<Id<'pay'>, BankOrder>> {
   const codes = new Set(attempts.map(({ qrcId }) => qrcId));
   const orders = new Map<Id<'pay'>, BankOrder>();
   for (let cursor: string | null = '0'; cursor !== null; ) {
-    const page: { orders: BankOrder[]; next_cursor: string | null } = await askBank(
+    const page: { orders: BankOrder[]; next_cursor: string | null } = await callBank(
       world,
       'GET',
       `/orders?limit=1000&cursor=${cursor}`,
@@ -91,7 +91,7 @@ function harmOf(payment: PaymentRow, order: BankOrder | undefined): string[] {
   return harm;
 }
 
-function strangeOrders(payments: PaymentRow[], orders: Map<Id<'pay'>, BankOrder>): string[] {
+function unknownOrders(payments: PaymentRow[], orders: Map<Id<'pay'>, BankOrder>): string[] {
   const known = new Set(payments.map(({ id }) => id));
   return [...orders.values()]
     .filter(({ payment_id: id }) => !known.has(id))
@@ -100,23 +100,30 @@ function strangeOrders(payments: PaymentRow[], orders: Map<Id<'pay'>, BankOrder>
     );
 }
 
-/** One payment per key, and whatever its partner was ever told of it is true. */
-function harmTo({ behaviour, idempotencyKey, told }: Attempt, payments: PaymentRow[]): string[] {
+/** One payment per key, and every answer its partner ever got is true. */
+function harmTo({ behaviour, idempotencyKey, answers }: Attempt, payments: PaymentRow[]): string[] {
   const own = payments.filter(payment => payment.idempotencyKey === idempotencyKey);
   const [payment] = own;
   if (own.length !== 1 || !payment) return [`${behaviour}: ${own.length} payments for one key`];
-  const lies = told.filter(
+  const wrong = answers.filter(
     answer =>
       answer.httpStatus === 500 ||
       (answer.id !== undefined && answer.id !== payment.id) ||
       (isFinal(answer) && answer.status !== payment.status),
   );
-  return lies.map(lie => `${behaviour}: told ${JSON.stringify(lie)}, but ${payment.id} is ${payment.status}`);
+  return wrong.map(
+    answer => `${behaviour}: answered ${JSON.stringify(answer)}, but ${payment.id} is ${payment.status}`,
+  );
 }
 
-async function leftOver({ pool, attempts }: World, payments: PaymentRow[]): Promise<string[]> {
-  const { rows } = await pool.query<{ unasked: number; early: number; open: number; alarms: string | null }>(
-    `SELECT (SELECT count(*)::int FROM payments WHERE idempotency_key <> ALL ($1)) AS unasked,
+async function findLeftovers({ pool, attempts }: World, payments: PaymentRow[]): Promise<string[]> {
+  const { rows } = await pool.query<{
+    unrequested: number;
+    early: number;
+    open: number;
+    alarms: string | null;
+  }>(
+    `SELECT (SELECT count(*)::int FROM payments WHERE idempotency_key <> ALL ($1)) AS unrequested,
             (SELECT count(*)::int FROM events v WHERE NOT EXISTS (
                 SELECT FROM payments p WHERE p.id = v.payment_id AND p.status IN ('succeeded', 'failed'))) AS early,
             (SELECT count(*)::int FROM open_payments WHERE payment_id = ANY ($2)) AS open,
@@ -127,9 +134,9 @@ async function leftOver({ pool, attempts }: World, payments: PaymentRow[]): Prom
       payments.map(({ id }) => id),
     ],
   );
-  const { unasked, early, open, alarms } = rows[0]!;
+  const { unrequested, early, open, alarms } = rows[0]!;
   const harm: string[] = [];
-  if (unasked > 0) harm.push(`${unasked} payments that nobody asked for`);
+  if (unrequested > 0) harm.push(`${unrequested} payments that nobody requested`);
   if (early > 0) harm.push(`${early} events of payments that are not finished`);
   if (open > 0) harm.push(`${open} payments are still open`);
   if (alarms) harm.push(`alarms: ${alarms}`);

@@ -1,7 +1,7 @@
 /**
  * `npm run crashes -- --minutes M [--seed N] [--json]`: one service after another over one database, each killed at a
- * random moment or at a random crash point, while several partners pay; then what is left is brought to its end and
- * checked. Exits with 1 if any harm was done.
+ * random moment or at a random crash point, while several partners pay; then unfinished payments are brought to their
+ * end and all are checked. Exits with 1 if any harm was done.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startSimulator } from '../../src/runtime/simulator.ts';
 import { veryLateMs } from './behaviours.ts';
-import { settle } from './crash.ts';
+import { untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
 import { crashAtRandom, type Tally } from './random.ts';
 import { createWorld, type World } from './world.ts';
@@ -32,13 +32,13 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
   process.exit(2);
 }
 
-/** What has to wait for its next look waits at most so long, and a crash on the way makes it wait again. */
+/** Enough for a payment that waits for its next poll, and waits again because of a crash. */
 const endWithinMs = 180_000;
 
-async function endAll(world: World): Promise<string[]> {
+async function finishAll(world: World): Promise<string[]> {
   const service = await world.start();
-  const late = await settle(world, service, world.attempts, endWithinMs);
-  // Whatever was on its way when the last process was killed has arrived by then.
+  const late = await untilFinal(world, service, world.attempts, endWithinMs);
+  // Everything that was on its way when the last process was killed has arrived by then.
   await sleep(veryLateMs);
   return [...late, ...(await findHarm(world, world.attempts))];
 }
@@ -52,13 +52,13 @@ async function countEndings({ pool }: World): Promise<Record<string, number>> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'kopeck-crashes-'));
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const log = (line: string) => void process.stderr.write(`${line}\n`);
 const cleanups = [async () => rmSync(folder, { recursive: true, force: true })];
 const tally: Tally = { kills: 0, heldAtPoints: 0, phase: 'starting' };
 const startedMs = Date.now();
 const progress = setInterval(() => {
   const seconds = Math.round((Date.now() - startedMs) / 1000);
-  say(
+  log(
     `${seconds} s: ${tally.kills} kills, ${tally.heldAtPoints} payments held at crash points, ${tally.phase}`,
   );
 }, 2_000);
@@ -82,7 +82,7 @@ const describe = ({ seed, kills, heldAtPoints, payments, endings, harm }: Report
 async function run(): Promise<Report> {
   const database = await openDatabase(readSettings({ DATA_DIR: folder }), () => {});
   cleanups.push(database.close);
-  const bank = await startSimulator(folder, say);
+  const bank = await startSimulator(folder, log);
   cleanups.push(bank.close);
   const { host, port, user, database: name } = database.pool.options as unknown as Record<string, string>;
   const url = `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host!)}`;
@@ -90,8 +90,8 @@ async function run(): Promise<Report> {
   cleanups.push(world.close);
 
   await crashAtRandom(world, tally, { seed, untilMs: startedMs + minutes * 60_000 });
-  tally.phase = 'bringing what is left to its end';
-  const harm = await endAll(world);
+  tally.phase = 'finishing the remaining payments';
+  const harm = await finishAll(world);
   const { kills, heldAtPoints } = tally;
   const endings = await countEndings(world);
   return { seed, kills, heldAtPoints, payments: world.attempts.length, endings, harm };

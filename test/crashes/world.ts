@@ -10,15 +10,15 @@ import { type Service, startService } from '../helpers/cli.ts';
 import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 
-/** What a partner was told by an answer. */
-export interface Told {
+/** One answer to a partner. */
+export interface Answer {
   httpStatus: number;
   id?: Id<'pay'>;
   status?: string;
   code?: string;
 }
 
-/** A payment that a partner wants: the same key and body however often it is asked for. */
+/** A payment that a partner wants: the same key and body however often it is requested. */
 export interface Attempt {
   behaviour: BehaviourName;
   mode: Mode;
@@ -27,21 +27,21 @@ export interface Attempt {
   qrUrl: string;
   qrcId: string;
   faultIds: string[];
-  told: Told[];
+  answers: Answer[];
 }
 
 /** Which payments are held where. */
 export type CrashPoints = Map<Attempt, string>;
 
-/** A database with partners, the bank side, and all that was ever asked for there. */
+/** A database with partners, the bank side, and all payments that were requested. */
 export interface World {
   pool: Pool;
   bank: BankSide;
   customers: Awaited<ReturnType<typeof createCustomer>>[];
   attempts: Attempt[];
-  /** A service on this database; those who have a crash point do not get past it. */
+  /** Starts a service on this database; payments with a crash point do not get past it. */
   start(points?: CrashPoints): Promise<Service>;
-  /** Sets crash points in a service that runs, or with none lets it go on. */
+  /** Sets crash points in a running service; with none, it continues. */
   arm(service: Service, points: CrashPoints): Promise<void>;
   /** Ends every service that was started here and still runs. */
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export async function createWorld({ pool, url, bank, folder, partners = 1 }: Wor
     GATEWAY_URL: bank.url,
     GATEWAY_TOKEN: bank.token,
     RATE_SOURCES: 'fixed:92.50',
-    // Services are started by the dozen; most of the time that takes goes into reading the code.
+    // Many services are started, and most of the time of a start goes into loading code.
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
     NODE_OPTIONS: `--import ${preload}`,
     CRASH_POINTS_FILE: join(folder, `points of ${customers[0]!.partnerId}`),
@@ -90,7 +90,7 @@ export async function createWorld({ pool, url, bank, folder, partners = 1 }: Wor
       writeFileSync(env.CRASH_POINTS_FILE, JSON.stringify(named));
       process.kill(service.pid, 'SIGUSR2');
       const isSet = () => service.output().includes(`crash points: ${named.length}\n`);
-      await until(isSet, 10_000, () => 'the service does not hear of its crash points');
+      await until(isSet, 10_000, () => 'the service has not read its crash points');
     },
     close: async () => {
       await Promise.all(started.map(service => service.stop('SIGKILL')));
@@ -99,19 +99,19 @@ export async function createWorld({ pool, url, bank, folder, partners = 1 }: Wor
   return world;
 }
 
-/** By all names that are known; the first is for those steps that are about nobody in particular. */
+/** Each payment by all its names; the first entry is for steps that are about no payment in particular. */
 async function nameAll(world: World, points: CrashPoints): Promise<[name: string, point: string][]> {
-  const standings = await readStandings(world);
+  const states = await readPaymentStates(world);
   const named = [...points].flatMap(([{ idempotencyKey, qrcId }, point]): [string, string][] => {
-    const id = standings.get(idempotencyKey)?.id;
+    const id = states.get(idempotencyKey)?.id;
     return [[idempotencyKey, point], [qrcId, point], ...(id ? [[id, point] satisfies [string, string]] : [])];
   });
   const [first] = points.values();
-  return first ? [['everybody', first], ...named] : [];
+  return first ? [['any payment', first], ...named] : [];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what the bank side answers.
-export async function askBank({ bank }: World, method: string, path: string, body?: object): Promise<any> {
+// biome-ignore lint/suspicious/noExplicitAny: the caller knows the shape of the answer.
+export async function callBank({ bank }: World, method: string, path: string, body?: object): Promise<any> {
   const response = await fetch(`${bank.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${bank.token}` },
@@ -122,17 +122,17 @@ export async function askBank({ bank }: World, method: string, path: string, bod
   return response.json();
 }
 
-/** Makes a code that behaves like this when it is paid. Amounts differ, so that none can be taken for another. */
-export async function wish(world: World, behaviour: BehaviourName, customer = 0): Promise<Attempt> {
+/** Makes a code that behaves like this when it is paid. Amounts differ, so that no payment is mistaken for another. */
+export async function newAttempt(world: World, behaviour: BehaviourName, customer = 0): Promise<Attempt> {
   const { mode, kopecks, faults } = behaviours[behaviour];
   const rubles = 100 + (world.attempts.length % 1_000);
-  const qr = await askBank(world, 'POST', '/sim/qrs', {
+  const qr = await callBank(world, 'POST', '/sim/qrs', {
     scenario: 'C2B',
     amount_kopecks: rubles * 100 + kopecks,
   });
   const faultIds = [];
   for (const fault of faults) {
-    const { id } = await askBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
+    const { id } = await callBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
     faultIds.push(id);
   }
   const { liveKey, testKey } = world.customers[customer]!;
@@ -144,14 +144,18 @@ export async function wish(world: World, behaviour: BehaviourName, customer = 0)
     qrUrl: qr.link,
     qrcId: qr.qrc_id,
     faultIds,
-    told: [],
+    answers: [],
   };
   world.attempts.push(attempt);
   return attempt;
 }
 
-/** Asks for the payment once. Undefined when there was no answer: the process died, or it took too long. */
-export async function ask(service: Service, attempt: Attempt, withinMs = 90_000): Promise<Told | undefined> {
+/** Requests the payment once. Undefined when there was no answer: the process died, or it took too long. */
+export async function requestPayment(
+  service: Service,
+  attempt: Attempt,
+  withinMs = 90_000,
+): Promise<Answer | undefined> {
   try {
     const response = await fetch(`${service.address}/v1/payments`, {
       method: 'POST',
@@ -168,30 +172,30 @@ export async function ask(service: Service, attempt: Attempt, withinMs = 90_000)
       status?: string;
       error?: { code: string };
     };
-    const told = {
+    const answer = {
       httpStatus: response.status,
       ...(id && status ? { id, status } : {}),
       ...(error ? { code: error.code } : {}),
     };
-    attempt.told.push(told);
-    return told;
+    attempt.answers.push(answer);
+    return answer;
   } catch {
     return undefined;
   }
 }
 
-export const isFinal = (told: { status?: string | undefined } | undefined) =>
-  told?.status === 'succeeded' || told?.status === 'failed';
+export const isFinal = (answer: { status?: string | undefined } | undefined) =>
+  answer?.status === 'succeeded' || answer?.status === 'failed';
 
-/** How a payment stands in the database. */
-export interface Standing {
+/** The state of a payment in the database. */
+export interface PaymentState {
   id: Id<'pay'>;
   status: string;
-  /** Unfinished, and nobody is busy with it: its time will come. */
+  /** Unfinished and without a lease: it waits for its next poll. */
   isScheduled: boolean;
 }
 
-export async function readStandings({ pool }: World): Promise<Map<string, Standing>> {
+export async function readPaymentStates({ pool }: World): Promise<Map<string, PaymentState>> {
   const { rows } = await pool.query<{ key: string; id: string; status: string; is_scheduled: boolean }>(
     `SELECT p.idempotency_key AS key, p.id, p.status, o.payment_id IS NOT NULL AND o.lease_holder IS NULL AS is_scheduled
        FROM payments p
@@ -206,8 +210,8 @@ export async function readStandings({ pool }: World): Promise<Map<string, Standi
   );
 }
 
-/** The time of what nobody is busy with has come. */
-export async function bringForward({ pool }: World, mode?: Mode): Promise<void> {
+/** Makes payments without a lease due now. */
+export async function makeDue({ pool }: World, mode?: Mode): Promise<void> {
   await pool.query(
     'UPDATE open_payments SET next_at = now() WHERE lease_holder IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
     [mode],
@@ -222,6 +226,6 @@ export async function until(
   for (const endMs = Date.now() + withinMs; ; await sleep(50)) {
     const met = condition();
     if (met === true || (met !== false && (await met))) return;
-    if (Date.now() > endMs) throw new Error(`waited ${withinMs} ms in vain: ${describe()}`);
+    if (Date.now() > endMs) throw new Error(`not after ${withinMs} ms: ${describe()}`);
   }
 }

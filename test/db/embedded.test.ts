@@ -7,8 +7,8 @@ import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { binariesIn, findBinaries } from '../../src/db/embedded/binaries.ts';
 import { openCluster } from '../../src/db/embedded/cluster.ts';
+import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
-import { isRunning, serverPid } from '../helpers/server.ts';
 
 const root = process.getuid!() === 0;
 

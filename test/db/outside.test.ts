@@ -4,8 +4,8 @@ import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { createExternalServer, isOldestInstalled } from '../helpers/external-postgres.ts';
 import { batchLedger } from '../helpers/ledger.ts';
-import { createOutsideServer, isOldestInstalled } from '../helpers/outside-server.ts';
 
 if (!isOldestInstalled) {
   console.warn('\n!!! PostgreSQL 15 is not installed: its tests are SKIPPED. Run .ci/run to install it.\n');
@@ -13,7 +13,7 @@ if (!isOldestInstalled) {
 
 describe.runIf(isOldestInstalled)('an outside PostgreSQL 15', async () => {
   if (!isOldestInstalled) return;
-  const server = await createOutsideServer();
+  const server = await createExternalServer();
   const { pool, close } = await openDatabase(readSettings({ DATABASE_URL: server.url }), () => {});
   afterAll(async () => {
     await close();

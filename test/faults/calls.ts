@@ -14,9 +14,9 @@ export function newOrder(round: Round): Order {
 }
 
 /** Longer than any answer may take. */
-const patienceMs = 95_000;
+const maxAnswerMs = 95_000;
 
-export const pay = (round: Round, service: Program, order: Order, withinMs = patienceMs): Promise<Call> =>
+export const pay = (round: Round, service: Program, order: Order, withinMs = maxAnswerMs): Promise<Call> =>
   record(round, 'pay', order, () =>
     send(round, order.partner, service, 'POST', '/v1/payments', withinMs, {
       headers: { 'idempotency-key': order.key, 'content-type': 'application/json' },
@@ -24,13 +24,13 @@ export const pay = (round: Round, service: Program, order: Order, withinMs = pat
     }),
   );
 
-export const look = (round: Round, service: Program, order: Order, paymentId: string): Promise<Call> =>
-  record(round, 'look', order, () =>
-    send(round, order.partner, service, 'GET', `/v1/payments/${paymentId}`, patienceMs),
+export const getPayment = (round: Round, service: Program, order: Order, paymentId: string): Promise<Call> =>
+  record(round, 'get', order, () =>
+    send(round, order.partner, service, 'GET', `/v1/payments/${paymentId}`, maxAnswerMs),
   );
 
 export const readBalance = (round: Round, service: Program, partner: Partner): Promise<Call> =>
-  record(round, 'balance', undefined, () => send(round, partner, service, 'GET', '/v1/balance', patienceMs));
+  record(round, 'balance', undefined, () => send(round, partner, service, 'GET', '/v1/balance', maxAnswerMs));
 
 async function record(
   round: Round,
@@ -88,6 +88,6 @@ function read(round: Round, path: string, status: number, text: string): Result 
     round.findings.push(`${path} answered ${status} with ${text}, which is not of the contract`);
   }
   if (code === 'internal_error') round.findings.push(`${path} answered with internal_error: ${text}`);
-  const isOpen = code === 'internal_error' || (code === 'gateway_unavailable' && !round.databaseIsWhole);
-  return isOpen ? { kind: 'unknown', why: code, status } : { kind: 'failed', status, code };
+  const isUncertain = code === 'internal_error' || (code === 'gateway_unavailable' && !round.databaseIsWhole);
+  return isUncertain ? { kind: 'unknown', why: code, status } : { kind: 'failed', status, code };
 }

@@ -4,7 +4,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { readBalance } from './calls.ts';
 import { endsByKey } from './check-history.ts';
 import type { Program } from './program.ts';
-import { claim, type Round, tell } from './round.ts';
+import { callBank, check, type Round } from './round.ts';
 import { startMicroUsdt } from './world.ts';
 
 interface BookedPayment {
@@ -16,7 +16,7 @@ interface BookedPayment {
   events: number;
 }
 
-/** What partners were told, our books and those of the bank side must say the same, to the last unit. */
+/** The answers to partners, our books and those of the bank side must agree to the last unit. */
 export async function checkBooks(round: Round, service: Program): Promise<void> {
   const { findings } = await verifyLedger(round.world.pool);
   for (const finding of findings) round.findings.push(`ledger: ${JSON.stringify(finding)}`);
@@ -45,9 +45,9 @@ function checkKeys(round: Round, booked: BookedPayment[]): void {
   const ends = endsByKey(round);
   for (const [key, { order, end }] of ends) {
     const [payment, ...more] = byKey.get(key) ?? [];
-    claim(round, more.length === 0, `key ${key} has several payments in the books`);
+    check(round, more.length === 0, `key ${key} has several payments in the books`);
     if (!end) {
-      claim(
+      check(
         round,
         !payment,
         `key ${key} was refused, but the books have ${payment?.id} (${payment?.status})`,
@@ -55,47 +55,55 @@ function checkKeys(round: Round, booked: BookedPayment[]): void {
       continue;
     }
     const isSame = payment?.id === end.id && payment.status === end.status;
-    claim(
+    check(
       round,
       isSame,
-      `key ${key}: told ${end.id} ${end.status}, booked ${payment?.id} ${payment?.status}`,
+      `key ${key}: answered ${end.id} ${end.status}, booked ${payment?.id} ${payment?.status}`,
     );
-    const told = parseKopecks(end.amount_rub);
+    const answered = parseKopecks(end.amount_rub);
     const wanted = BigInt(order.kopecks);
-    claim(round, told === wanted && payment?.kopecks === wanted, `key ${key}: over ${told}, not ${wanted}`);
+    check(
+      round,
+      answered === wanted && payment?.kopecks === wanted,
+      `key ${key}: over ${answered}, not ${wanted}`,
+    );
   }
-  for (const key of byKey.keys()) claim(round, ends.has(key), `nobody asked for the payment with key ${key}`);
+  for (const key of byKey.keys()) check(round, ends.has(key), `nobody requested the payment with key ${key}`);
 }
 
 function checkEvents(round: Round, booked: BookedPayment[]): void {
   for (const { id, status, events } of booked) {
     const due = ['succeeded', 'failed'].includes(status) ? 1 : 0;
-    claim(round, events === due, `${id} is ${status} and has ${events} events`);
+    check(round, events === due, `${id} is ${status} and has ${events} events`);
   }
 }
 
-/** Every order that succeeded over there is a payment that succeeded here, over the same amount, and the reverse. */
+/** Every order that succeeded at the bank is a payment that succeeded here, over the same amount, and the reverse. */
 async function checkOrders(round: Round, booked: BookedPayment[]): Promise<void> {
-  const there = new Map<string, bigint>();
+  const paidAtBank = new Map<string, bigint>();
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = `since=${round.startedAt.toISOString()}&limit=1000${cursor && `&cursor=${cursor}`}`;
-    const page = (await tell(round.world, 'GET', `/orders?${query}`)) as {
+    const page = (await callBank(round.world, 'GET', `/orders?${query}`)) as {
       orders: { payment_id: string; state: string; amount_kopecks: number }[];
       next_cursor: string | null;
     };
     for (const { payment_id: id, state, amount_kopecks: kopecks } of page.orders) {
-      claim(round, state !== 'accepted', `the order of ${id} is still open`);
-      if (state === 'succeeded') there.set(id, BigInt(kopecks));
+      check(round, state !== 'accepted', `the order of ${id} is still open`);
+      if (state === 'succeeded') paidAtBank.set(id, BigInt(kopecks));
     }
     cursor = page.next_cursor;
   }
   for (const { id, status, kopecks } of booked) {
-    const paid = there.get(id);
+    const paid = paidAtBank.get(id);
     const wanted = status === 'succeeded' ? kopecks : undefined;
-    claim(round, paid === wanted, `${id} is ${status} over ${kopecks} here, and over there ${paid} was paid`);
-    there.delete(id);
+    check(round, paid === wanted, `${id} is ${status} over ${kopecks} here, and the bank paid ${paid}`);
+    paidAtBank.delete(id);
   }
-  claim(round, there.size === 0, `orders succeeded that nobody here knows: ${[...there.keys()].join(', ')}`);
+  check(
+    round,
+    paidAtBank.size === 0,
+    `orders without a payment succeeded: ${[...paidAtBank.keys()].join(', ')}`,
+  );
 }
 
 async function checkNothingIsOpen(round: Round): Promise<void> {
@@ -105,8 +113,8 @@ async function checkNothingIsOpen(round: Round): Promise<void> {
             (SELECT sum(held)::text FROM accounts WHERE partner_id = ANY ($1)) AS held`,
     [partners],
   );
-  claim(round, rows[0].open === 0, `${rows[0].open} payments are still open`);
-  claim(round, rows[0].held === '0', `${rows[0].held} micro-USDT are still held`);
+  check(round, rows[0].open === 0, `${rows[0].open} payments are still open`);
+  check(round, rows[0].held === '0', `${rows[0].held} micro-USDT are still held`);
 }
 
 async function checkBalances(round: Round, service: Program): Promise<void> {
@@ -115,8 +123,12 @@ async function checkBalances(round: Round, service: Program): Promise<void> {
       order.partner === partner && end?.status === 'succeeded' ? parseMicroUsdt(end.amount_usdt)! : 0n,
     ).reduce((sum, amount) => sum + amount, 0n);
     const { result } = await readBalance(round, service, partner);
-    const told = result.kind === 'balance' ? result.usdt : JSON.stringify(result);
+    const answered = result.kind === 'balance' ? result.usdt : JSON.stringify(result);
     const wanted = formatMicroUsdt(startMicroUsdt - spent);
-    claim(round, told === wanted, `${partner.partnerId} has ${told}, and its payments leave ${wanted}`);
+    check(
+      round,
+      answered === wanted,
+      `${partner.partnerId} has ${answered}, and its payments leave ${wanted}`,
+    );
   }
 }

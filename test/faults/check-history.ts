@@ -7,13 +7,13 @@ interface Sighting {
   endedMs: number;
 }
 
-/** What partners were told must fit together, whoever told them and in whatever order the answers came. */
+/** All answers about a payment must agree, whichever process gave them and in whatever order they arrived. */
 export function checkHistory(round: Round): void {
   for (const [key, calls] of callsByKey(round)) {
     const sightings = calls.flatMap(({ result, startedMs, endedMs }) =>
       'payment' in result && result.payment ? [{ payment: result.payment, startedMs, endedMs }] : [],
     );
-    for (const finding of oddities(sightings)) round.findings.push(`key ${key}: ${finding}`);
+    for (const finding of findContradictions(sightings)) round.findings.push(`key ${key}: ${finding}`);
   }
   for (const { result } of round.calls) {
     if (result.kind === 'balance' && !/^\d+\.\d{6}$/.test(result.usdt))
@@ -26,7 +26,7 @@ function callsByKey({ calls }: Round): Map<string, Call[]> {
   return Map.groupBy(ofPayments, ({ order }) => order!.key);
 }
 
-/** The end of each key as its partner knows it; undefined when it was refused for good. */
+/** The final answer for each key; undefined when the payment was refused. */
 export function endsByKey(round: Round): Map<string, { order: Order; end: SeenPayment | undefined }> {
   return new Map(
     Array.from(callsByKey(round), ([key, calls]) => {
@@ -36,13 +36,13 @@ export function endsByKey(round: Round): Map<string, { order: Order; end: SeenPa
   );
 }
 
-function oddities(sightings: Sighting[]): string[] {
+function findContradictions(sightings: Sighting[]): string[] {
   const found: string[] = [];
   const ids = new Set(sightings.map(({ payment }) => payment.id));
   if (ids.size > 1) found.push(`it has ${ids.size} payments: ${[...ids].join(', ')}`);
   const ends = sightings.filter(({ payment }) => payment.status !== 'processing');
-  const told = new Set(ends.map(({ payment }) => JSON.stringify(payment)));
-  if (told.size > 1) found.push(`it ended in several ways: ${[...told].join(' and ')}`);
+  const answers = new Set(ends.map(({ payment }) => JSON.stringify(payment)));
+  if (answers.size > 1) found.push(`it ended in several ways: ${[...answers].join(' and ')}`);
   const firstEndMs = Math.min(...ends.map(({ endedMs }) => endedMs));
   const revived = sightings.find(
     ({ payment, startedMs }) => payment.status === 'processing' && startedMs > firstEndMs,

@@ -1,12 +1,12 @@
 import { createProxy, type Pair, type TcpProxy } from './proxy.ts';
 
-/** What can befall a statement: it never arrives, nobody hears what came of it, or the line breaks while it runs. */
+/** Faults of a statement: it never arrives, its answer is lost, or the connection breaks while it runs. */
 export const statementFaults = ['lost_before', 'answer_lost', 'lost_meanwhile'] as const;
 export type StatementFault = (typeof statementFaults)[number];
 
 /**
- * Between the service and its database. Knows just enough of PostgreSQL's protocol to see where a statement by name
- * begins (Bind) and ends (Sync), and when the server has committed it (ReadyForQuery).
+ * A proxy between the service and its database. It reads just enough of PostgreSQL's protocol to find where a named
+ * statement begins (Bind) and ends (Sync), and when the server has committed it (ReadyForQuery).
  */
 export function createDatabaseProxy(
   targetPort: number,
@@ -25,18 +25,18 @@ export function createDatabaseProxy(
     pair.caller.on('data', readRequests);
     pair.target.on('data', chunk => {
       if (pending !== 'answer_lost') return void pair.caller.write(chunk);
-      // Kept back until the server is through with it: by then it is committed, and the answer is lost for good.
+      // Held back until the server has finished: by then the statement is committed, and its answer is lost.
       answer = Buffer.concat([answer, chunk]).subarray(-readyForQuery.length);
       if (answer.equals(readyForQuery)) pair.cut();
     });
-    closeGently(pair);
+    forwardEnd(pair);
   });
 }
 
 const [bind, sync] = Buffer.from('BS');
 const readyForQuery = Buffer.from([...Buffer.from('Z'), 0, 0, 0, 5, ...Buffer.from('I')]);
 
-/** Cuts a stream into messages. The first has no letter in front of its length. */
+/** Cuts a stream into messages. The first has no type byte in front of its length. */
 function createReader(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let letters = 0;
@@ -53,14 +53,14 @@ function createReader(onMessage: (message: Buffer) => void): (chunk: Buffer) => 
   };
 }
 
-/** The name of the prepared statement that a Bind is for: it stands behind the name of the portal. */
+/** The name of the prepared statement in a Bind; it follows the name of the portal. */
 function statementOf(message: Buffer): string | undefined {
   if (message[0] !== bind) return undefined;
   const [, name] = message.subarray(5).toString('latin1').split('\0', 2);
   return name;
 }
 
-function closeGently({ caller, target }: Pair): void {
+function forwardEnd({ caller, target }: Pair): void {
   caller.on('end', () => target.end());
   target.on('end', () => caller.end());
 }

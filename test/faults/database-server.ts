@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
-import { isRunning } from '../helpers/server.ts';
+import { isRunning } from '../helpers/embedded-postgres.ts';
 import { until } from './wait.ts';
 
-/** A PostgreSQL on TCP that the service knows only by its address, and that is treated badly. */
+/** An external PostgreSQL on TCP that can be killed and frozen. */
 export interface DatabaseServer {
   port: number;
   /** Its address, or that of a proxy in front of it. */
   urlAt(port: number): string;
   start(): Promise<void>;
-  /** kill -9 of the server with all its children: nobody is left to say goodbye. */
+  /** kill -9 of the server with all its child processes: no connection is closed properly. */
   kill(): Promise<void>;
   freeze(): void;
   resume(): void;
@@ -30,7 +30,7 @@ export async function createDatabaseServer(folder: string): Promise<DatabaseServ
   fs.mkdirSync(dir, { mode: 0o700 });
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
-  // Whoever else is on this machine can reach the port.
+  // Other users of this machine can reach the port.
   const password = randomBytes(16).toString('hex');
   const passwordFile = join(folder, 'password');
   fs.writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -50,7 +50,7 @@ export async function createDatabaseServer(folder: string): Promise<DatabaseServ
     server = spawn(...commandAs(runAs, postgres, options), { env: environment, stdio: ['ignore', log, log] });
   };
   const hasEnded = () => server.exitCode !== null || server.signalCode !== null;
-  /** The server first: one that stands still starts no more children. */
+  /** The server is stopped first, so that it starts no more child processes. */
   const signalAll = (signal: NodeJS.Signals): number[] => {
     process.kill(server.pid!, 'SIGSTOP');
     const family = [...childrenOf(server.pid!), server.pid!];
@@ -64,7 +64,7 @@ export async function createDatabaseServer(folder: string): Promise<DatabaseServ
     start: async () => {
       launch();
       await until('PostgreSQL answers', 30_000, async () => {
-        // The port may still be that of the one before.
+        // The port may still be in use by the server before it.
         if (hasEnded()) launch();
         return answers(urlAt(port));
       });
@@ -85,7 +85,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // A child that has just ended by itself.
+    // A child process that has just ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -13,17 +13,17 @@ test('no payment is lost, doubled or left over when the database is killed under
   expect(round.findings).toEqual([]);
 });
 
-test('a frozen database is answered for with 503 at once, and all goes on by itself when it wakes', async () => {
+test('a frozen database leads to 503 at once, and payments continue when it wakes', async () => {
   const round = await runRound(world, createRandom(2), freezeDatabase);
   expect(round.findings).toEqual([]);
 });
 
-test('a commit whose answer is lost is found by its key, and one that never arrived is not made up', async () => {
+test('a commit whose answer is lost is found by its key, and one that never arrived is not invented', async () => {
   const round = await runRound(world, createRandom(3), cutDatabase);
   expect(round.findings).toEqual([]);
 });
 
-test('a process that froze, lost its connections and then its payments to another does no harm when it wakes', async () => {
+test('a frozen process that lost its connections and its payments to another does no harm when it wakes', async () => {
   const round = await runRound(world, createRandom(7), freezeService);
   expect(round.findings).toEqual([]);
 });

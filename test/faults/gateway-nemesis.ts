@@ -4,45 +4,45 @@ import { createGatewayProxy } from './gateway-proxy.ts';
 import type { Call } from './history.ts';
 import type { Load } from './load.ts';
 import type { Program } from './program.ts';
-import { claim, count, note, type Round } from './round.ts';
+import { check, count, note, type Round } from './round.ts';
 import { until } from './wait.ts';
 
-/** The bank side cuts, stalls and drips; then it is gone for a while and comes back. */
-export async function spoilGateway(round: Round, load: Load): Promise<Program[]> {
-  // Breakers are of a process, so each has a bank side of its own. Only the shared one looks after what is unfinished.
+/** The bank side cuts connections, stalls and sends byte by byte; then it is unreachable for a while. */
+export async function disturbGateway(round: Round, load: Load): Promise<Program[]> {
+  // A circuit breaker belongs to a process, so each process has its own proxy. Only the shared service runs recovery.
   const drips = drip(round);
   const service = await round.world.sharedService();
   load.call(service);
   await load.succeedsAgain();
-  await Promise.all([roughen(round, load), breakAndMend(round), drips]);
+  await Promise.all([cutAndStall(round, load), openAndCloseBreaker(round), drips]);
   return [service];
 }
 
 /** Connections break in the middle of calls, and some answers never come. */
-async function roughen(round: Round, load: Load): Promise<void> {
+async function cutAndStall(round: Round, load: Load): Promise<void> {
   const { gateway } = round.world;
-  gateway.setWeather('rough');
+  gateway.setCondition('unreliable');
   count(round, 'gateway cuts and stalls');
   await sleep(2_000);
-  gateway.setWeather('fine');
+  gateway.setCondition('fine');
   await load.succeedsAgain();
 }
 
-/** A service that only takes requests, and a bank side that it alone reaches. */
+/** A service with the API role only, and a proxy to the bank side that only it uses. */
 async function startBehindProxy({ world, random, atTheEnd }: Round) {
   const proxy = await createGatewayProxy(world.simulator.address, random);
   atTheEnd.push(proxy.close);
   return { proxy, service: await world.startService({ gatewayUrl: proxy.url, roles: 'api' }) };
 }
 
-/** A resolution may take ten seconds, from its start to its last byte. */
+/** Resolving a QR code may take ten seconds, from its start to its last byte. */
 const resolveLimitMs = 10_000;
 const slackMs = 4_000;
 
-/** The bytes keep coming, so nothing is ever silent: only a limit on the whole ends it. */
+/** Bytes keep arriving, so an idle timeout never fires: only a limit on the whole response ends it. */
 async function drip(round: Round): Promise<void> {
   const { proxy, service } = await startBehindProxy(round);
-  proxy.setWeather('dripping');
+  proxy.setCondition('dripping');
   count(round, 'gateway drips');
   const latestMs = resolveLimitMs + slackMs;
   const calls = await Promise.all(
@@ -51,19 +51,19 @@ async function drip(round: Round): Promise<void> {
   for (const { startedMs, endedMs, result } of calls) {
     const tookMs = endedMs - startedMs;
     note(round, 'answer of a dripping gateway', tookMs);
-    claim(round, tookMs < latestMs, `a dripping gateway held a request for ${tookMs} ms`);
+    check(round, tookMs < latestMs, `a dripping gateway held a request for ${tookMs} ms`);
     const isRefused = result.kind === 'failed' && result.code === 'qr_unresolvable';
-    claim(round, isRefused, `a dripping gateway led to ${JSON.stringify(result)}`);
+    check(round, isRefused, `a dripping gateway led to ${JSON.stringify(result)}`);
   }
 }
 
 const failuresToOpen = 10;
 const atOnceMs = 1_000;
 
-/** With nobody there, payments are refused without waiting and without trying; when the bank side is back, they go on. */
-async function breakAndMend(round: Round): Promise<void> {
+/** Circuit breaker: while the bank side is unreachable, payments are refused without a call; when it is back, they work. */
+async function openAndCloseBreaker(round: Round): Promise<void> {
   const { proxy, service } = await startBehindProxy(round);
-  proxy.setWeather('gone');
+  proxy.setCondition('gone');
   count(round, 'gateway gone');
   const attempt = () => pay(round, service, newOrder(round));
   for (let failures = 0; failures < failuresToOpen; failures++) checkRefusal(round, await attempt());
@@ -74,9 +74,13 @@ async function breakAndMend(round: Round): Promise<void> {
   for (let calls = 0; calls < 30; calls++) checkRefusal(round, await attempt());
   const tried = proxy.accepted() - triedBefore;
   const allowed = 1 + Math.ceil((performance.now() - startedMs) / 1_000);
-  claim(round, tried <= allowed, `an open breaker let ${tried} calls through, ${allowed} would be fine`);
+  check(
+    round,
+    tried <= allowed,
+    `an open circuit breaker passed ${tried} calls, at most ${allowed} are allowed`,
+  );
 
-  proxy.setWeather('fine');
+  proxy.setCondition('fine');
   const backMs = await until('payments go through again', 15_000, async () => {
     const { result } = await attempt();
     return result.kind === 'ok';
@@ -87,10 +91,10 @@ async function breakAndMend(round: Round): Promise<void> {
 
 function checkRefusal(round: Round, { result, startedMs, endedMs }: Call): void {
   const isRefused = result.kind === 'failed' && result.code === 'gateway_unavailable';
-  claim(round, isRefused, `without a gateway: ${JSON.stringify(result)}`);
+  check(round, isRefused, `without a gateway: ${JSON.stringify(result)}`);
   const tookMs = endedMs - startedMs;
   note(round, 'refusal without a gateway', tookMs);
-  claim(round, tookMs < atOnceMs, `without a gateway the refusal took ${tookMs} ms`);
+  check(round, tookMs < atOnceMs, `without a gateway the refusal took ${tookMs} ms`);
 }
 
 async function hasAlarm({ world }: Round): Promise<boolean> {

@@ -2,34 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../helpers/random.ts';
 import { createProxy, type Pair, type TcpProxy } from './proxy.ts';
 
-/** What becomes of the bank side's answers. */
-export type Weather =
+/** How the proxy treats the answers of the bank side. */
+export type Condition =
   | 'fine'
-  /** Whoever connects is cut off at once. */
+  /** Every connection is cut at once. */
   | 'gone'
-  /** Some answers break off, some never come, some arrive whole. */
-  | 'rough'
-  /** The head of an answer comes at once, and its body a byte at a time, without an end in sight. */
+  /** Some answers break off, some never arrive, some arrive whole. */
+  | 'unreliable'
+  /** The head of an answer arrives at once, its body one byte at a time. */
   | 'dripping';
 
 export interface GatewayProxy extends TcpProxy {
   url: string;
-  setWeather(weather: Weather): void;
+  setCondition(condition: Condition): void;
 }
 
 const dripEveryMs = 400;
 
-/** Between the service and the bank side. */
+/** A proxy between the service and the bank side. */
 export async function createGatewayProxy(target: string, random: Random): Promise<GatewayProxy> {
-  let weather: Weather = 'fine';
+  let weather: Condition = 'fine';
   const proxy = await createProxy(Number(new URL(target).port), pair => {
     if (weather === 'gone') return pair.cut();
     pair.caller.on('data', chunk => {
-      if (weather === 'rough' && random.chance(0.1)) pair.cut();
+      if (weather === 'unreliable' && random.chance(0.1)) pair.cut();
       else pair.target.write(chunk);
     });
     pair.target.on('data', chunk => {
-      if (weather === 'rough') sendRoughly(pair, chunk, random);
+      if (weather === 'unreliable') sendUnreliably(pair, chunk, random);
       else if (weather === 'dripping') void drip(pair, chunk);
       else pair.caller.write(chunk);
     });
@@ -38,15 +38,15 @@ export async function createGatewayProxy(target: string, random: Random): Promis
   return {
     ...proxy,
     url: `http://127.0.0.1:${proxy.port}`,
-    setWeather: next => {
+    setCondition: next => {
       weather = next;
-      // What was stalled, or would go on in the old way, is over.
+      // Connections that stall, or follow the old condition, must not remain.
       proxy.cutAll();
     },
   };
 }
 
-function sendRoughly({ caller, cut }: Pair, chunk: Buffer, random: Random): void {
+function sendUnreliably({ caller, cut }: Pair, chunk: Buffer, random: Random): void {
   const half = chunk.subarray(0, chunk.length >> 1);
   switch (random.pick(['whole', 'whole', 'whole', 'reset', 'end', 'nothing'])) {
     case 'whole':

@@ -1,6 +1,6 @@
 import type { Partner } from './world.ts';
 
-/** One thing a partner wants paid: its key and its body stay the same however often it is sent. */
+/** One payment that a partner wants: its key and its body stay the same however often it is sent. */
 export interface Order {
   partner: Partner;
   key: string;
@@ -9,7 +9,7 @@ export interface Order {
   kopecks: number;
 }
 
-/** A payment as it was answered; only the fields that are looked at. */
+/** A payment in an answer; only the fields that are checked. */
 export interface SeenPayment {
   id: string;
   status: 'processing' | 'succeeded' | 'failed';
@@ -22,12 +22,12 @@ export interface SeenPayment {
 /**
  * What a partner knows after a call.
  *
- * ok: the payment has ended, and this is its end.
- * failed: refused before any debit, by this call; nothing of it remains.
- * unknown: there may be a payment or not, or there is one without an end. Besides broken connections, time-outs and
- * `processing`, that is 503 `gateway_unavailable` and 500 while the database is under attack: they are also what is
- * said when the answer to a debit got lost and the database could not be asked about it, so the debit may stand.
- * The same key again tells. Where the database is whole, 503 is as definite as any other refusal.
+ * ok: the payment has ended, and this is its outcome.
+ * failed: refused before any debit; nothing remains of it.
+ * unknown: there may be a payment or not, or there is an unfinished one. Besides broken connections, timeouts and
+ * `processing`, these are 503 `gateway_unavailable` and 500 while faults hit the database: the service also answers
+ * them when the answer to a debit got lost and the database could not be queried, so the debit may exist. A repeat
+ * with the same key resolves the doubt. Without database faults, 503 is as definite as any other refusal.
  */
 export type Result =
   | { kind: 'ok'; payment: SeenPayment }
@@ -36,7 +36,7 @@ export type Result =
   | { kind: 'balance'; usdt: string };
 
 export interface Call {
-  what: 'pay' | 'look' | 'balance';
+  what: 'pay' | 'get' | 'balance';
   order?: Order;
   startedMs: number;
   endedMs: number;

@@ -1,12 +1,12 @@
 /**
- * `npm run faults -- --minutes M [--seed N] [--json]`: the faults of the tests in random order, for as long as one
- * likes, on a database and a bank side of its own. Exits with 1 when anything is wrong.
+ * `npm run faults -- --minutes M [--seed N] [--json]`: the faults of the tests in random order, for the given time, on
+ * their own database and bank side. Exits with 1 when anything is wrong.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
-import { spoilGateway } from './gateway-nemesis.ts';
+import { disturbGateway } from './gateway-nemesis.ts';
 import { freezeService, killService, terminateService } from './process-nemeses.ts';
 import { addRound, describeReport, newReport } from './report.ts';
 import type { Round } from './round.ts';
@@ -18,9 +18,9 @@ const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> =
   'database frozen': { nemesis: freezeDatabase },
   'database frozen briefly': { nemesis: freezeDatabaseBriefly },
   'database connections cut': { nemesis: cutDatabase },
-  'gateway spoilt': { nemesis: spoilGateway, databaseIsWhole: true },
+  'gateway unreliable': { nemesis: disturbGateway, databaseIsWhole: true },
   'service killed': { nemesis: killService },
-  'service told to leave': { nemesis: terminateService },
+  'service terminated': { nemesis: terminateService },
   'service frozen': { nemesis: freezeService },
 };
 

@@ -5,14 +5,14 @@ import { createDatabaseProxy } from './database-proxy.ts';
 import type { Order } from './history.ts';
 import type { Load } from './load.ts';
 import type { Program } from './program.ts';
-import { claim, count, note, type Round, tell } from './round.ts';
+import { callBank, check, count, note, type Round } from './round.ts';
 import { until } from './wait.ts';
 
-/** So that there is always something under way when a process is hit. */
+/** Slows the bank side down, so that payments are under way when a process is hit. */
 const slowly = (round: Round, ms: number) =>
-  tell(round.world, 'PUT', '/sim/faults', { id: 'slow', on: 'pay', kind: 'delay', ms });
+  callBank(round.world, 'PUT', '/sim/faults', { id: 'slow', on: 'pay', kind: 'delay', ms });
 
-/** One of two processes is killed and replaced, and its payments are picked up by the other. */
+/** Fail-over: one of two processes is killed and replaced, and the other takes over its payments. */
 export async function killService(round: Round, load: Load): Promise<Program[]> {
   const { world } = round;
   await slowly(round, 400);
@@ -22,18 +22,18 @@ export async function killService(round: Round, load: Load): Promise<Program[]> 
   await sleep(800);
   await victim.stop('SIGKILL');
   count(round, 'service killed');
-  const orphans = await openPayments(round);
+  const abandoned = await openPayments(round);
   load.call(other);
   const starting = world.startService();
-  const tookMs = await until('what the dead process left is finished', 20_000, async () => {
+  const tookMs = await until('the payments of the dead process are finished', 20_000, async () => {
     const open = new Set(await openPayments(round));
-    return !orphans.some(id => open.has(id));
+    return !abandoned.some(id => open.has(id));
   });
   note(round, 'taking over from a killed process', tookMs);
   const successor = await starting;
   load.call(other, successor);
   await load.succeedsAgain();
-  round.atTheEnd.push(() => leaveIdle(round, successor));
+  round.atTheEnd.push(() => shutDownIdle(round, successor));
   return [other, successor];
 }
 
@@ -45,19 +45,19 @@ async function openPayments({ world, partners }: Round): Promise<string[]> {
   return rows.map(({ payment_id }) => payment_id);
 }
 
-/** The bank side's two seconds and a lot of slack: far below what hanging on to something would take. */
-const leaveWithSlowBankMs = 20_000;
-const leaveIdleMs = 10_000;
+/** The bank side's two seconds and a lot of slack, but far below any timeout that a hanging shutdown would wait for. */
+const shutdownWithSlowBankMs = 20_000;
+const shutdownIdleMs = 10_000;
 
-async function leaveIdle(round: Round, service: Program): Promise<void> {
+async function shutDownIdle(round: Round, service: Program): Promise<void> {
   const askedMs = performance.now();
   await service.stop('SIGTERM');
   const tookMs = performance.now() - askedMs;
-  note(round, 'leaving with nothing under way', tookMs);
-  claim(round, tookMs < leaveIdleMs, `leaving with nothing under way took ${tookMs} ms`);
+  note(round, 'shutdown with nothing under way', tookMs);
+  check(round, tookMs < shutdownIdleMs, `shutdown with nothing under way took ${tookMs} ms`);
 }
 
-/** A process is told to leave while requests are under way; the next one finishes what it hands over. */
+/** Graceful shutdown: a process gets SIGTERM while requests are under way; the next one finishes its payments. */
 export async function terminateService(round: Round, load: Load): Promise<Program[]> {
   const { world } = round;
   const [leaving, next] = await Promise.all([world.startService(), world.sharedService()]);
@@ -73,24 +73,24 @@ export async function terminateService(round: Round, load: Load): Promise<Progra
   load.call(next);
   const askedMs = performance.now();
   const code = await leaving.stop('SIGTERM');
-  count(round, 'service told to leave');
+  count(round, 'service terminated');
   const tookMs = performance.now() - askedMs;
-  note(round, 'leaving with requests under way', tookMs);
-  claim(round, code === 0, `it left with ${code}`);
-  claim(round, tookMs < leaveWithSlowBankMs, `leaving took ${tookMs} ms`);
+  note(round, 'shutdown with requests under way', tookMs);
+  check(round, code === 0, `it exited with ${code}`);
+  check(round, tookMs < shutdownWithSlowBankMs, `shutdown took ${tookMs} ms`);
   for (const { result } of await Promise.all(answers)) {
     const isAnswered = result.kind === 'ok' || (result.kind === 'unknown' && result.payment !== undefined);
-    claim(round, isAnswered, `a request under way got ${JSON.stringify(result)} of a leaving process`);
+    check(round, isAnswered, `a request under way got ${JSON.stringify(result)} during shutdown`);
   }
 
-  await tell(world, 'DELETE', '/sim/faults/slow');
+  await callBank(world, 'DELETE', '/sim/faults/slow');
   await load.succeedsAgain();
   return [next];
 }
 
-/** The bank side takes it and is long about it, so that its request waits for the outcome. */
+/** The bank side accepts the order and finishes it later, so that its request waits for the outcome. */
 const acceptOnly = (round: Round, { qrcId }: Order) =>
-  tell(round.world, 'PUT', '/sim/faults', {
+  callBank(round.world, 'PUT', '/sim/faults', {
     on: 'pay',
     qrc_id: qrcId,
     times: 1,
@@ -108,8 +108,8 @@ async function countOpen({ world }: Round, orders: Order[]): Promise<number> {
 }
 
 /**
- * A process stands still and its network is given up for dead, so another takes its payments over; then it wakes,
- * with answers of the bank side in its hands that are no longer news.
+ * A process is frozen and its connections are cut, so another takes its payments over; then it wakes, with answers of
+ * the bank side that are outdated.
  */
 export async function freezeService(round: Round, load: Load): Promise<Program[]> {
   const { world } = round;
@@ -128,7 +128,7 @@ export async function freezeService(round: Round, load: Load): Promise<Program[]
   load.call(other);
   const left = await openPayments(round);
   proxy.cutAll();
-  const tookMs = await until('what the frozen process had is finished', 20_000, async () => {
+  const tookMs = await until('the payments of the frozen process are finished', 20_000, async () => {
     const open = new Set(await openPayments(round));
     return !left.some(id => open.has(id));
   });

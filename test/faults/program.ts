@@ -8,18 +8,18 @@ export interface Program {
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** What it said if it ended by itself, which nobody asked of it. */
-  complaint(): string | undefined;
+  /** Its output, if it ended without being stopped. */
+  unexpectedExit(): string | undefined;
 }
 
-/** Starts `kopeck start` or the simulator, and waits for the line in which it says where it is ready. */
+/** Starts `kopeck start` or the simulator, and waits for the line with its address. */
 export function startProgram(file: string, args: string[], env: Record<string, string>): Promise<Program> {
   const child = spawn(process.execPath, [join(root, file), ...args], {
     env: { PATH: process.env.PATH!, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  let askedToEnd = false;
+  let isStopping = false;
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {
@@ -30,12 +30,12 @@ export function startProgram(file: string, args: string[], env: Record<string, s
         address,
         signal: signal => void child.kill(signal),
         stop: (signal = 'SIGTERM') => {
-          askedToEnd = true;
+          isStopping = true;
           child.kill(signal);
           return ended;
         },
-        complaint: () =>
-          askedToEnd || (child.exitCode === null && child.signalCode === null) ? undefined : output,
+        unexpectedExit: () =>
+          isStopping || (child.exitCode === null && child.signalCode === null) ? undefined : output,
       });
     };
     child.stdout.on('data', onData);

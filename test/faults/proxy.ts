@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** One caller's connection and the one made for it on the other side. */
+/** A caller's connection and the connection to the target that belongs to it. */
 export interface Pair {
   caller: Socket;
   target: Socket;
-  /** As if the network between them was gone: both sides see a reset. */
+  /** Breaks the connection: both sides get a reset. */
   cut(): void;
 }
 
 export interface TcpProxy {
   port: number;
-  /** How many connections have come so far. */
+  /** Number of connections so far. */
   accepted(): number;
   cutAll(): void;
   close(): Promise<void>;
 }
 
-/** Stands between a caller and a port of this machine; `wire` says what becomes of the bytes. */
+/** A proxy in front of a port of this machine; `wire` forwards the bytes, or does not. */
 export async function createProxy(targetPort: number, wire: (pair: Pair) => void): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let accepted = 0;
@@ -35,7 +35,7 @@ export async function createProxy(targetPort: number, wire: (pair: Pair) => void
     pairs.add(pair);
     for (const socket of [caller, target]) {
       socket.setNoDelay();
-      // An error is followed by the end, and the end of one side is that of the other.
+      // An error is followed by 'close', and the end of one side ends the other.
       socket.on('error', () => {});
       socket.on('close', pair.cut);
     }

@@ -1,7 +1,7 @@
 import { endsByKey } from './check-history.ts';
 import type { Round } from './round.ts';
 
-/** What is left of many rounds: numbers, and what was found wrong. */
+/** The sum of many rounds: numbers and findings. */
 export interface Report {
   seed: number;
   minutes: number;

@@ -2,7 +2,7 @@ import type { Random } from '../helpers/random.ts';
 import type { Call } from './history.ts';
 import type { Partner, World } from './world.ts';
 
-/** One run of one nemesis: who pays, what was asked and answered, what was broken, and what was found wrong. */
+/** One run of one nemesis: its partners, calls, faults and findings. */
 export interface Round {
   world: World;
   random: Random;
@@ -12,10 +12,10 @@ export interface Round {
   faults: Map<string, number>;
   /** In milliseconds: named figures for the report, the longest of each. */
   longest: Map<string, number>;
-  /** False where the database is attacked: then a 503 is no proof that nothing was debited. */
+  /** False if faults hit the database: then a 503 is no proof that nothing was debited. */
   databaseIsWhole: boolean;
   startedAt: Date;
-  /** Run when all has ended: what can only be judged then, and what must be put away. */
+  /** Run at the end of the round: late checks and clean-up. */
   atTheEnd: (() => unknown)[];
 }
 
@@ -27,13 +27,13 @@ export function count({ faults }: Round, fault: string): void {
   faults.set(fault, (faults.get(fault) ?? 0) + 1);
 }
 
-/** Says something is wrong unless it is so. */
-export function claim(round: Round, isTrue: boolean, otherwise: string): void {
+/** Adds a finding unless the condition is true. */
+export function check(round: Round, isTrue: boolean, otherwise: string): void {
   if (!isTrue) round.findings.push(otherwise);
 }
 
-/** A word to the bank side itself, past all proxies. */
-export async function tell({ simulator }: World, method: string, path: string, body?: object) {
+/** Calls the simulated bank directly, past all proxies. */
+export async function callBank({ simulator }: World, method: string, path: string, body?: object) {
   const response = await fetch(`${simulator.address}${path}`, {
     method,
     ...(body ? { body: JSON.stringify(body) } : {}),

@@ -1,17 +1,20 @@
 import type { Random } from '../helpers/random.ts';
 import { checkBooks } from './check-books.ts';
 import { checkHistory } from './check-history.ts';
-import { type Load, settle, startLoad } from './load.ts';
+import { type Load, repeatUntilEnded, startLoad } from './load.ts';
 import type { Program } from './program.ts';
-import { note, type Round, tell } from './round.ts';
+import { callBank, note, type Round } from './round.ts';
 import type { World } from './world.ts';
 
-/** Breaks something while partners pay; returns the services that are left to answer. */
+/**
+ * Injects one kind of fault while partners pay; returns the services that still run. The word is Jepsen's: the part of
+ * a test that breaks the system.
+ */
 export type Nemesis = (round: Round, load: Load) => Promise<Program[]>;
 
 const partnerCount = 4;
 
-/** Runs a nemesis under load; then faults stop, whatever is open is asked about until it has ended, and all is checked. */
+/** Runs a nemesis under load; then faults stop, open payments are repeated until they have ended, and all is checked. */
 export async function runRound(
   world: World,
   random: Random,
@@ -36,7 +39,7 @@ export async function runRound(
   try {
     const services = await nemesis(round, load).finally(load.stop);
     const faultsEndedMs = performance.now();
-    await settle(round, services);
+    await repeatUntilEnded(round, services);
     note(round, 'until all had ended', performance.now() - faultsEndedMs);
     checkHistory(round);
     await checkBooks(round, services[0]!);
@@ -44,7 +47,7 @@ export async function runRound(
     round.findings.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     for (const work of round.atTheEnd) await work();
-    await tell(world, 'DELETE', '/sim/faults');
+    await callBank(world, 'DELETE', '/sim/faults');
     round.findings.push(...(await world.endServices(round.findings.length > 0 ? 'all' : 'own')));
   }
   return round;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const lookEveryMs = 20;
+const pollIntervalMs = 20;
 
-/** Resolves with the milliseconds it took until the condition held, and rejects when it did not in time. */
+/** Resolves with the milliseconds until the condition held; rejects after `withinMs`. */
 export async function until(
   what: string,
   withinMs: number,
@@ -11,7 +11,7 @@ export async function until(
   const startedMs = performance.now();
   while (!(await condition())) {
     if (performance.now() - startedMs > withinMs) throw new Error(`after ${withinMs} ms still not: ${what}`);
-    await sleep(lookEveryMs);
+    await sleep(pollIntervalMs);
   }
   return performance.now() - startedMs;
 }

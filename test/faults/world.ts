@@ -14,21 +14,21 @@ import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
 import { type Program, startProgram } from './program.ts';
 import { until } from './wait.ts';
 
-/** A database, a bank side, and any number of services on them, all of them real and of this run alone. */
+/** A real database, a simulated bank and any number of services, used by this run only. */
 export interface World {
   database: DatabaseServer;
-  /** For whoever looks on, past the services. */
+  /** For checks, past the services. */
   pool: Pool;
   simulator: Program;
-  /** For calls as a partner, each on a connection of its own: what breaks one breaks no other. */
+  /** For calls as a partner, each on its own connection: a broken one affects no other. */
   agent: Agent;
-  /** Between the service that all share and the bank side. */
+  /** The proxy between the shared service and the bank side. */
   gateway: GatewayProxy;
-  /** The service that is there from round to round: starting one takes longer than most faults. */
+  /** The service that all rounds share: starting one takes longer than most faults. */
   sharedService(): Promise<Program>;
-  /** One of a round's own. */
+  /** Starts a service for one round. */
   startService(options?: ServiceOptions): Promise<Program>;
-  /** Kills the services of the round, or all, and says which of them had ended by themselves, and why. */
+  /** Kills the services of the round, or all; returns the output of those that had ended unexpectedly. */
   endServices(which: 'own' | 'all'): Promise<string[]>;
   createPartner(): Promise<Partner>;
   close(): Promise<void>;
@@ -82,13 +82,15 @@ export async function createWorld(): Promise<World> {
   }
 
   async function endServices(which: 'own' | 'all'): Promise<string[]> {
-    const complaints = [...services].map(({ complaint }) => complaint()).filter(text => text !== undefined);
-    const kept = which === 'own' && complaints.length === 0 ? await shared : undefined;
+    const exits = [...services]
+      .map(({ unexpectedExit }) => unexpectedExit())
+      .filter(text => text !== undefined);
+    const kept = which === 'own' && exits.length === 0 ? await shared : undefined;
     if (!kept) shared = undefined;
     const ended = [...services].filter(service => service !== kept);
     await Promise.all(ended.map(({ stop }) => stop('SIGKILL')));
     for (const service of ended) services.delete(service);
-    return complaints.map(text => `a service ended by itself: ${text}`);
+    return exits.map(text => `a service ended unexpectedly: ${text}`);
   }
 
   return {

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { startLocalServer } from '../helpers/http.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { callNames, calls, gatewayOpener, token } from './orders.ts';
 
 const bank = await startLocalServer();

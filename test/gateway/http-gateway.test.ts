@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpGateway } from '../../src/gateway/index.ts';
-import { startLocalServer } from '../helpers/http.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { callNames, calls, gatewayOpener, order, token } from './orders.ts';
 
 const bank = await startLocalServer();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../sdk/packed.ts';
-import { withYours } from './yours.ts';
+import { withReaderCode } from './reader-code.ts';
 
 export interface Snippet {
   language: string;
@@ -34,7 +34,7 @@ const readme = readGuide('library', join(root, 'sdk/README.md'));
 export const libraryReadme: Guide = {
   ...readme,
   snippets: readme.snippets.map(snippet =>
-    snippet.language === 'ts' ? { ...snippet, code: withYours(snippet.code) } : snippet,
+    snippet.language === 'ts' ? { ...snippet, code: withReaderCode(snippet.code) } : snippet,
   ),
 };
 

@@ -1,19 +1,19 @@
-type Work = () => unknown;
+type CleanUp = () => unknown;
 
-const due: Work[] = [];
+const cleanUps: CleanUp[] = [];
 
-/** Done when the test file is over, whether it was asked for by the file itself or by one of its tests. */
-export const afterFile = (work: Work) => due.push(work);
+/** Runs the clean-up at the end of the test file, also when one of its tests registers it. */
+export const afterFile = (cleanUp: CleanUp) => cleanUps.push(cleanUp);
 
-/** Latest first, as what was opened last leans on what was there before; one that fails keeps no other from it. */
+/** Runs the clean-ups, latest first, since later resources depend on earlier ones. A failed one does not stop the rest. */
 export async function endFile(): Promise<void> {
   const failures: unknown[] = [];
-  for (const work of due.splice(0).reverse()) {
+  for (const cleanUp of cleanUps.splice(0).reverse()) {
     try {
-      await work();
+      await cleanUp();
     } catch (failure) {
       failures.push(failure);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'what a test file had opened was not put away');
+  if (failures.length > 0) throw new AggregateError(failures, 'the clean-up of a test file failed');
 }

@@ -24,7 +24,7 @@ export { createCustomer, issueKey, secretKey, setRate } from './customers.ts';
 export interface ApiOptions {
   pool: Pool;
   clock?: typeof systemClock;
-  /** Address of the bank side; without one, live payments find nobody there. */
+  /** Address of the bank side; without one, live payments cannot reach a gateway. */
   gatewayUrl?: string;
   answerWithinMs?: number;
   payTimeoutMs?: number;
@@ -33,7 +33,7 @@ export interface ApiOptions {
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
 }
 
-/** The API on a real port of this process, so that a test can turn its clock. */
+/** The API on a real port of this process, so that a test can control its clock. */
 export async function startApi({ pool, clock = systemClock, ...options }: ApiOptions) {
   const gateway = createHttpGateway({
     url: options.gatewayUrl ?? 'http://127.0.0.1:1',
@@ -83,7 +83,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing
   json: any;
 }
 
@@ -94,7 +94,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** Calls as a partner would; every answer is held against the OpenAPI document that the service itself serves. */
+/** Calls the API as a partner; every answer is validated against the OpenAPI document that the service serves. */
 export function partnerAt(address: string, key: string) {
   const call = async (
     method: string,
@@ -126,7 +126,7 @@ export function partnerAt(address: string, key: string) {
   };
 }
 
-/** By the address that serves them; of equal ones there is one, with what was compiled of it. */
+/** OpenAPI documents by address; equal documents share one object, and so their compiled validators. */
 const documents = new Map<string, Promise<OpenApi>>();
 const byText = new Map<string, OpenApi>();
 
@@ -180,7 +180,7 @@ function compile(documented: { content: Record<string, { schema: object }> }, { 
   return ajv.compile(closed({ $ref: '#/answer', answer, components }));
 }
 
-/** The same schema, refusing fields that it does not name: nothing may be answered that is not written down. */
+/** The same schema without additional properties: an undocumented field in an answer is an error. */
 function closed(schema: unknown): object {
   return JSON.parse(JSON.stringify(schema), (_key, value) =>
     value?.type === 'object' && value.properties && value.additionalProperties === undefined
@@ -189,7 +189,7 @@ function closed(schema: unknown): object {
   );
 }
 
-/** A well-formed link over so many kopecks, for a code of its own. */
+/** A valid link with a new QR code over this amount. */
 export function newLink(kopecks?: number): string {
   const id = `AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}`;
   return `https://qr.nspk.ru/${id}${kopecks === undefined ? '' : `?type=02&sum=${kopecks}&cur=RUB`}`;

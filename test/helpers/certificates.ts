@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node
 import { isIPv4 } from 'node:net';
 
 /**
- * Certificates for receivers in tests, made when they are needed and signed by an authority that nobody trusts.
- * Node can read certificates but not write them, so the few pieces of DER that one consists of are put together here.
+ * Certificates for receivers in tests, signed by an untrusted authority. Node can read certificates but not write them,
+ * so this file encodes the DER parts itself.
  */
 export interface Issued {
   key: string;
@@ -39,7 +39,7 @@ export function createAuthority(): Authority {
   };
 }
 
-/** A certificate that only its own key vouches for. */
+/** A self-signed certificate. */
 export function issueSelfSigned(names: string[]): Issued {
   const keys = newKeys();
   return writeCertificate({ subject: 'self', issuer: 'self', keys, signer: keys.privateKey, names });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
-import { ofProcesses } from './processes.ts';
+import { processEnv } from './process-env.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
@@ -12,19 +12,19 @@ export interface Run {
   stderr: string;
 }
 
-/** What `kopeck` does with these arguments, done in this process: starting one takes longer than most commands do. */
+/** Runs `kopeck` with these arguments in this process: starting a process takes longer than most commands. */
 export async function kopeck(env: Record<string, string>, ...args: string[]): Promise<Run> {
-  const said = { stdout: '', stderr: '' };
-  const screen = (name: keyof typeof said) => ({ write: (text: string) => (said[name] += text) });
+  const output = { stdout: '', stderr: '' };
+  const screen = (name: keyof typeof output) => ({ write: (text: string) => (output[name] += text) });
   const terminal: Terminal = { env, stdout: screen('stdout'), stderr: screen('stderr') };
   await run(args, terminal);
-  return { code: Number(terminal.exitCode ?? 0), ...said };
+  return { code: Number(terminal.exitCode ?? 0), ...output };
 }
 
-/** Runs `kopeck` as a process of its own, as a person would. */
+/** Runs `kopeck` as its own process. */
 export function kopeckProcess(env: Record<string, string>, ...args: string[]): Promise<Run> {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, [program, ...args], { env: { ...ofProcesses, ...env } });
+    const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', chunk => (stdout += chunk));
     child.stderr.on('data', chunk => (stderr += chunk));
@@ -39,9 +39,9 @@ export interface Running {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The same for a command that goes on until it is told to stop. */
+/** The same for a command that runs until it is stopped. */
 export function startKopeck(env: Record<string, string>, ...args: string[]): Running {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...ofProcesses, ...env } });
+  const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', chunk => (stdout += chunk));
   child.stderr.on('data', chunk => (stderr += chunk));
@@ -64,10 +64,10 @@ export interface Service {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** `kopeck start` on a free port, once it has said that it is ready. */
+/** `kopeck start` on a free port; resolves when it is ready. */
 export function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [program, 'start'], {
-    env: { ...ofProcesses, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
+    env: { ...processEnv, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));

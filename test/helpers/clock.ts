@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 
-/** A clock that stands still until it is turned; whoever sleeps by it sleeps in real time. */
+/** A clock that moves only by `advance`; its `sleep` takes real time. */
 export function manualClock(startIso = '2026-11-15T10:00:00Z'): Clock & { advance(ms: number): void } {
   let nowMs = Date.parse(startIso);
   return {

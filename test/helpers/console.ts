@@ -23,13 +23,13 @@ import { secretKey } from './customers.ts';
 export interface ConsoleOptions extends Partial<ConsoleDeps> {
   pool: Pool;
   clock?: Clock;
-  /** Address of the bank side; without one, nobody is there. */
+  /** Address of the bank side; without one, the gateway is unreachable. */
   gatewayUrl?: string;
   gatewayToken?: string;
   trustProxy?: string[];
 }
 
-/** The console, and the partner API beside it, on a real port of this process, so that a test can turn its clock. */
+/** The console and the partner API on a real port of this process, so that a test can control their clock. */
 export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
   const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
   const authenticator = createAuthenticator(pool, clock, secretKey);
@@ -98,9 +98,9 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     address,
     deps,
     server,
-    /** All that the console has registered. */
+    /** All routes of the console. */
     routes,
-    /** Somebody new with this role, signed in, as their browser would call. */
+    /** A browser that is signed in as a new operator with this role. */
     signIn: async (role: OperatorRole, name = `${role}-${Math.random().toString(36).slice(2, 8)}`) => {
       const operatorId = newId('opr', clock);
       await pool.query(
@@ -114,7 +114,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
       await client.get('/session');
       return Object.assign(client, { name, role, operatorId, sessionId, token });
     },
-    /** Nobody yet. */
+    /** A browser that is not signed in. */
     visit: () => browserAt(address),
   };
 }
@@ -129,11 +129,11 @@ export interface ConsoleAnswer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing
   json: any;
 }
 
-/** Calls `/console/api` as the pages do: keeps the cookie and the CSRF token that it is given. */
+/** Calls `/console/api` as the pages do: keeps the cookie and the CSRF token. */
 export function browserAt(address: string) {
   const browser = {
     cookie: undefined as string | undefined,

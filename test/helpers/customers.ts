@@ -10,7 +10,7 @@ export const secretKey = 'a secret key for the tests, long enough';
 
 export const auditContextOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
 
-/** A partner with so much on its live balance; its test balance is what every new partner has. */
+/** A partner with this live balance and the test balance of every new partner. */
 export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
   const { partnerId } = await createPartner(auditContextOf(pool), 'Test shop');
   const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;

@@ -20,8 +20,8 @@ export interface TestDatabase {
 }
 
 /**
- * A database of this file's own, copied from the migrated template. It goes with its server at the end of the run: to
- * drop it would make the server write everything to disk, and all who test at the same time would wait for that.
+ * A database for one test file, copied from the migrated template. It is removed with its server at the end of the run:
+ * DROP DATABASE would make the server write everything to disk, and all other tests would wait for that.
  */
 export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;

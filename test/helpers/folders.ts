@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { afterFile } from './after-file.ts';
 
-/** An empty folder that is removed when the test file is done. */
+/** An empty folder that is removed at the end of the test file. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A DATA_DIR in which there is a database already, empty and at rest: to make one takes seconds. */
+/** A DATA_DIR that already has an empty, stopped database: creating one takes seconds. */
 export function usedFolder(): string {
   const folder = newFolder();
-  execFileSync('cp', ['-a', `${inject('usedFolder')}/.`, folder]);
+  execFileSync('cp', ['-a', `${inject('usedDataDir')}/.`, folder]);
   return folder;
 }

@@ -4,9 +4,9 @@ import { createPartner } from '../../src/partners/index.ts';
 import { auditContextOf, setRate } from './customers.ts';
 
 /**
- * Payments of some partners as they might look after a while, written past the service: one in fifty in test mode, one
- * in twenty failed, one in a hundred a rejected attempt. Newest last; ids begin with the time of creation. The books are
- * not made to match: this is for looking at lists.
+ * Many payments of some partners, written past the service: one in fifty in test mode, one in twenty failed, one in a
+ * hundred a rejected attempt. Newest last; ids begin with the time of creation. Balances do not match: this is for
+ * tests of lists.
  */
 const statement = `
   WITH made AS MATERIALIZED (

@@ -12,24 +12,24 @@ export interface EnrolledOperator {
   name: string;
   password: string;
   totpSecret: Buffer;
-  /** As their application shows it now, or so many steps later. */
+  /** The one-time code of now, or of this many steps later. */
   code(later?: number): string;
 }
 
-/** Somebody who was invited and has used the link, on the way that people take. */
+/** Creates an operator and completes the enrolment with the invitation link. */
 export async function enrolOperator(
   pool: Pool,
   clock: Clock,
   name: string,
   role: OperatorRole,
 ): Promise<EnrolledOperator> {
-  const door = { pool, clock, secretKey };
+  const deps = { pool, clock, secretKey };
   const creation = await createOperator(auditContextOf(pool, clock), secretKey, { name, role });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
-  const { totpSecret } = (await findEnrolment(door, creation.token))!;
+  const { totpSecret } = (await findEnrolment(deps, creation.token))!;
   const code = (later = 0) => codeOf(totpSecret, stepAt(clock.nowMs()) + later);
   const wanted = { token: creation.token, password: goodPassword, code: code() };
-  const result = await enrol(door, wanted, { address: '192.0.2.1', userAgent: 'test' });
+  const result = await enrol(deps, wanted, { address: '192.0.2.1', userAgent: 'test' });
   if (result.outcome !== 'signed_in') throw new Error(result.outcome);
   return { operatorId: creation.operator.operatorId, name, password: goodPassword, totpSecret, code };
 }

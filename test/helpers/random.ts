@@ -1,4 +1,4 @@
-/** All chance of a run comes from one seed: the same seed gives the same run. */
+/** The only source of randomness of a run: the same seed gives the same run. */
 export interface Random {
   chance(probability: number): boolean;
   /** A whole number from `low` to `high`, both included. */

@@ -7,12 +7,12 @@ import { createPaymentWriter } from '../../src/payments/index.ts';
 interface ReviewOptions {
   clock?: Clock;
   amountKopecks?: bigint;
-  /** A process that is busy with it. */
+  /** The process that holds its lease. */
   leaseHolder?: number;
   mode?: 'live' | 'test';
 }
 
-/** A payment that is debited and that the bank side gives no answer about. Needs a rate and 12 USDT. */
+/** A debited payment without an answer of the bank side, in review. Needs a rate and 12 USDT. */
 export async function openInReview(
   pool: Pool,
   partnerId: Id<'prt'>,
@@ -52,7 +52,7 @@ export async function openInReview(
 
 let operators = 0;
 
-/** Somebody who can sign in. */
+/** An operator with a password, written past enrolment. */
 export async function hireOperator(
   pool: Pool,
   role: OperatorRole,

@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterFile } from './after-file.ts';
 import { newFolder } from './folders.ts';
-import { ofProcesses } from './processes.ts';
+import { processEnv } from './process-env.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
 
 export interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing.
   body: any;
 }
 
 export interface Simulator {
   address: string;
-  /** Settles however the simulator answers, and rejects when there is no answer that can be read. */
+  /** Resolves with any answer of the simulator, and rejects when there is no readable one. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   closeStdin(): void;
   ended: Promise<number | null>;
@@ -22,13 +22,13 @@ export interface Simulator {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The bank side as a process of its own, on a free port, once it has said that it is ready. */
+/** The simulated bank as its own process on a free port; resolves when it is ready. */
 export function startSimulator(
   env: Record<string, string> = {},
   dir = join(newFolder(), 'simulator'),
 ): Promise<Simulator> {
   const child = spawn(process.execPath, [program], {
-    env: { ...ofProcesses, SIMULATOR_DIR: dir, ...env },
+    env: { ...processEnv, SIMULATOR_DIR: dir, ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
@@ -71,7 +71,7 @@ async function callJson(url: string, method: string, body?: unknown, token?: str
 let paymentCount = 0;
 export const nextPaymentId = () => `pay_${String(++paymentCount).padStart(26, '0')}`;
 
-/** A QR made for this test: its facts, and the calls that the service makes for it. */
+/** A QR code made for this test: its data, and the calls that the service makes for it. */
 export async function makeQr(simulator: Simulator, fields: object = {}) {
   const { body: qr } = await simulator.call('POST', '/sim/qrs', {
     scenario: 'C2B',

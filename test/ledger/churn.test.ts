@@ -10,8 +10,8 @@ import { openDatabase } from '../../src/db/database.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
+import { serverPid } from '../helpers/embedded-postgres.ts';
 import { usedFolder } from '../helpers/folders.ts';
-import { serverPid } from '../helpers/server.ts';
 
 /**
  * Random holds, settles, releases and credits from three processes at once on a few accounts, with kill -9 of one of

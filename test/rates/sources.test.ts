@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRateSources } from '../../src/base/rate-sources.ts';
 import { createRateSources } from '../../src/rates/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { startLocalServer } from '../helpers/http.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 
 const clock = manualClock();
 const server = await startLocalServer();

@@ -3,7 +3,7 @@ import { credit, openAccounts } from '../../src/ledger/index.ts';
 import { findPartner, type Limits } from '../../src/partners/index.ts';
 import type { World } from './world.ts';
 
-/** A partner as the run has made it. */
+/** A partner of one run. */
 export interface Account {
   partnerId: Id<'prt'>;
   uuid: string;

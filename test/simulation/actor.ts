@@ -1,16 +1,16 @@
-/** Somebody who acts in a run: partners, an operator, bad luck, people who see to webhooks. */
+/** One participant of a run: the partners, the operator, process failures, the administration of webhooks. */
 export interface Actor {
-  /** Puts on the schedule what it will do. */
+  /** Schedules its actions. */
   plan(span: Span): void | Promise<void>;
-  /** Nothing goes wrong from now on. */
-  becomeCalm?(): void;
-  /** Whether it neither waits for anything nor means to do anything more. */
-  isContent?(): boolean;
+  /** No faults are injected from now on. */
+  stopFaults?(): void;
+  /** It waits for nothing and has nothing left to do. */
+  isDone?(): boolean;
 }
 
 export interface Span {
-  /** Partners ask for new payments for so long. */
+  /** How long partners request new payments. */
   busyMs: number;
-  /** And things go wrong for so long. */
-  calmAfterMs: number;
+  /** When fault injection stops. */
+  faultsEndAfterMs: number;
 }

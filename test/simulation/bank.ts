@@ -7,8 +7,8 @@ export interface Qr {
   url: string;
   qrcId: string;
   amountKopecks: bigint;
-  /** May be paid any number of times; another one only once. */
-  lasting: boolean;
+  /** Can be paid any number of times; otherwise only once. */
+  reusable: boolean;
 }
 
 type Declined = Extract<OrderAnswer, { outcome: 'declined' }>['code'];
@@ -21,30 +21,30 @@ interface BankOrder {
   code: Declined;
 }
 
-/** What became of a payment id on the bank side, whatever it says about it. */
-export type Truth = 'unheard' | 'refused' | 'voided' | BankOrder['state'];
+/** The real state of a payment id at the bank, whatever the bank answers about it. */
+export type Truth = 'never_received' | 'refused' | 'voided' | BankOrder['state'];
 
 export interface Bank {
   addQr(qr: Qr): void;
-  portOf(owner: string): Gateway;
+  portOf(processName: string): Gateway;
   truthOf(paymentId: string): { truth: Truth; amountKopecks: bigint | undefined };
   paidIds(): string[];
   hasLiedAbout(paymentId: string): boolean;
 }
 
 export interface BankOptions {
-  /** Hears that a process sets out to pay. */
+  /** A process is about to send a payment. */
   onPay(paymentId: Id<'pay'>): void;
   onPaid(paymentId: string): void;
-  /** Hears that a process was given an answer that cannot be true. */
-  onContradiction(owner: string, paymentId: string): void;
+  /** A process received an answer that contradicts an earlier one. */
+  onContradiction(processName: string, paymentId: string): void;
 }
 
 const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
 
 /**
- * The bank side behind the port that the service knows. It keeps what the wire contract promises: an id is paid at most
- * once, a voided or refused one never. All else is a matter of chance.
+ * The bank side, behind the service's gateway interface. It keeps the promises of the gateway contract: an id is paid
+ * at most once, and never after it was voided or refused. Everything else is random.
  */
 export function createBank(world: World, options: BankOptions): Bank {
   const { random, scheduler, trace } = world;
@@ -56,7 +56,7 @@ export function createBank(world: World, options: BankOptions): Bank {
 
   function end(paymentId: string, order: BankOrder): void {
     const { qrcId } = order;
-    const mayBePaid = qrs.get(qrcId)!.lasting || !paidQrs.has(qrcId);
+    const mayBePaid = qrs.get(qrcId)!.reusable || !paidQrs.has(qrcId);
     order.state = mayBePaid && !random.chance(world.faults.declined) ? 'succeeded' : 'declined';
     order.code = mayBePaid ? 'gateway_declined' : 'qr_already_paid';
     trace.add('bank', `${trace.nameOf(paymentId)} has ${order.state}`);
@@ -82,8 +82,8 @@ export function createBank(world: World, options: BankOptions): Bank {
   const describe = ({ state, orderId, code }: BankOrder): OrderAnswer =>
     state === 'declined' ? { outcome: state, orderId, code } : { outcome: state, orderId };
 
-  /** An answer about an order, or with bad luck a lie about it. */
-  function tell(paymentId: string, order: BankOrder): OrderAnswer | Unknown {
+  /** The answer about an order, sometimes a false one. */
+  function answerAbout(paymentId: string, order: BankOrder): OrderAnswer | Unknown {
     const answer = describe(order);
     if (!random.chance(world.faults.lie)) return answer;
     liedAbout.add(paymentId);
@@ -99,8 +99,8 @@ export function createBank(world: World, options: BankOptions): Bank {
     }
   }
 
-  /** Another lie: there was never such an order. */
-  function forgets(paymentId: string): boolean {
+  /** Another false answer: the order is unknown. */
+  function pretendsUnknown(paymentId: string): boolean {
     const lies = random.chance(world.faults.lie / 2);
     if (lies) liedAbout.add(paymentId);
     return lies;
@@ -111,33 +111,35 @@ export function createBank(world: World, options: BankOptions): Bank {
     const refusal = refusals.get(paymentId);
     if (refusal) return refusal;
     const known = orders.get(paymentId);
-    if (known) return tell(paymentId, known);
+    if (known) return answerAbout(paymentId, known);
     if (random.chance(world.faults.refusal)) {
       const code = random.pick(['qr_changed', 'gateway_busy', 'gateway_unavailable'] as const);
       refusals.set(paymentId, { outcome: 'refused', code });
       return { outcome: 'refused', code };
     }
-    return tell(paymentId, accept(paymentId, qrcId, amountKopecks));
+    return answerAbout(paymentId, accept(paymentId, qrcId, amountKopecks));
   }
 
   function poll({ paymentId }: KnownOrder) {
     const order = orders.get(paymentId);
-    return order && !forgets(paymentId) ? tell(paymentId, order) : ({ outcome: 'order_unknown' } as const);
+    return order && !pretendsUnknown(paymentId)
+      ? answerAbout(paymentId, order)
+      : ({ outcome: 'order_unknown' } as const);
   }
 
   function makeVoid({ paymentId }: KnownOrder) {
     const order = orders.get(paymentId);
-    if (order && !forgets(paymentId)) return tell(paymentId, order);
+    if (order && !pretendsUnknown(paymentId)) return answerAbout(paymentId, order);
     if (!order) refusals.set(paymentId, { outcome: 'refused', code: 'voided' });
     return { outcome: 'voided' } as const;
   }
 
-  /** There and back. Whoever asks waits so long and no longer; what they have sent may arrive all the same. */
+  /** One request and its answer. The caller gives up after the timeout, but its request may still arrive later. */
   function exchange<Answer extends { outcome: string }>(
-    owner: string,
+    processName: string,
     what: string,
     timeoutMs: number,
-    nothingHeard: Answer,
+    noAnswer: Answer,
     atTheBank: () => Answer,
   ): Promise<Answer> {
     return new Promise(resolve => {
@@ -145,10 +147,10 @@ export function createBank(world: World, options: BankOptions): Bank {
       const answerAfter = (delayMs: number, answer: Answer) =>
         waiting.push(
           scheduler.after(delayMs, {
-            owner,
+            processName,
             run: () => {
               for (const step of waiting) scheduler.cancel(step);
-              trace.add(owner, `hears of ${what}: ${answer.outcome}`);
+              trace.add(processName, `receives the answer to ${what}: ${answer.outcome}`);
               resolve(answer);
             },
           }),
@@ -156,16 +158,16 @@ export function createBank(world: World, options: BankOptions): Bank {
       const arrive: NewStep = {
         run: () => {
           const answer = atTheBank();
-          trace.add('bank', `${what} from ${owner}: ${answer.outcome}`);
+          trace.add('bank', `${what} from ${processName}: ${answer.outcome}`);
           if (random.chance(world.faults.answerLost)) return breakOff();
           const readable = !random.chance(world.faults.answerUnreadable);
-          answerAfter(wireDelayMs(world), readable ? answer : nothingHeard);
+          answerAfter(wireDelayMs(world), readable ? answer : noAnswer);
         },
       };
-      /** Noticed at once, or only when time is up. */
-      const breakOff = () => void (random.chance(0.5) && answerAfter(random.between(0, 3_000), nothingHeard));
+      /** The caller notices at once, or only at its timeout. */
+      const breakOff = () => void (random.chance(0.5) && answerAfter(random.between(0, 3_000), noAnswer));
 
-      answerAfter(timeoutMs, nothingHeard);
+      answerAfter(timeoutMs, noAnswer);
       if (random.chance(world.faults.messageLost)) return breakOff();
       scheduler.after(wireDelayMs(world), arrive);
       if (what.startsWith('PUT') && random.chance(world.faults.messageTwice))
@@ -175,7 +177,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     });
   }
 
-  function portOf(owner: string): Gateway {
+  function portOf(processName: string): Gateway {
     const askAbout = async <Answer extends { outcome: string }>(
       method: string,
       { paymentId }: KnownOrder,
@@ -183,13 +185,19 @@ export function createBank(world: World, options: BankOptions): Bank {
       atTheBank: () => Answer | Unknown,
     ): Promise<Answer | Unknown> => {
       const name = `${method} ${trace.nameOf(paymentId)}`;
-      const answer = await exchange<Answer | Unknown>(owner, name, timeoutMs, unknown('lost'), atTheBank);
-      if ('contradicts' in answer) options.onContradiction(owner, paymentId);
+      const answer = await exchange<Answer | Unknown>(
+        processName,
+        name,
+        timeoutMs,
+        unknown('lost'),
+        atTheBank,
+      );
+      if ('contradicts' in answer) options.onContradiction(processName, paymentId);
       return answer;
     };
     return {
       resolve: qrUrl =>
-        exchange(owner, 'resolve', 10_000, { outcome: 'qr_unresolvable' }, () => {
+        exchange(processName, 'resolve', 10_000, { outcome: 'qr_unresolvable' }, () => {
           const qr = qrs.get(/AD\w+/.exec(qrUrl)![0]);
           if (!qr || random.chance(world.faults.unresolvable)) return { outcome: 'qr_unresolvable' };
           const { qrcId, amountKopecks } = qr;
@@ -205,7 +213,7 @@ export function createBank(world: World, options: BankOptions): Bank {
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
-      listOrders: () => Promise.reject(new Error('nobody asks for the list in a simulation')),
+      listOrders: () => Promise.reject(new Error('the simulation does not reconcile')),
       close: () => Promise.resolve(),
     };
   }
@@ -214,7 +222,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     const order = orders.get(paymentId);
     const refusal = refusals.get(paymentId);
     const refused = refusal && (refusal.code === 'voided' ? 'voided' : 'refused');
-    return { truth: order?.state ?? refused ?? 'unheard', amountKopecks: order?.amountKopecks };
+    return { truth: order?.state ?? refused ?? 'never_received', amountKopecks: order?.amountKopecks };
   }
 
   return {

@@ -15,7 +15,7 @@ export interface BookedPayment {
   createdMs: number;
   errorCode: string | null;
   orderId: string | null;
-  /** Its rows in `open_payments`, and whether one of them counts as under way. */
+  /** Its rows in `open_payments`, and whether one of them waits for the gateway. */
   openRows: number;
   awaitingGateway: boolean;
   supportSince: string | null;
@@ -36,7 +36,7 @@ export interface BookedAlarm {
   open: boolean;
 }
 
-/** All that the database says about the partners of this run. Amounts are small enough for plain numbers. */
+/** What the database holds about the partners of this run. Amounts are small enough for plain numbers. */
 export interface Books {
   payments: BookedPayment[];
   accounts: BookedAccount[];
@@ -65,7 +65,7 @@ const statement = `
             SELECT kind, subject AS "paymentId", cleared_at IS NULL AS open FROM alarms) AS a) AS alarms,
          (SELECT row_to_json(o) FROM (
             SELECT extract(epoch FROM min(next_at)) * 1000 AS "dueMs",
-                   coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS owners
+                   coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS "leaseHolders"
               FROM open_payments) AS o) AS open`;
 
 export async function readBooks(pool: Pool, partnerUuids: string[]): Promise<Books> {

@@ -5,44 +5,44 @@ import type { World } from './world.ts';
 
 /** The real database, one statement at a time. */
 export interface SimulatedDatabase {
-  /** The connection of one process: when a statement runs, and whether its answer arrives, is a matter of chance. */
-  connectionOf(owner: string): Queryable;
-  /** When the first unfinished payment is due, or now, if somebody must be found dead first. */
+  /** The connection of one process. When a statement runs and whether its result arrives is random. */
+  connectionOf(processName: string): Queryable;
+  /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
   nextDueMs(): Promise<number>;
-  /** When somebody could find something to send, or a payment that ends and has to be told of. */
-  nextToSendMs(): Promise<number>;
-  /** Somebody has changed something past these connections: payments, webhooks, or the rate. */
+  /** When a webhook delivery or a payment is due next. */
+  nextDeliveryMs(): Promise<number>;
+  /** A change made past these connections: to payments, to webhooks, or to the rate. */
   changed(): Promise<void>;
-  hooksChanged(by: 'processes' | 'operator'): Promise<void>;
+  webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
   rateChanged(): void;
 }
 
 export interface OpenPayments {
   /** When the first of them is due. */
   dueMs: number | null;
-  owners: number[];
+  leaseHolders: number[];
 }
 
 export interface DatabaseOptions {
   isAlive(instance: number): boolean;
-  /** Hears of every change to payments right after it was committed, and says how things stand in `open_payments`. */
+  /** Called after every committed change to payments; returns the state of `open_payments`. */
   onChange(): Promise<OpenPayments>;
   /** In runs where partners have webhooks. */
   webhooks: WebhookWatch | undefined;
-  /** Hears that a process wanted to end a payment that has ended the other way, or cannot end this way. */
-  onContradiction(owner: string, paymentId: string): void;
+  /** A process tried to end a payment that has ended differently, or cannot end this way. */
+  onContradiction(processName: string, paymentId: string): void;
 }
 
-/** Who watches the webhooks. */
+/** Observes every statement about webhooks. */
 export interface WebhookWatch {
   onChange(by: 'processes' | 'operator'): Promise<void>;
-  onRead(owner: string, rows: { partner_id: string; event_id: bigint }[]): void;
-  onRecordingFailed(owner: string, eventIds: bigint[]): void;
+  onRead(processName: string, rows: { partner_id: string; event_id: bigint }[]): void;
+  onRecordingFailed(processName: string, eventIds: bigint[]): void;
   /** When the first event is due. */
   firstDueMs(): number;
-  /** Whether any partner is served by this process. */
+  /** The process holds the lease of at least one partner. */
   isServing(instance: number): boolean;
-  /** When anybody who sends should look. */
+  /** When the next poll for deliveries could find one. */
   nextDueMs(): number;
 }
 
@@ -60,7 +60,7 @@ const changesWebhooks = [
 const changesOnlyWebhooks = changesWebhooks.filter(name => name !== 'payments_finish');
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
-  // What was read stays true until its table is written: nobody else uses this database.
+  // Nobody else uses this database, so a result stays valid until its table is written.
   const known = new Map<string, pg.QueryResult>();
   let open: OpenPayments | undefined;
 
@@ -75,96 +75,99 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   async function changed(): Promise<void> {
     await paymentsChanged();
-    await hooksChanged('processes');
+    await webhooksChanged('processes');
   }
 
-  async function hooksChanged(by: 'processes' | 'operator'): Promise<void> {
+  async function webhooksChanged(by: 'processes' | 'operator'): Promise<void> {
     forget(/webhooks/);
     await options.webhooks?.onChange(by);
   }
 
-  const dueMs = ({ dueMs, owners }: OpenPayments) =>
-    owners.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
+  const dueMs = ({ dueMs, leaseHolders }: OpenPayments) =>
+    leaseHolders.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
 
   async function nextDueMs(): Promise<number> {
     open ??= await readOpenPayments(world.pool);
     return dueMs(open);
   }
 
-  async function execute(owner: string, statement: Statement): Promise<pg.QueryResult> {
+  async function execute(processName: string, statement: Statement): Promise<pg.QueryResult> {
     if (findsNothing(statement)) return nothing;
-    if (statement.name === 'read due deliveries') return readToSend(owner, statement);
-    if (statement.name === 'claim due payments') return claim(owner, statement);
-    if (isRead(statement)) return read(owner, statement);
+    if (statement.name === 'read due deliveries') return readToSend(processName, statement);
+    if (statement.name === 'claim due payments') return claim(processName, statement);
+    if (isRead(statement)) return read(processName, statement);
     const result = await world.pool.query(statement);
-    if (statement.name === 'acquire webhook leases') inAnyOrder(result.rows, 'partner_id');
-    world.trace.add(owner, `${labelOf(statement)} ${describe(result)}`);
+    if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'partner_id');
+    world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement.name ?? '');
     return result;
   }
 
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
-  async function read(owner: string, statement: Statement): Promise<pg.QueryResult> {
+  async function read(processName: string, statement: Statement): Promise<pg.QueryResult> {
     const key = JSON.stringify([statement.text, statement.values]);
     const result = known.get(key) ?? (await world.pool.query(statement));
     known.set(key, result);
-    world.trace.add(owner, `${labelOf(statement)} gives ${result.rows.length}`);
+    world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
     return result;
   }
 
   async function observeChange(name: string): Promise<void> {
     if (!changesOnlyWebhooks.includes(name)) await paymentsChanged();
-    if (changesWebhooks.includes(name)) await hooksChanged('processes');
+    if (changesWebhooks.includes(name)) await webhooksChanged('processes');
   }
 
-  /** As the books show, so that nobody has to be asked. */
+  /** Answered from the model, without a query: most polls find nothing. */
   function findsNothing({ name, values }: Statement): boolean {
     if (name === 'renew webhook leases') return !options.webhooks!.isServing(values![0] as number);
     if (name !== 'acquire webhook leases' && name !== 'read due deliveries') return false;
     return options.webhooks!.firstDueMs() > world.scheduler.nowMs();
   }
 
-  /** Changes nothing that partners or the books could notice. */
-  async function claim(owner: string, statement: Statement): Promise<pg.QueryResult> {
+  /** A claim changes nothing that partners or the model can observe. */
+  async function claim(processName: string, statement: Statement): Promise<pg.QueryResult> {
     if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
     const result = await world.pool.query(statement);
     if (result.rows.length === 0) return nothing;
-    inAnyOrder(result.rows, 'payment_id');
-    world.trace.add(owner, `claims ${result.rows.length}`);
+    shuffleRows(result.rows, 'payment_id');
+    world.trace.add(processName, `claims ${result.rows.length}`);
     forget(/open_payments/);
     open = undefined;
     return result;
   }
 
-  /** The statement leaves the order open, and the ids in it are random. */
-  function inAnyOrder<Key extends string>(rows: Record<Key, string | bigint>[], key: Key): void {
+  /** The statement does not fix the order and the ids are random; a seed must give the same run every time. */
+  function shuffleRows<Key extends string>(rows: Record<Key, string | bigint>[], key: Key): void {
     world.random.shuffle(rows.sort((a, b) => (a[key] < b[key] ? -1 : 1)));
   }
 
-  async function readToSend(owner: string, statement: Statement): Promise<pg.QueryResult> {
+  async function readToSend(processName: string, statement: Statement): Promise<pg.QueryResult> {
     const result = await world.pool.query(statement);
-    inAnyOrder(result.rows, 'event_id');
-    world.trace.add(owner, `finds ${result.rows.length} to send`);
-    options.webhooks!.onRead(owner, result.rows);
+    shuffleRows(result.rows, 'event_id');
+    world.trace.add(processName, `reads ${result.rows.length} due deliveries`);
+    options.webhooks!.onRead(processName, result.rows);
     return result;
   }
 
   const describe = ({ rows, rowCount }: pg.QueryResult) =>
     rows.map(row => row.verdict ?? row.standing ?? '').join(' ') || `changes ${rowCount}`;
 
-  function lookForContradictions(owner: string, { values }: Statement, { rows }: pg.QueryResult): void {
+  function reportContradictions(processName: string, { values }: Statement, { rows }: pg.QueryResult): void {
     const [, , ids, outcomes] = values as [unknown, unknown, string[], string[]];
     rows.forEach(({ changed, standing }, index) => {
       const agrees = (standing === 'succeeded') === (outcomes[index] === 'succeeded');
       if (!changed && (standing === 'processing' || !agrees))
-        options.onContradiction(owner, idFromUuid('pay', ids[index]!));
+        options.onContradiction(processName, idFromUuid('pay', ids[index]!));
     });
   }
 
-  async function executeAndWatch(owner: string, statement: Statement): Promise<pg.QueryResult | undefined> {
+  async function executeAndWatch(
+    processName: string,
+    statement: Statement,
+  ): Promise<pg.QueryResult | undefined> {
     try {
-      return await execute(owner, statement);
+      return await execute(processName, statement);
     } catch (error) {
       const why = error instanceof pg.DatabaseError ? `${error.message} ${error.where ?? ''}` : String(error);
       world.violate('the database never has to refuse a statement', `${statement.text}: ${why}`);
@@ -174,9 +177,9 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   return {
     changed,
-    hooksChanged,
+    webhooksChanged,
     rateChanged: () => forget(/rates/),
-    connectionOf: owner => ({
+    connectionOf: processName => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
@@ -187,27 +190,27 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           const answer = (result: pg.QueryResult | undefined) => {
             if (fails) {
               if (statement.name === 'deliveries_end')
-                options.webhooks!.onRecordingFailed(owner, statement.values![1] as bigint[]);
-              world.trace.add(owner, `loses its connection, statement ${runs ? '' : 'not '}run`);
+                options.webhooks!.onRecordingFailed(processName, statement.values![1] as bigint[]);
+              world.trace.add(processName, `loses its connection, statement ${runs ? '' : 'not '}run`);
               return reject(new Error('Connection terminated unexpectedly'));
             }
             if (!result) return;
-            if (statement.name === 'payments_finish') lookForContradictions(owner, statement, result);
+            if (statement.name === 'payments_finish') reportContradictions(processName, statement, result);
             resolve(result);
           };
           scheduler.after(delayMs(), {
-            owner,
+            processName,
             run: async () => {
-              const result = runs ? await executeAndWatch(owner, statement) : undefined;
+              const result = runs ? await executeAndWatch(processName, statement) : undefined;
               if (random.chance(0.7)) return answer(result);
-              scheduler.after(delayMs(), { owner, run: () => answer(result) });
+              scheduler.after(delayMs(), { processName, run: () => answer(result) });
             },
-            afterDeath: async () => void (await executeAndWatch(`${owner} (dead)`, statement)),
+            afterCrash: async () => void (await executeAndWatch(`${processName} (crashed)`, statement)),
           });
         }),
     }),
     nextDueMs,
-    nextToSendMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
+    nextDeliveryMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }
 
@@ -215,7 +218,7 @@ async function readOpenPayments(pool: Pool): Promise<OpenPayments> {
   const { rows } = await pool.query<OpenPayments>({
     name: 'next due',
     text: `SELECT (extract(epoch FROM min(next_at)) * 1000)::float8 AS "dueMs",
-                  coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS owners FROM open_payments`,
+                  coalesce(array_agg(lease_holder) FILTER (WHERE lease_holder IS NOT NULL), '{}') AS "leaseHolders" FROM open_payments`,
   });
   return rows[0]!;
 }

@@ -1,15 +1,13 @@
 import type { Random } from '../helpers/random.ts';
 
-/** How likely each mischief is, every time it could happen. */
+/** Probability of each fault, every time it could happen. */
 export interface Faults {
-  /**
-   * A statement fails for its caller, of those that write three times as many; whether it ran is a matter of chance.
-   */
+  /** A statement fails for its caller, whether or not it ran; writes fail three times as often. */
   databaseError: number;
   databaseSlow: number;
   messageLost: number;
   answerLost: number;
-  /** A message takes longer than anybody waits for it. */
+  /** A message arrives after the caller's timeout. */
   messageLate: number;
   /** A request to pay arrives a second time, later. */
   messageTwice: number;
@@ -19,14 +17,14 @@ export interface Faults {
   /** An accepted order stays so for hours. */
   heldForHours: number;
   declined: number;
-  /** The bank side breaks its own contract. */
+  /** The bank side gives a false answer, against its contract. */
   lie: number;
   unresolvable: number;
-  /** A living process is taken for dead. */
-  takenForDead: number;
+  /** A running process is presumed dead. */
+  presumedDead: number;
 }
 
-/** The world goes on as everybody hopes: what is accepted ends, and nothing is lost. */
+/** Normal operation: accepted payments end, and nothing is lost. */
 export const noFaults: Faults = {
   databaseError: 0,
   databaseSlow: 0,
@@ -41,16 +39,16 @@ export const noFaults: Faults = {
   declined: 0.3,
   lie: 0,
   unresolvable: 0,
-  takenForDead: 0,
+  presumedDead: 0,
 };
 
 /**
- * Every seed has its own mixture: most mischiefs are off and a few come often, so that each is seen alone, in company,
- * and often enough to do harm.
+ * Every seed has its own mixture: most faults are off and a few are frequent, so that each is tested alone, together
+ * with others, and often enough to do harm.
  */
 export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: boolean }): Faults {
-  const sometimes = (most: number, seldom = 0.5) =>
-    random.chance(seldom) ? 0 : (most * random.between(1, 4)) / 4;
+  const sometimes = (max: number, offShare = 0.5) =>
+    random.chance(offShare) ? 0 : (max * random.between(1, 4)) / 4;
   return {
     databaseError: sometimes(0.08, 0.4),
     databaseSlow: sometimes(0.1),
@@ -65,6 +63,6 @@ export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: b
     declined: random.between(0, 6) / 10,
     lie: sometimes(0.4, 0.65),
     unresolvable: sometimes(0.1),
-    takenForDead: sometimes(0.3, 0.8),
+    presumedDead: sometimes(0.3, 0.8),
   };
 }

@@ -1,4 +1,4 @@
-/** `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--json]`: plays seeds against the real payment and webhook code. */
+/** `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--json]`: runs seeds against the real payment and webhook code. */
 import { parseArgs } from 'node:util';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { describeFailure } from './report.ts';

@@ -3,41 +3,41 @@ import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
 import type { World } from './world.ts';
 
-/** What must be true of the books, checked after every change. */
+/** Invariants of payments and balances, checked after every change. */
 export interface Model {
   books: Books;
-  /** Looks at the books as they are now and holds them against what they were. */
+  /** Compares the books with how they were before. */
   observe(books: Books): void;
   find(paymentId: string): BookedPayment | undefined;
-  /** A partner has heard of this payment. */
-  tell(paymentId: string): void;
-  /** The operator's next word ends this payment: the bank side has no say in it any more. */
-  operatorEnds(paymentId: string): void;
-  /** A process sets out to have this paid. */
+  /** A partner has received an answer about this payment. */
+  markReported(paymentId: string): void;
+  /** The operator has ended this payment: what the bank side answers does not matter any more. */
+  markEndedByOperator(paymentId: string): void;
+  /** A process is about to send this payment. */
   beforePay(paymentId: string): void;
   /** The bank side has paid. */
   paid(paymentId: string): void;
-  /** People must hear about this payment, unless the process that found out dies first. */
-  mustAlarm(owner: string, paymentId: string): void;
+  /** This payment must raise an alarm, unless the process that noticed dies first. */
+  mustAlarm(processName: string, paymentId: string): void;
   wasLogged(kind: string, paymentId: string): void;
-  /** When all is over. */
-  checkEnd(isAlive: (owner: string) => boolean): void;
+  /** At the end of the run. */
+  checkEnd(isAlive: (processName: string) => boolean): void;
 }
 
 const supportAfterMs = 2 * 3_600_000;
-/** With nothing going wrong, a payment is looked at within this time. */
-const lookSlackMs = 5 * 60_000;
+/** Without faults, a due payment is polled within this time. */
+const pollSlackMs = 5 * 60_000;
 
 export function createModel(world: World, bank: () => Bank, partners: Account[]): Model {
   let known = new Map<string, BookedPayment>();
   const endedByOperator = new Set<string>();
-  const alarmsDue: { owner: string; paymentId: string }[] = [];
+  const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const { violate } = world;
   const nameOf = (payment: BookedPayment) => world.trace.nameOf(payment.paymentId);
 
-  /** Of these the bank side's word proves nothing. */
+  /** The state at the bank proves nothing about these. */
   const isBeyondTruth = ({ paymentId }: BookedPayment) =>
     endedByOperator.has(paymentId) || bank().hasLiedAbout(paymentId);
 
@@ -50,19 +50,19 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
   function checkChange(before: BookedPayment, now: BookedPayment): void {
     const { status } = now;
     if (before.status !== 'processing' && (before.status !== status || before.errorCode !== now.errorCode))
-      violate('what is terminal never changes', `${nameOf(now)} was ${before.status}, is ${status}`);
+      violate('a terminal status never changes', `${nameOf(now)} was ${before.status}, is ${status}`);
     const fixed = ['partnerId', 'mode', 'key', 'qrcId', 'kopecks', 'microUsdt', 'createdMs'] as const;
     for (const field of fixed)
       if (before[field] !== now[field])
         violate(
-          'what was agreed never changes',
+          'the terms of a payment never change',
           `${field} of ${nameOf(now)}: ${before[field]}, ${now[field]}`,
         );
     if (before.orderId) checkOrder(before.orderId, now);
     if (before.status === 'processing' && status !== 'processing') checkEnding(now);
   }
 
-  /** Whatever the bank side says later, it was this order that it had accepted. */
+  /** Whatever the bank side answers later, this is the order that it has accepted. */
   function checkOrder(orderId: string, payment: BookedPayment): void {
     const rule = 'a payment with an order on record ends with that order';
     const { status, errorCode } = payment;
@@ -72,8 +72,8 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
   }
 
   function checkUndone({ paymentId, status }: BookedPayment): void {
-    if (status === 'rejected' && told.has(paymentId))
-      violate('a payment that a partner was told of is never undone', world.trace.nameOf(paymentId));
+    if (status === 'rejected' && reported.has(paymentId))
+      violate('a payment that a partner has seen is never undone', world.trace.nameOf(paymentId));
   }
 
   function checkEnding(payment: BookedPayment): void {
@@ -143,7 +143,7 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
         const found = `available ${account.available}, held ${account.held}, settled ${account.settled}`;
         if (found !== expected)
           violate(
-            'balances are what the payments say',
+            'balances agree with the payments',
             `${world.trace.nameOf(partner.partnerId)} ${mode}: ${found}; expected ${expected}`,
           );
         if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
@@ -168,24 +168,24 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
   const alarmsOn = (books: Books, kind: string, paymentId: string) =>
     books.alarms.filter(alarm => alarm.kind === kind && alarm.paymentId === paymentId);
 
-  /** While things go wrong nobody can promise when; but soon after, whoever is overdue must be marked. */
+  /** Not checked while faults are injected; soon after, every overdue payment must be marked. */
   function checkOverdue(books: Books): void {
     const nowMs = world.scheduler.nowMs();
-    if (world.calmSinceMs === undefined || nowMs - world.calmSinceMs < lookSlackMs) return;
+    if (world.faultsStoppedMs === undefined || nowMs - world.faultsStoppedMs < pollSlackMs) return;
     for (const payment of books.payments) {
-      if (payment.status !== 'processing' || nowMs - payment.createdMs < supportAfterMs + lookSlackMs)
+      if (payment.status !== 'processing' || nowMs - payment.createdMs < supportAfterMs + pollSlackMs)
         continue;
       const alarms = alarmsOn(books, 'payment_overdue', payment.paymentId).filter(({ open }) => open);
       if (!payment.supportSince || alarms.length !== 1)
         violate(
-          'whoever is unfinished for two hours is marked, with one alarm',
+          'a payment that is unfinished for two hours is marked, with one alarm',
           `${nameOf(payment)}: since ${payment.supportSince}, ${alarms.length} alarms`,
         );
     }
   }
 
   const model: Model = {
-    books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, owners: [] } },
+    books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
     observe: books => {
       model.books = books;
       for (const payment of books.payments) {
@@ -200,22 +200,25 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
       checkOverdue(books);
     },
     find: paymentId => known.get(paymentId),
-    tell: paymentId => {
-      told.add(paymentId);
+    markReported: paymentId => {
+      reported.add(paymentId);
       const payment = known.get(paymentId);
       if (payment) checkUndone(payment);
     },
-    operatorEnds: paymentId => void endedByOperator.add(paymentId),
+    markEndedByOperator: paymentId => void endedByOperator.add(paymentId),
     beforePay: paymentId => {
       if (!known.has(paymentId))
-        violate('the debit is committed before the bank side hears of it', world.trace.nameOf(paymentId));
+        violate(
+          'the debit is committed before the payment is sent to the gateway',
+          world.trace.nameOf(paymentId),
+        );
     },
     paid: paymentId => {
       const payment = known.get(paymentId);
       if (payment && payment.status !== 'processing' && !isBeyondTruth(payment))
-        violate('what has failed is never paid', `${nameOf(payment)} ${payment.status}`);
+        violate('a failed payment is never paid', `${nameOf(payment)} ${payment.status}`);
     },
-    mustAlarm: (owner, paymentId) => void alarmsDue.push({ owner, paymentId }),
+    mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
@@ -227,16 +230,19 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
         if (!payment)
           violate('the bank side pays nothing that is not in the books', world.trace.nameOf(paymentId));
         else if (payment.status !== 'succeeded' && !isBeyondTruth(payment))
-          violate('what was paid has succeeded', `${nameOf(payment)} ${payment.status}`);
+          violate('a payment that the bank has paid has succeeded', `${nameOf(payment)} ${payment.status}`);
       }
       const kind = 'gateway_contradiction';
-      for (const { owner, paymentId } of alarmsDue)
+      for (const { processName, paymentId } of alarmsDue)
         if (
-          isAlive(owner) &&
+          isAlive(processName) &&
           alarmsOn(model.books, kind, paymentId).length === 0 &&
           !logged.has(`${kind} ${paymentId}`)
         )
-          violate('a contradiction raises an alarm', `${world.trace.nameOf(paymentId)}, heard by ${owner}`);
+          violate(
+            'a contradiction raises an alarm',
+            `${world.trace.nameOf(paymentId)}, noticed by ${processName}`,
+          );
     },
   };
   return model;

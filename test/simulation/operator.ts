@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;
 
-/** Ends payments that nobody else can end, and sometimes one that it should have left alone. */
+/** An operator who ends payments that nobody else can end, and sometimes one that should be left alone. */
 export function createOperator(
   world: World,
   { database, bank, model }: { database: SimulatedDatabase; bank: Bank; model: Model },
@@ -16,15 +16,18 @@ export function createOperator(
   const { random, scheduler, pool, trace } = world;
   const audit = { pool, clock: scheduler.clockOf('operator'), actor: 'operator' };
 
-  /** Mostly as it really stands at the bank. One transaction, and nothing else happens meanwhile. */
+  /** Mostly the real state at the bank. One transaction; nothing else runs at the same time. */
   async function resolve(paymentId: string): Promise<void> {
     const { truth } = bank.truthOf(paymentId);
     const known = truth === 'succeeded' ? 'succeeded' : 'failed';
     const outcome = random.chance(0.7) ? known : random.pick(['succeeded', 'failed'] as const);
     const before = model.find(paymentId)!.status;
-    const result = await decidePayment(audit, paymentId as Id<'pay'>, { outcome, reason: 'so it is' });
+    const result = await decidePayment(audit, paymentId as Id<'pay'>, {
+      outcome,
+      reason: 'decided by the simulation',
+    });
     trace.add('operator', `${trace.nameOf(paymentId)} ${outcome}: ${result.outcome}`);
-    if (result.outcome === 'resolved') model.operatorEnds(paymentId);
+    if (result.outcome === 'resolved') model.markEndedByOperator(paymentId);
     const fits = before === 'processing' ? ['resolved', 'under_way'] : ['already_ended'];
     if (!fits.includes(result.outcome))
       world.violate('an operator ends what is unfinished, and nothing else', `${before}: ${result.outcome}`);
@@ -38,7 +41,7 @@ export function createOperator(
     if (choice.length > 0) await resolve(random.pick(choice).paymentId);
   }
 
-  /** Where the bank side has lied, nobody but people can tell. */
+  /** Only a person can decide a payment about which the bank side gave false answers. */
   async function cleanUp(): Promise<void> {
     for (const { paymentId, status } of model.books.payments)
       if (status === 'processing' && bank.hasLiedAbout(paymentId)) await resolve(paymentId);
@@ -46,10 +49,10 @@ export function createOperator(
   }
 
   return {
-    plan: ({ busyMs, calmAfterMs }) => {
-      for (let words = random.pick([0, 0, 2, 8]); words > 0; words--)
-        scheduler.after(random.between(0, random.pick([busyMs, calmAfterMs])), { run: decide });
+    plan: ({ busyMs, faultsEndAfterMs }) => {
+      for (let decisions = random.pick([0, 0, 2, 8]); decisions > 0; decisions--)
+        scheduler.after(random.between(0, random.pick([busyMs, faultsEndAfterMs])), { run: decide });
     },
-    becomeCalm: () => void scheduler.after(cleansUpEveryMs, { run: cleanUp }),
+    stopFaults: () => void scheduler.after(cleansUpEveryMs, { run: cleanUp }),
   };
 }

@@ -6,14 +6,14 @@ import type { Model } from './model.ts';
 import type { Answer, Processes } from './processes.ts';
 import type { World } from './world.ts';
 
-/** What a partner wants paid, and what it was told about that so far. */
+/** A payment that a partner wants, and the last answer about it. */
 interface Intent {
   account: Account;
   mode: 'live' | 'test';
   key: string;
   qr: Qr;
-  told: { paymentId: string; status: string } | undefined;
-  /** Some answer never came, so a payment may be there that the partner has not heard of. */
+  known: { paymentId: string; status: string } | undefined;
+  /** An answer was lost, so a payment may exist that the partner has not seen. */
   inDoubt: boolean;
   underWay: number;
   tries: number;
@@ -29,7 +29,7 @@ export interface PartnersOptions {
 
 const answeredWithinMs = 90_000;
 
-/** They ask for payments, and again with the same key for as long as the end is not known. */
+/** Partners who request payments, and repeat with the same key until the payment is over. */
 export function createPartners(
   world: World,
   { accounts, processes, bank, model, newQr }: PartnersOptions,
@@ -48,7 +48,7 @@ export function createPartners(
     const reachable = processes.running();
     intent.tries += 1;
     const sentMs = scheduler.nowMs();
-    const toldBefore = intent.told;
+    const knownBefore = intent.known;
     intent.underWay += 1;
     const { account, mode, key, qr } = intent;
     const { partnerId, limits } = account;
@@ -60,32 +60,32 @@ export function createPartners(
       idempotencyKey: key,
     };
     if (reachable.length === 0) {
-      hear(intent, { outcome: 'broken' }, toldBefore);
+      receive(intent, { outcome: 'broken' }, knownBefore);
       return;
     }
     const process = random.pick(reachable);
     trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(-4)} in ${mode}`);
     process.request({ partnerId, mode, limits }, request, answer => {
       const tookMs = scheduler.nowMs() - sentMs;
-      if (tookMs > answeredWithinMs && !process.stoodStill)
+      if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
-      hear(intent, answer, toldBefore);
+      receive(intent, answer, knownBefore);
     });
   }
 
-  function hear(intent: Intent, answer: Answer, toldBefore: Intent['told']): void {
+  function receive(intent: Intent, answer: Answer, knownBefore: Intent['known']): void {
     intent.underWay -= 1;
     asking -= 1;
-    trace.add(nameOf(intent), `hears ${describe(answer)}`);
-    if (answer.outcome === 'payment') hearOfPayment(intent, answer, toldBefore);
-    else if (answer.outcome === 'refused') hearRefusal(intent, answer.code, toldBefore);
+    trace.add(nameOf(intent), `gets ${describe(answer)}`);
+    if (answer.outcome === 'payment') receivePayment(intent, answer, knownBefore);
+    else if (answer.outcome === 'refused') receiveRefusal(intent, answer.code, knownBefore);
     else intent.inDoubt = true;
 
     const isOver =
       answer.outcome === 'refused' ||
       (answer.outcome === 'payment' && answer.payment.status !== 'processing');
     if (!isOver) sendAfter(pauseMs(intent), intent);
-    else if (!world.calmSinceMs && intent.tries < 6 && random.chance(0.25))
+    else if (!world.faultsStoppedMs && intent.tries < 6 && random.chance(0.25))
       sendAfter(pauseMs(intent), intent);
   }
 
@@ -98,18 +98,18 @@ export function createPartners(
 
   const pauseMs = ({ tries }: Intent) => random.between(0, Math.min(2_000 * 2 ** tries, 1_800_000));
 
-  function hearOfPayment(
+  function receivePayment(
     intent: Intent,
     { payment }: Extract<Answer, { outcome: 'payment' }>,
-    toldBefore: Intent['told'],
+    knownBefore: Intent['known'],
   ): void {
     const { paymentId, status, amountKopecks, partnerId, mode } = payment;
-    const { told } = intent;
+    const { known } = intent;
     const name = trace.nameOf(paymentId);
-    if (told && told.paymentId !== paymentId)
-      violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(told.paymentId)}, then ${name}`);
-    // What was read before the end may arrive after it, but not in answer to a question asked since.
-    const before = status === 'processing' ? toldBefore : told;
+    if (known && known.paymentId !== paymentId)
+      violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(known.paymentId)}, then ${name}`);
+    // An answer read before the end may arrive after it, but not to a request sent after the end.
+    const before = status === 'processing' ? knownBefore : known;
     if (before && before.status !== 'processing' && before.status !== status)
       violate('a partner never sees a terminal status change', `${name}: ${before.status}, then ${status}`);
     if (
@@ -117,23 +117,26 @@ export function createPartners(
       partnerId !== intent.account.partnerId ||
       mode !== intent.mode
     )
-      violate('a partner is told of its own payment', `${nameOf(intent)}: ${name}`);
+      violate('a partner gets its own payment', `${nameOf(intent)}: ${name}`);
     const booked = model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
-      violate('what a partner is told is in the books', `${name}: ${status}; in the books ${booked?.status}`);
-    model.tell(paymentId);
-    if (!told || told.status === 'processing') intent.told = { paymentId, status };
+      violate(
+        'an answer to a partner agrees with the books',
+        `${name}: ${status}; in the books ${booked?.status}`,
+      );
+    model.markReported(paymentId);
+    if (!known || known.status === 'processing') intent.known = { paymentId, status };
   }
 
-  /** Of two requests at the same time, one may be refused before the other goes ahead; after that, none may. */
-  function hearRefusal(intent: Intent, code: string, toldBefore: Intent['told']): void {
-    const { account, mode, key, told, inDoubt, underWay } = intent;
-    if (toldBefore)
+  /** Of two concurrent requests one may be refused before the other goes ahead; after that, none may. */
+  function receiveRefusal(intent: Intent, code: string, knownBefore: Intent['known']): void {
+    const { account, mode, key, known, inDoubt, underWay } = intent;
+    if (knownBefore)
       violate(
-        'a payment that a partner was told of is not refused later',
-        `${trace.nameOf(toldBefore.paymentId)}: ${code}`,
+        'a payment that a partner has seen is not refused later',
+        `${trace.nameOf(knownBefore.paymentId)}: ${code}`,
       );
-    if (told || inDoubt || underWay > 0) return;
+    if (known || inDoubt || underWay > 0) return;
     const left = model.books.payments.find(
       payment =>
         payment.partnerId === account.partnerId &&
@@ -148,7 +151,7 @@ export function createPartners(
       );
   }
 
-  /** Once, or several times at the same moment. */
+  /** Sends the request once, or several times at the same moment. */
   function want(intent: Intent): void {
     for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
       sendAfter(random.chance(0.5) ? 0 : random.between(0, 5_000), intent);
@@ -156,7 +159,7 @@ export function createPartners(
 
   return {
     plan: ({ busyMs }) => {
-      // Few codes for many payments: they get in each other's way.
+      // Few codes for many payments, so that they conflict.
       const qrs = Array.from({ length: random.between(1, 8) }, (_, index) => newQr(index));
       for (const qr of qrs) bank.addQr(qr);
       for (let count = random.between(2, 16); count > 0; count--) {
@@ -165,7 +168,7 @@ export function createPartners(
           mode: random.chance(0.8) ? 'live' : 'test',
           key: `key ${count}`,
           qr: random.pick(qrs),
-          told: undefined,
+          known: undefined,
           inDoubt: false,
           underWay: 0,
           tries: 0,
@@ -173,6 +176,6 @@ export function createPartners(
         scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
       }
     },
-    isContent: () => asking === 0,
+    isDone: () => asking === 0,
   };
 }

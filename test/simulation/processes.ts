@@ -14,19 +14,19 @@ import {
 import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
-import type { Hooks } from './hooks.ts';
 import type { Model } from './model.ts';
+import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
 
-/** One process of the service: the real code, on a clock, a database and a bank side that are ours. */
+/** One process of the service: the real code with a simulated clock, database connection and bank side. */
 export interface ServiceProcess {
   name: string;
   instance: number;
-  /** It was stopped for a while once, so it may keep people waiting. */
-  stoodStill: boolean;
-  /** As a partner sees it: whatever happens, including the death of the process, is an answer. */
+  /** It has stalled at some time, so it may answer late. */
+  hasStalled: boolean;
+  /** As a partner sees it: every outcome is an answer, a crash of the process too. */
   request(caller: Caller, request: PaymentRequest, answered: (answer: Answer) => void): void;
 }
 
@@ -36,23 +36,23 @@ export interface Processes {
   kill(process: ServiceProcess): Promise<void>;
   isAlive(instance: number): boolean;
   isRunning(name: string): boolean;
-  /** It is dead, or was stopped for a while once. */
+  /** It is dead or has stalled at some time. */
   hasFailed(name: string): boolean;
-  /** With nothing else going wrong, what the dead have left behind is picked up at once. */
-  checkOrphans(owners: number[]): Promise<void>;
+  /** Without other faults, payments of a dead process are taken over at once. */
+  checkAbandonedLeases(leaseHolders: number[]): Promise<void>;
 }
 
-const pickedUpWithinMs = 10_000;
+const takenOverWithinMs = 10_000;
 
 interface Parts {
   database: SimulatedDatabase;
   bank: Bank;
   model: Model;
   /** In runs where partners have webhooks. */
-  hooks: Hooks | undefined;
+  webhooks: Webhooks | undefined;
 }
 
-export function createProcesses(world: World, { database, bank, model, hooks }: Parts): Processes {
+export function createProcesses(world: World, { database, bank, model, webhooks }: Parts): Processes {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
@@ -76,7 +76,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
-      heartbeat: { instance, findDead: findGoneFor(name, instance) },
+      heartbeat: { instance, findDead: findDeadFor(name, instance) },
       leaseRelease: createLeaseRelease(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
@@ -86,14 +86,14 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
       ...deps,
       clock: scheduler.clockOf(name, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
     });
-    if (hooks) startSending(hooks, name, deps);
+    if (webhooks) startSending(webhooks, name, deps);
     trace.add(name, 'starts');
 
     const waiting = new Set<(answer: Answer) => void>();
     const process: ServiceProcess = {
       name,
       instance,
-      stoodStill: false,
+      hasStalled: false,
       request: (caller, request, answered) => {
         waiting.add(answered);
         const answer = (result: Answer) => {
@@ -111,7 +111,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
 
   /** Woken by the end of a payment, as in the service. */
   function startSending(
-    { vault, receivers, pausesSec }: Hooks,
+    { vault, receivers, pausesSec }: Webhooks,
     name: string,
     deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
       signals: PaymentSignals;
@@ -119,7 +119,7 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
   ): void {
     const delivery = startDelivery({
       ...deps,
-      clock: scheduler.clockOf(name, { everyMs: [200, 1_500, 10_000], nextDueMs: database.nextToSendMs }),
+      clock: scheduler.clockOf(name, { everyMs: [200, 1_500, 10_000], nextDueMs: database.nextDeliveryMs }),
       vault,
       sender: receivers.portOf(name),
       webhookRetryScheduleSec: pausesSec,
@@ -127,10 +127,10 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     deps.signals.paymentFinished.subscribe(delivery.runNow);
   }
 
-  /** The database is the only thing that may fail a process; anything else that breaks is a bug. */
+  /** A lost database connection is the only error that is expected; any other one is a bug. */
   function expectLostConnection(error: unknown): void {
     if (!(error instanceof Error) || error.message !== 'Connection terminated unexpectedly')
-      world.violate('nothing breaks but connections', error instanceof Error ? `${error.stack}` : `${error}`);
+      world.violate('no error but a lost connection', error instanceof Error ? `${error.stack}` : `${error}`);
   }
 
   const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
@@ -138,14 +138,14 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
   };
 
-  const findGoneFor = (owner: string, instance: number) => (instances: number[]) =>
+  const findDeadFor = (processName: string, instance: number) => (instances: number[]) =>
     new Promise<number[]>(resolve => {
       const run = () => {
-        const gone = instances.filter(i => !running.has(i) || random.chance(world.faults.takenForDead));
-        for (const other of gone) hooks?.model.tookForDead(instance, other);
-        resolve(gone);
+        const dead = instances.filter(i => !running.has(i) || random.chance(world.faults.presumedDead));
+        for (const other of dead) webhooks?.model.presumedDead(instance, other);
+        resolve(dead);
       };
-      scheduler.after(random.between(0, 3), { owner, run });
+      scheduler.after(random.between(0, 3), { processName, run });
     });
 
   return {
@@ -153,30 +153,30 @@ export function createProcesses(world: World, { database, bank, model, hooks }: 
     start,
     isAlive: instance => running.has(instance),
     isRunning: name => [...running.values()].some(process => process.name === name),
-    hasFailed: name => ![...running.values()].some(process => process.name === name && !process.stoodStill),
-    checkOrphans: async owners => {
-      if (world.calmSinceMs === undefined || [...running.values()].some(({ stoodStill }) => stoodStill))
+    hasFailed: name => ![...running.values()].some(process => process.name === name && !process.hasStalled),
+    checkAbandonedLeases: async leaseHolders => {
+      if (world.faultsStoppedMs === undefined || [...running.values()].some(({ hasStalled }) => hasStalled))
         return;
-      const { calmSinceMs } = world;
-      const isLate = (owner: number) =>
-        scheduler.nowMs() - Math.max(diedMs.get(owner) ?? Number.POSITIVE_INFINITY, calmSinceMs) >
-        pickedUpWithinMs;
-      if (!owners.some(isLate)) return;
-      // The books are not read again after a claim, so who owns what now has to be asked for.
+      const { faultsStoppedMs } = world;
+      const isLate = (leaseHolder: number) =>
+        scheduler.nowMs() - Math.max(diedMs.get(leaseHolder) ?? Number.POSITIVE_INFINITY, faultsStoppedMs) >
+        takenOverWithinMs;
+      if (!leaseHolders.some(isLate)) return;
+      // The books are not read again after a claim, so the lease holders have to be queried.
       const { rows } = await world.pool.query<{ lease_holder: number }>(
         'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
       );
       for (const row of rows.filter(row => isLate(row.lease_holder)))
-        world.violate('what the dead have left behind is picked up at once', `process ${row.lease_holder}`);
+        world.violate('payments of a dead process are taken over at once', `process ${row.lease_holder}`);
     },
     kill: async process => {
       running.delete(process.instance);
       diedMs.set(process.instance, scheduler.nowMs());
       world.counts.crashes += 1;
       trace.add(process.name, 'dies');
-      hooks?.sending.died(process.name);
-      for (const { at, afterDeath } of scheduler.bury(process.name))
-        if (afterDeath && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterDeath });
+      webhooks?.sending.crashed(process.name);
+      for (const { at, afterCrash } of scheduler.removeProcess(process.name))
+        if (afterCrash && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterCrash });
       for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });
       await database.changed();
     },

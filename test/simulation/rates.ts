@@ -3,7 +3,7 @@ import type { Actor } from './actor.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { World } from './world.ts';
 
-/** New rates come for as long as partners ask for payments, sometimes too seldom. */
+/** New rates arrive for as long as partners request payments, sometimes too rarely. */
 export function createRates({ random, scheduler, pool }: World, database: SimulatedDatabase): Actor {
   const clock = scheduler.clockOf('rates');
 

@@ -4,16 +4,16 @@ import type { Sender, WebhookRequest } from '../../src/webhooks/http/sender.ts';
 import type { Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
 
-/** What a receiver does with what it is sent, or what happens to it on the way. */
-type Manner = 'takes' | 'refuses' | 'hangs' | 'late' | 'unreachable' | 'loses_answer' | 'busy';
+/** What a receiver does with an event, or what happens to the event on its way. */
+type Behaviour = 'takes' | 'refuses' | 'hangs' | 'late' | 'unreachable' | 'loses_answer' | 'busy';
 
-const badManners: Manner[] = ['refuses', 'refuses', 'hangs', 'late', 'unreachable', 'loses_answer'];
-/** How often all connections to a receiver are taken. */
+const faultyBehaviours: Behaviour[] = ['refuses', 'refuses', 'hangs', 'late', 'unreachable', 'loses_answer'];
+/** How often all connections to a receiver are in use. */
 const busyShare = 0.03;
 
 /** One attempt, from the moment a process sends it. */
 export interface Sent {
-  owner: string;
+  processName: string;
   partnerId: Id<'prt'>;
   sending: WebhookRequest;
 }
@@ -21,119 +21,121 @@ export interface Sent {
 export interface ReceiversOptions {
   partnerOf(url: string): Id<'prt'> | undefined;
   onSend(sent: Sent): void;
-  /** It arrived, whatever the sender hears of it. */
+  /** The event arrived, whatever result the sender gets. */
   onArrival(sent: Sent): void | Promise<void>;
   onVerdict(sent: Sent, verdict: Verdict): void;
 }
 
 export interface Receivers {
-  portOf(owner: string): Sender;
+  portOf(processName: string): Sender;
   add(partnerId: Id<'prt'>, how: Receiver): void;
-  becomeCalm(): void;
+  stopFaults(): void;
 }
 
-/** How a receiver is: how often something is wrong with it, what, from when and until when. */
+/** The faults of a receiver: how often, which, from when and until when. */
 export interface Receiver {
-  trouble: number;
-  manners: Manner[];
-  /** How many of all events it never takes, however often they come. */
-  picky: number;
+  faultShare: number;
+  behaviours: Behaviour[];
+  /** The share of events that it never takes, however often they are sent. */
+  rejectedShare: number;
   fromMs: number;
   untilMs: number;
-  /** It stays as it is when all else is well. */
-  forGood: boolean;
+  /** Its faults continue when all other faults stop. */
+  isPermanent: boolean;
 }
 
-export function drawReceiver({ random, scheduler }: World, calmAfterMs: number): Receiver {
-  const fromMs = scheduler.nowMs() + random.pick([0, 0, random.between(0, calmAfterMs)]);
+export function drawReceiver({ random, scheduler }: World, faultsEndAfterMs: number): Receiver {
+  const fromMs = scheduler.nowMs() + random.pick([0, 0, random.between(0, faultsEndAfterMs)]);
   return {
-    trouble: random.pick([0, 0.3, 0.9, 1, 1]),
-    manners: random.chance(0.6) ? [random.pick(badManners)] : badManners,
-    picky: random.pick([0, 0, 0.4, 0.7]),
+    faultShare: random.pick([0, 0.3, 0.9, 1, 1]),
+    behaviours: random.chance(0.6) ? [random.pick(faultyBehaviours)] : faultyBehaviours,
+    rejectedShare: random.pick([0, 0, 0.4, 0.7]),
     fromMs,
-    untilMs: fromMs + random.pick([random.between(0, calmAfterMs), Number.POSITIVE_INFINITY]),
-    forGood: random.chance(0.15),
+    untilMs: fromMs + random.pick([random.between(0, faultsEndAfterMs), Number.POSITIVE_INFINITY]),
+    isPermanent: random.chance(0.15),
   };
 }
 
 const timeoutMs = 10_000;
 
-/** Those who receive webhooks, behind the port that the service knows. */
+/** The receivers of partners, behind the service's sender interface. */
 export function createReceivers(world: World, options: ReceiversOptions): Receivers {
   const { random, scheduler, trace } = world;
   const receivers = new Map<Id<'prt'>, Receiver>();
-  const unwanted = new Map<string, boolean>();
+  const rejectedBodies = new Map<string, boolean>();
 
-  function mannerOf({ partnerId, sending: { body } }: Sent): Manner {
-    const { trouble, manners, picky, fromMs, untilMs } = receivers.get(partnerId)!;
+  function behaviourOf({ partnerId, sending: { body } }: Sent): Behaviour {
+    const { faultShare, behaviours, rejectedShare, fromMs, untilMs } = receivers.get(partnerId)!;
     const nowMs = scheduler.nowMs();
-    if (world.calmSinceMs === undefined && random.chance(busyShare)) return 'busy';
-    const isUnwanted = unwanted.get(body) ?? random.chance(picky);
-    unwanted.set(body, isUnwanted);
+    if (world.faultsStoppedMs === undefined && random.chance(busyShare)) return 'busy';
+    const isUnwanted = rejectedBodies.get(body) ?? random.chance(rejectedShare);
+    rejectedBodies.set(body, isUnwanted);
     if (isUnwanted) return 'refuses';
-    return nowMs >= fromMs && nowMs < untilMs && random.chance(trouble) ? random.pick(manners) : 'takes';
+    return nowMs >= fromMs && nowMs < untilMs && random.chance(faultShare)
+      ? random.pick(behaviours)
+      : 'takes';
   }
 
-  function send(owner: string, sending: WebhookRequest): Promise<Verdict> {
+  function send(processName: string, sending: WebhookRequest): Promise<Verdict> {
     const partnerId = options.partnerOf(sending.url);
     if (!partnerId) {
       world.violate('only addresses that partners gave are sent to', sending.url);
       return new Promise(() => {});
     }
-    const sent = { owner, partnerId, sending };
+    const sent = { processName, partnerId, sending };
     options.onSend(sent);
     const startedMs = scheduler.nowMs();
-    const manner = mannerOf(sent);
+    const behaviour = behaviourOf(sent);
     const waiting: Step[] = [];
     return new Promise(resolve => {
-      const hearAfter = (delayMs: number, heard: { status: number } | { error: SendError }) => {
+      const answerAfter = (delayMs: number, result: { status: number } | { error: SendError }) => {
         const run = () => {
           for (const step of waiting) scheduler.cancel(step);
           const durationMs = scheduler.nowMs() - startedMs;
           const verdict: Verdict =
-            'status' in heard
-              ? { outcome: 'answered', ...heard, durationMs }
-              : { outcome: 'failed', ...heard, durationMs };
-          trace.add(owner, `hears from ${trace.nameOf(partnerId)}: ${Object.values(heard)}`);
+            'status' in result
+              ? { outcome: 'answered', ...result, durationMs }
+              : { outcome: 'failed', ...result, durationMs };
+          trace.add(processName, `gets from ${trace.nameOf(partnerId)}: ${Object.values(result)}`);
           options.onVerdict(sent, verdict);
           resolve(verdict);
         };
-        waiting.push(scheduler.after(delayMs, { owner, run }));
+        waiting.push(scheduler.after(delayMs, { processName, run }));
       };
       const arrive = async () => {
-        trace.add(trace.nameOf(partnerId), `${manner} what ${owner} sends`);
+        trace.add(trace.nameOf(partnerId), `${behaviour} what ${processName} sends`);
         await options.onArrival(sent);
-        if (manner === 'takes' || manner === 'late') {
-          const lateMs = manner === 'late' ? random.between(300, 30_000) : random.between(0, 40);
-          hearAfter(lateMs, { status: random.pick([200, 204]) });
-        } else if (manner === 'refuses') {
-          hearAfter(random.between(0, 300), { status: random.pick([302, 400, 404, 500, 503]) });
-        } else if (manner === 'loses_answer') {
-          hearAfter(random.between(0, 3_000), { error: 'closed' });
+        if (behaviour === 'takes' || behaviour === 'late') {
+          const lateMs = behaviour === 'late' ? random.between(300, 30_000) : random.between(0, 40);
+          answerAfter(lateMs, { status: random.pick([200, 204]) });
+        } else if (behaviour === 'refuses') {
+          answerAfter(random.between(0, 300), { status: random.pick([302, 400, 404, 500, 503]) });
+        } else if (behaviour === 'loses_answer') {
+          answerAfter(random.between(0, 3_000), { error: 'closed' });
         }
       };
-      if (manner === 'busy') return hearAfter(timeoutMs, { error: 'busy' });
-      if (manner === 'unreachable') return hearAfter(random.between(0, 3_000), { error: 'closed' });
-      hearAfter(timeoutMs, { error: 'timeout' });
-      // Nothing that arrives does so after the time-out: the order in which events arrive is that of the attempts.
+      if (behaviour === 'busy') return answerAfter(timeoutMs, { error: 'busy' });
+      if (behaviour === 'unreachable') return answerAfter(random.between(0, 3_000), { error: 'closed' });
+      answerAfter(timeoutMs, { error: 'timeout' });
+      // No event arrives after its timeout, so that events arrive in the order of the attempts.
       scheduler.after(Math.min(wireDelayMs(world), timeoutMs - 1), { run: arrive });
     });
   }
 
   return {
-    portOf: owner => ({
-      send: sending => send(owner, sending),
+    portOf: processName => ({
+      send: sending => send(processName, sending),
       close: () => Promise.resolve(),
       hosts: 0,
     }),
     add: (partnerId, how) => void receivers.set(partnerId, how),
-    becomeCalm: () => {
+    stopFaults: () => {
       for (const receiver of receivers.values()) {
-        if (receiver.forGood) continue;
+        if (receiver.isPermanent) continue;
         receiver.untilMs = scheduler.nowMs();
-        receiver.picky = 0;
+        receiver.rejectedShare = 0;
       }
-      unwanted.clear();
+      rejectedBodies.clear();
     },
   };
 }

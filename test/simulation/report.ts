@@ -1,6 +1,6 @@
 import type { RunResult } from './run.ts';
 
-/** What somebody needs who wants to know why. */
+/** The trace of a failed run and the command that repeats it. */
 export const describeFailure = ({ seed, violation, trace }: RunResult) =>
   [
     ...trace,

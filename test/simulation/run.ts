@@ -6,16 +6,16 @@ import { createBank, type Qr } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase } from './database.ts';
 import { drawFaults, noFaults } from './faults.ts';
-import { forgetWebhooks } from './hook-books.ts';
-import { createHookDesk } from './hook-desk.ts';
-import { createHooks, drawPausesSec } from './hooks.ts';
-import { createMisfortune } from './misfortune.ts';
 import { createModel } from './model.ts';
 import { createOperator } from './operator.ts';
 import { createPartners } from './partners.ts';
+import { createProcessFailures } from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createRates } from './rates.ts';
 import { createScheduler } from './scheduler.ts';
+import { createWebhookAdmin } from './webhook-admin.ts';
+import { deleteWebhooks } from './webhook-books.ts';
+import { createWebhooks, drawPausesSec } from './webhooks.ts';
 import { createTrace, type Violation, type World } from './world.ts';
 
 export interface RunResult {
@@ -31,15 +31,15 @@ export interface RunResult {
 
 const dayMs = 86_400_000;
 const firstDayMs = Date.parse('2026-11-15T00:00:00Z');
-/** Whatever is not over by then never will be; events are sent again for hours. */
-const givesUpAfterMs = 24 * 3_600_000;
-/** In so many runs partners have webhooks; in the others there is nothing but payments. */
-const hookedShare = 0.4;
+/** A run that is not over by then never will be; the retries of events take hours. */
+const maxSimulatedMs = 24 * 3_600_000;
+/** The share of runs with webhooks; the others have payments only. */
+const webhookShare = 0.4;
 const maxSteps = 60_000;
 
 let runs = 0;
 
-/** Plays one seed to its end against a database that nobody else uses. */
+/** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
   const run = ++runs;
   const random = createRandom(seed);
@@ -54,14 +54,14 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     pool,
     trace,
     faults: drawFaults(random, { lastsForHours }),
-    calmSinceMs: undefined,
+    faultsStoppedMs: undefined,
     violate: (rule, detail) => {
       violation ??= { rule, detail };
     },
     counts: { payments: 0, crashes: 0, steps: 0 },
   };
   await pool.query('DELETE FROM alarms');
-  await forgetWebhooks(pool);
+  await deleteWebhooks(pool);
   const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);
   const model = createModel(world, () => bank, accounts);
@@ -70,8 +70,8 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     onPaid: model.paid,
     onContradiction: model.mustAlarm,
   });
-  const hooks = random.chance(hookedShare)
-    ? createHooks(world, {
+  const webhooks = random.chance(webhookShare)
+    ? createWebhooks(world, {
         uuids,
         model,
         pausesSec: drawPausesSec(random),
@@ -80,7 +80,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
       })
     : undefined;
   const database = createSimulatedDatabase(world, {
-    webhooks: hooks?.watch,
+    webhooks: webhooks?.watch,
     isAlive: instance => processes.isAlive(instance),
     onChange: async () => {
       const books = await readBooks(pool, uuids);
@@ -89,32 +89,32 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     },
     onContradiction: model.mustAlarm,
   });
-  const processes = createProcesses(world, { database, bank, model, hooks });
+  const processes = createProcesses(world, { database, bank, model, webhooks });
   const newQr = (index: number) => drawQr(world, run, index);
   const actors: Actor[] = [
-    createMisfortune(world, processes),
+    createProcessFailures(world, processes),
     createOperator(world, { database, bank, model }),
     createPartners(world, { accounts, processes, bank, model, newQr }),
     createRates(world, database),
-    ...(hooks ? [createHookDesk(world, { accounts, database, ...hooks })] : []),
+    ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),
   ];
 
   const busyMs = random.between(5_000, 240_000);
   const faultyMs = lastsForHours ? random.between(3_600_000, 10_000_000) : random.between(0, 300_000);
-  const calmAfterMs = busyMs + faultyMs;
-  for (const actor of actors) await actor.plan({ busyMs, calmAfterMs });
-  scheduler.after(calmAfterMs, { run: becomeCalm });
+  const faultsEndAfterMs = busyMs + faultyMs;
+  for (const actor of actors) await actor.plan({ busyMs, faultsEndAfterMs });
+  scheduler.after(faultsEndAfterMs, { run: stopFaults });
 
-  function becomeCalm(): void {
-    trace.add('world', 'becomes calm');
+  function stopFaults(): void {
+    trace.add('world', 'faults stop');
     world.faults = noFaults;
-    world.calmSinceMs = scheduler.nowMs();
-    for (const actor of actors) actor.becomeCalm?.();
+    world.faultsStoppedMs = scheduler.nowMs();
+    for (const actor of actors) actor.stopFaults?.();
   }
 
   const isOver = () =>
-    world.calmSinceMs !== undefined &&
-    actors.every(actor => actor.isContent?.() ?? true) &&
+    world.faultsStoppedMs !== undefined &&
+    actors.every(actor => actor.isDone?.() ?? true) &&
     model.books.payments.every(({ status }) => status !== 'processing');
 
   async function next(): Promise<void> {
@@ -122,26 +122,26 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     try {
       await scheduler.next();
     } catch (error) {
-      world.violate('nothing breaks but connections', error instanceof Error ? `${error.stack}` : `${error}`);
+      world.violate('no error but a lost connection', error instanceof Error ? `${error.stack}` : `${error}`);
     }
-    await processes.checkOrphans(model.books.open.owners);
-    hooks?.model.checkWaiting();
-    if (world.counts.steps > maxSteps || scheduler.nowMs() - startMs > givesUpAfterMs)
+    await processes.checkAbandonedLeases(model.books.open.leaseHolders);
+    webhooks?.model.checkWaiting();
+    if (world.counts.steps > maxSteps || scheduler.nowMs() - startMs > maxSimulatedMs)
       world.violate(
-        'every payment ends, everybody gets an answer, and every event is sent or given up',
+        'every payment ends, every request is answered, and every event is sent or given up',
         `not after ${world.counts.steps} steps`,
       );
   }
 
   while (!violation && !isOver()) await next();
-  // Alarms follow the last ending at once; let them be written. Idle workers would sleep past that time.
+  // The alarms of the last payment are written right after it. Idle workers would sleep past that time.
   const lastMs = scheduler.nowMs() + 15_000;
   scheduler.after(15_000, { run: () => {} });
   while (!violation && scheduler.nowMs() < lastMs) await next();
   if (!violation) {
     await database.changed();
     model.checkEnd(processes.isRunning);
-    hooks?.model.checkEnd();
+    webhooks?.model.checkEnd();
   }
   const simulatedMs = scheduler.nowMs() - startMs;
   return { seed, violation, trace: trace.lines, digest: trace.digest(), ...world.counts, simulatedMs };
@@ -151,5 +151,5 @@ function drawQr({ random }: World, run: number, index: number): Qr {
   const kopecks = random.between(10, 200) * 100 + random.pick([0, 0, 1, 2, 3]);
   const qrcId = `AD${run.toString().padStart(10, '0')}QR${index.toString().padStart(4, '0')}`;
   const url = `https://qr.nspk.ru/${qrcId}?type=02&sum=${kopecks}&cur=RUB`;
-  return { qrcId, url, amountKopecks: BigInt(kopecks), lasting: random.chance(0.5) };
+  return { qrcId, url, amountKopecks: BigInt(kopecks), reusable: random.chance(0.5) };
 }

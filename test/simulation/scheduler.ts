@@ -2,48 +2,48 @@ import type { Clock } from '../../src/base/clock.ts';
 import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Random } from '../helpers/random.ts';
 
-/** Something that will happen: a statement runs, a message arrives, a timer goes off. */
+/** A scheduled step: a statement runs, a message arrives, a timer fires. */
 export interface Step {
   at: number;
-  /** Whose code it runs; the step is gone with the process. Null: nobody's, it happens whoever dies. */
-  owner: string | null;
+  /** The process whose code it runs; a crash of the process removes the step. Null: it runs in any case. */
+  processName: string | null;
   run(): void | Promise<void>;
-  /** What may still happen on the outside when the owner dies: its message or its statement was sent already. */
-  afterDeath?: () => void | Promise<void>;
-  /** A sleep of somebody who only looks whether there is work: how long it is, and when there could be any. */
+  /** What may still happen outside when the process crashes: its message or statement was already sent. */
+  afterCrash?: () => void | Promise<void>;
+  /** A sleep of a polling worker: its length, and when there could be work. */
   idle?: { ms: number; nextDueMs: NextDue };
 }
 
 type NextDue = () => Promise<number>;
 
-export type NewStep = Omit<Step, 'at' | 'owner'> & { owner?: string | null };
+export type NewStep = Omit<Step, 'at' | 'processName'> & { processName?: string | null };
 
 export interface Scheduler {
   nowMs(): number;
   after(delayMs: number, step: NewStep): Step;
   cancel(step: Step): void;
-  /** Takes away all that the process has pending, for ever. */
-  bury(owner: string): Step[];
-  /** Nothing of the process moves for so long, but for what it has sent already; it does not know. */
-  stall(owner: string, ms: number): void;
-  isStalled(owner: string): boolean;
-  /** One thing happens, and everybody who waited for it goes on as far as they can. */
+  /** Removes all pending steps of the process, and ignores later ones. */
+  removeProcess(processName: string): Step[];
+  /** The process stops for this time, except for what it has sent already; it does not notice. */
+  stall(processName: string, ms: number): void;
+  isStalled(processName: string): boolean;
+  /** Runs one step, and all code that waited for it as far as it gets. */
   next(): Promise<void>;
-  clockOf(owner: string, looks?: Looks): Clock;
+  clockOf(processName: string, polling?: Polling): Clock;
 }
 
 /**
- * Of a worker that looks for work: how long it sleeps between two looks, and when a look could find anything. Its other
- * sleeps are never cut short or drawn out.
+ * How a worker polls: its poll intervals, and when a poll could find work. Its other sleeps are never shortened or
+ * extended.
  */
-export interface Looks {
+export interface Polling {
   everyMs: number[];
   nextDueMs: NextDue;
 }
 
 /**
- * Time moves only when nothing is left to do at this moment; of all that may happen now, chance picks one. Looks of idle
- * workers that could find nothing are left out, since they change nothing.
+ * A deterministic scheduler. Time advances only when nothing is left to do at this moment; of all steps that are ready,
+ * the seed picks one. Polls that could find nothing are skipped, since they change nothing.
  */
 export function createScheduler(random: Random, startMs: number): Scheduler {
   let nowMs = startMs;
@@ -51,10 +51,10 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
   const stalledUntil = new Map<string, number>();
   const dead = new Set<string>();
 
-  function after(delayMs: number, { owner = null, ...rest }: NewStep): Step {
-    const earliest = (owner && !rest.afterDeath && stalledUntil.get(owner)) || 0;
-    const step = { ...rest, owner, at: Math.max(nowMs + Math.max(delayMs, 0), earliest) };
-    if (!owner || !dead.has(owner)) steps.add(step);
+  function after(delayMs: number, { processName = null, ...rest }: NewStep): Step {
+    const earliest = (processName && !rest.afterCrash && stalledUntil.get(processName)) || 0;
+    const step = { ...rest, processName, at: Math.max(nowMs + Math.max(delayMs, 0), earliest) };
+    if (!processName || !dead.has(processName)) steps.add(step);
     return step;
   }
 
@@ -64,21 +64,21 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
     return at;
   };
 
-  async function skipIdleLooks(): Promise<void> {
+  async function skipIdlePolls(): Promise<void> {
     const busyAt = earliest(step => !step.idle);
     const idleAt = earliest(step => Boolean(step.idle));
     if (idleAt >= busyAt) return;
     const dueMs = new Map<NextDue, number>();
     for (const { idle } of steps) if (idle) dueMs.set(idle.nextDueMs, Number.POSITIVE_INFINITY);
     for (const nextDueMs of dueMs.keys()) dueMs.set(nextDueMs, await nextDueMs());
-    // Where one kind of worker has nothing to wait for, it moves along with the others.
+    // A kind of worker that has nothing to wait for moves along with the others.
     const sometime = Math.min(busyAt, ...dueMs.values());
     if (sometime === Number.POSITIVE_INFINITY) return;
     for (const step of steps) {
       if (!step.idle) continue;
       const due = Math.min(busyAt, dueMs.get(step.idle.nextDueMs)!);
       const until = due === Number.POSITIVE_INFINITY ? sometime : due;
-      // Who looks seldom looks just then: the others would look in vain for as long as it does not.
+      // A worker that polls rarely polls exactly then: until it does, the polls of the others find nothing.
       const everyMs = step.idle.ms > 5_000 ? 1 : step.idle.ms;
       if (step.at < until) step.at += Math.ceil((until - step.at) / everyMs) * everyMs;
     }
@@ -88,22 +88,22 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
     nowMs: () => nowMs,
     after,
     cancel: step => void steps.delete(step),
-    bury: owner => {
-      dead.add(owner);
-      const buried = [...steps].filter(step => step.owner === owner);
-      for (const step of buried) steps.delete(step);
-      return buried;
+    removeProcess: processName => {
+      dead.add(processName);
+      const removed = [...steps].filter(step => step.processName === processName);
+      for (const step of removed) steps.delete(step);
+      return removed;
     },
-    stall: (owner, ms) => {
-      stalledUntil.set(owner, nowMs + ms);
+    stall: (processName, ms) => {
+      stalledUntil.set(processName, nowMs + ms);
       for (const step of steps)
-        if (step.owner === owner && !step.afterDeath) step.at = Math.max(step.at, nowMs + ms);
+        if (step.processName === processName && !step.afterCrash) step.at = Math.max(step.at, nowMs + ms);
     },
-    isStalled: owner => (stalledUntil.get(owner) ?? 0) > nowMs,
+    isStalled: processName => (stalledUntil.get(processName) ?? 0) > nowMs,
     next: async () => {
       let ready = [...steps].filter(step => step.at <= nowMs);
       if (ready.length === 0) {
-        await skipIdleLooks();
+        await skipIdlePolls();
         nowMs = Math.max(
           nowMs,
           earliest(() => true),
@@ -114,11 +114,11 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
       const step = random.pick(ready);
       steps.delete(step);
       await step.run();
-      // Those who wait a turn for company, as batches do, go on in the first; what follows from it is over by the second.
+      // Code that waits one turn of the event loop, as batches do, continues in the first; its effects end by the second.
       await nextLoopTurn();
       await nextLoopTurn();
     },
-    clockOf: (owner, looks) => ({
+    clockOf: (processName, polling) => ({
       nowMs: () => nowMs,
       sleep: (ms, signal) =>
         new Promise(resolve => {
@@ -128,8 +128,8 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
             signal?.removeEventListener('abort', done);
             resolve();
           };
-          const idle = looks?.everyMs.includes(ms) && { idle: { ms, nextDueMs: looks.nextDueMs } };
-          const timer = after(ms, { owner, run: done, ...idle });
+          const idle = polling?.everyMs.includes(ms) && { idle: { ms, nextDueMs: polling.nextDueMs } };
+          const timer = after(ms, { processName, run: done, ...idle });
           signal?.addEventListener('abort', done);
         }),
     }),

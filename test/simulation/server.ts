@@ -7,12 +7,12 @@ import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 
 export interface SimulationServer {
-  /** A fresh database: with many seeds behind it, one gets slow. */
+  /** A fresh database: one gets slow after many seeds. */
   newDatabase(): Promise<Pool>;
   close(): Promise<void>;
 }
 
-/** A PostgreSQL in a folder of its own, gone when it is closed. */
+/** A PostgreSQL in a temporary folder, removed on close. */
 export async function startServer(): Promise<SimulationServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-simulation-'));
   const server = await openEmbedded(dir, () => {});
@@ -30,7 +30,7 @@ export async function startServer(): Promise<SimulationServer> {
       const url = { ...server.connection, database };
       const first = openPool(url);
       await migrate(first);
-      await makeQuick(first);
+      await tuneForSpeed(first);
       await first.end();
       pool = openPool(url, 1);
       return pool;
@@ -45,10 +45,10 @@ export async function startServer(): Promise<SimulationServer> {
 }
 
 /**
- * No run survives a crash of the server, so nothing has to be on disk; and statements are planned once. For connections
- * opened from now on.
+ * Makes the database faster for connections opened from now on: no run survives a crash of the server, so commits need
+ * not wait for the disk, and statements are planned once.
  */
-export async function makeQuick(pool: Pool): Promise<void> {
+export async function tuneForSpeed(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>('SELECT current_database() AS name');
   const settings = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' };
   for (const [setting, value] of Object.entries(settings))

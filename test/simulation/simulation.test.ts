@@ -4,10 +4,10 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { describeFailure } from './report.ts';
 import { runSeed } from './run.ts';
-import { makeQuick } from './server.ts';
+import { tuneForSpeed } from './server.ts';
 
 const { pool: setUpPool, url } = await createDatabase();
-await makeQuick(setUpPool);
+await tuneForSpeed(setUpPool);
 const pool = openPool({ connectionString: url }, 1);
 afterAll(() => pool.end());
 

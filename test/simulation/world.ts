@@ -4,17 +4,17 @@ import type { Random } from '../helpers/random.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** What everybody in a run shares. Who acts in it (partners, the bank side, operators, bad luck) is put in by `run.ts`. */
+/** What all parts of a run share. `run.ts` adds the actors: partners, bank side, operators, process failures. */
 export interface World {
   random: Random;
   scheduler: Scheduler;
   pool: Pool;
-  /** As they are now; nothing goes wrong any more once the run has become calm. */
+  /** The current fault probabilities; `noFaults` near the end of the run. */
   faults: Faults;
   /** When the faults stopped. */
-  calmSinceMs: number | undefined;
+  faultsStoppedMs: number | undefined;
   trace: Trace;
-  /** A rule does not hold: the run ends here. */
+  /** Reports a broken rule and ends the run. */
   violate(rule: string, detail: string): void;
   counts: { payments: number; crashes: number; steps: number };
 }
@@ -24,7 +24,7 @@ export interface Violation {
   detail: string;
 }
 
-/** What happened, step by step. Ids are random, so each is called by the order of its first appearance. */
+/** The log of a run. Ids are random, so each is named by the order of its first appearance. */
 export interface Trace {
   lines: string[];
   add(who: string, what: string): void;
@@ -48,7 +48,7 @@ export function createTrace(elapsedMs: () => number): Trace {
   };
 }
 
-/** How long a message is on its way. */
+/** The network delay of a message. */
 export function wireDelayMs({ random, faults }: World): number {
   if (random.chance(faults.messageLate)) return random.between(10_000, 180_000);
   return random.chance(0.7) ? random.between(0, 40) : random.between(40, 1_500);

@@ -7,7 +7,7 @@ import {
   createConnector,
 } from '../../src/webhooks/http/connect.ts';
 import { isPublicAddress } from '../../src/webhooks/http/ssrf-guard.ts';
-import { startTcpReceiver } from '../helpers/receivers.ts';
+import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
 
 const addresses = (...ips: string[]): LookupAddress[] =>
   ips.map(address => ({ address, family: address.includes(':') ? 6 : 4 }));

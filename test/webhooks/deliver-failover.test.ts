@@ -12,7 +12,7 @@ import {
   startDelivery,
 } from '../../src/webhooks/index.ts';
 import { setRate } from '../helpers/api.ts';
-import { hanging, withStatus } from '../helpers/receiver.ts';
+import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();

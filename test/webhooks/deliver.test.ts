@@ -14,8 +14,8 @@ import {
   setWebhook,
 } from '../../src/webhooks/index.ts';
 import { createCustomer, newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/receiver.ts';
 import { verifySignature } from '../helpers/signature.ts';
+import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { afterAll, expect, test } from 'vitest';
 import { createNameLookup, hasPrivateAddress } from '../../src/webhooks/http/dns.ts';
 import { createSender } from '../../src/webhooks/http/sender.ts';
-import { startTcpReceiver } from '../helpers/receivers.ts';
+import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
 
 /** A name server of our own: every name of `answers` has that IPv4 address, `silent.…` gets no answer at all. */
 const answers = new Map([

@@ -5,7 +5,7 @@ import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
 import { createCustomer, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { hanging, startReceiver, withStatus } from '../helpers/receiver.ts';
+import { hanging, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);

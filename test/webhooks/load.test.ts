@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSender, type SenderOptions } from '../../src/webhooks/http/sender.ts';
-import { startHttpReceiver, startTcpReceiver } from '../helpers/receivers.ts';
+import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
 
 const sendingTo = (port: number) => ({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' });
 const hang: RequestListener = request => void request.resume();

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { startHttpReceiver, startTcpReceiver } from '../helpers/receivers.ts';
+import { startHttpReceiver, startTcpReceiver } from '../helpers/tcp-receivers.ts';
 import {
   answered,
   expectNothingUncaught,

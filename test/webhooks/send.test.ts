@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkWebhookUrl } from '../../src/webhooks/http/ssrf-guard.ts';
 import { createAuthority, issueSelfSigned } from '../helpers/certificates.ts';
-import { startHttpReceiver, startTcpReceiver, startTlsReceiver } from '../helpers/receivers.ts';
+import { startHttpReceiver, startTcpReceiver, startTlsReceiver } from '../helpers/tcp-receivers.ts';
 import {
   answered,
   body,

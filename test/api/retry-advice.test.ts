@@ -4,7 +4,7 @@ import { errors } from '../../src/base/errors.ts';
 import { setMaintenance } from '../../src/controls/index.ts';
 import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { sendRaw } from '../helpers/raw.ts';
+import { sendRaw } from '../helpers/raw-http.ts';
 
 const { pool } = await createDatabase();
 const { address } = await startApi({ pool });
@@ -15,7 +15,7 @@ const adviceIn = ({ json }: { json: { error: { code: string; retryable: boolean;
   return { code, retryable, same_key };
 };
 
-test('what the contract calls temporary is retryable, what it says to fix is not', () => {
+test('errors that the contract calls temporary are retryable, those that need a fix are not', () => {
   const retryable = Object.entries(errors).filter(([, error]) => error.retryable);
   expect(retryable.map(([code, { status }]) => `${status} ${code}`)).toEqual([
     '422 qr_unresolvable',

@@ -5,7 +5,7 @@ import { afterAll } from 'vitest';
 export interface Received {
   headers: IncomingHttpHeaders;
   body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing
   json: any;
   path: string;
 }
@@ -21,7 +21,7 @@ export const withStatus = (status: number) => (response: ServerResponse) =>
   void response.writeHead(status).end();
 export const hanging = () => {};
 
-/** A partner's receiver on a port of its own; it answers 200 until told otherwise. */
+/** A partner's webhook receiver on its own port; it answers 200 unless the test sets another answer. */
 export async function startReceiver(): Promise<Receiver> {
   let how: (response: ServerResponse, received: Received) => void = withStatus(200);
   const received: Received[] = [];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const serverPid = (dataDir: string) =>
   Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-/** A process that has ended but that nobody has asked about yet does not run. */
+/** Zombies, which have ended but were not waited for, do not count as running. */
 export function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -7,7 +7,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { storeManyPayments } from '../helpers/many-payments.ts';
 
 const { pool } = await createDatabase();
-// Ahead of the clock of this machine: ids never go back within a process.
+// Ahead of the clock of this machine, since ids never go back within a process.
 const clock = manualClock('2031-05-05T10:00:00.000Z');
 const { address } = await startApi({ pool, clock });
 
@@ -34,8 +34,8 @@ describe('payments are found', () => {
       await partner.pay({ external_id: 'order' }),
       await partner.pay({ external_id: 'order 1/2 & ü' }),
     ];
-    const stranger = await newPartner();
-    await stranger.pay({ external_id: 'order 1/2 & ü' });
+    const otherPartner = await newPartner();
+    await otherPartner.pay({ external_id: 'order 1/2 & ü' });
     expect(await partner.find({ external_id: 'order 1/2 & ü' })).toEqual([third, first]);
     expect(await partner.find({ external_id: 'ORDER' })).toEqual([]);
     expect(await partner.find({ external_id: '' })).toEqual([]);

@@ -6,7 +6,7 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came, and fails if it is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field, and fails if it is missing
   json: any;
 }
 
@@ -26,7 +26,7 @@ function parseAnswer(text: string): RawAnswer {
   };
 }
 
-/** Sends bytes as they are and reads until the other side hangs up. */
+/** Sends bytes as they are and reads until the server closes the connection. */
 export function sendRaw(address: string, ...chunks: (string | Uint8Array)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {
@@ -34,14 +34,14 @@ export function sendRaw(address: string, ...chunks: (string | Uint8Array)[]): Pr
     let received = '';
     socket.setTimeout(5_000, () => socket.destroy(new Error(`no end after: ${received}`)));
     socket.on('data', chunk => (received += chunk.toString('latin1')));
-    // What was answered before the connection broke counts.
+    // An answer before the connection broke counts.
     socket.on('error', error => (received ? resolve(parseAnswer(received)) : reject(error)));
     socket.on('close', () => resolve(parseAnswer(received)));
     for (const chunk of chunks) socket.write(chunk);
   });
 }
 
-/** One HTTP request with anything that `fetch` would not send: any method, the same header twice. */
+/** One HTTP request that `fetch` would not send: any method, the same header twice. */
 export function sendRequest(
   address: string,
   options: {
@@ -72,7 +72,7 @@ export function sendRequest(
   });
 }
 
-/** The error body of the contract with the advice that is added to it, and nothing else. */
+/** Expects the error body of the contract with the retry advice, and no other field. */
 export function expectError(answer: RawAnswer, status: number, code: string): void {
   const message = expect.any(String);
   const advice = { retryable: expect.any(Boolean), same_key: expect.any(Boolean) };

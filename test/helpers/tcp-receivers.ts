@@ -6,11 +6,11 @@ import type { Issued } from './certificates.ts';
 
 export interface TestReceiver {
   port: number;
-  /** All that were ever made to it. */
+  /** All connections ever made to it. */
   connections: Socket[];
 }
 
-/** On this machine, until the end of the test. */
+/** Listens on this machine until the end of the test. */
 async function listen(server: Server): Promise<TestReceiver> {
   const connections: Socket[] = [];
   server.on('connection', (socket: Socket) => {
@@ -32,7 +32,7 @@ export const startHttpReceiver = (answer = fine) => listen(createServer(answer))
 export const startTlsReceiver = ({ key, cert }: Issued) =>
   listen(createSecureServer({ key, cert }, fine).on('tlsClientError', () => {}));
 
-/** Says what it likes; with nothing to say it only counts who came. */
+/** Sends any bytes; without `speak` it only counts connections. */
 export const startTcpReceiver = (speak: (socket: Socket) => void = () => {}) =>
-  // Who does not read does not notice the end of a connection either.
+  // A socket that is not read does not notice the end of its connection.
   listen(createTcpServer(socket => speak(socket.resume())));

@@ -1,34 +1,40 @@
 import type { Id } from '../../src/base/ids.ts';
 import type { Verdict } from '../../src/webhooks/http/post.ts';
-import type { BookedAttempt, BookedDelivery, BookedEvent, BookedWebhook, HookBooks } from './hook-books.ts';
+import type {
+  BookedAttempt,
+  BookedDelivery,
+  BookedEvent,
+  BookedWebhook,
+  WebhookBooks,
+} from './webhook-books.ts';
 import type { World } from './world.ts';
 
-/** What must be true of the webhooks in the books, checked after every change. */
-export interface HookModel {
-  books: HookBooks;
-  /** Looks at the books as they are now and holds them against what they were. */
-  observe(books: HookBooks, by: 'processes' | 'operator'): void;
+/** Invariants of the webhook tables, checked after every change. */
+export interface WebhookModel {
+  books: WebhookBooks;
+  /** Compares the books with how they were before. */
+  observe(books: WebhookBooks, by: 'processes' | 'operator'): void;
   webhookOf(partnerId: Id<'prt'>): BookedWebhook | undefined;
   find(eventId: string): BookedDelivery | undefined;
   waiting(partnerId: Id<'prt'>): string[];
-  /** A process has heard this about an event. */
-  heard(eventId: string, verdict: Verdict): void;
-  /** A process was told that another one is dead. */
-  tookForDead(process: number, other: number): void;
-  /** With nothing else going wrong, what is due is sent. */
+  /** A process received this result for an event. */
+  received(eventId: string, verdict: Verdict): void;
+  /** A process presumes another one dead. */
+  presumedDead(process: number, other: number): void;
+  /** Once no faults are injected, every due delivery is sent in time. */
   checkWaiting(): void;
   hasWork(): boolean;
   checkEnd(): void;
 }
 
-export interface HookModelOptions {
+export interface WebhookModelOptions {
   pausesSec: number[];
   isAlive(instance: number): boolean;
-  /** Another process serves the partner now, or nobody, or the same one anew. */
-  onOwnerChange(before: BookedWebhook, now: BookedWebhook): void;
+  /** The lease on the partner was taken by another process, released, or taken again after it had expired. */
+  onLeaseChange(before: BookedWebhook, now: BookedWebhook): void;
 }
 
-/** How the books were when somebody looked last. */
+/** The books at the last check. */
 interface Known {
   rows: Map<string, BookedDelivery>;
   webhooks: Map<Id<'prt'>, BookedWebhook>;
@@ -39,14 +45,14 @@ const suspendAfter = 3;
 
 export const isTaken = (status: number | null) => status !== null && status >= 200 && status < 300;
 
-export function createHookModel(world: World, options: HookModelOptions): HookModel {
+export function createWebhookModel(world: World, options: WebhookModelOptions): WebhookModel {
   const { violate, trace, scheduler } = world;
   const { pausesSec } = options;
   let rows = new Map<string, BookedDelivery>();
   let webhooks = new Map<Id<'prt'>, BookedWebhook>();
   const events = new Set<string>();
   const takenEvents = new Set<string>();
-  const takenForDead = new Set<string>();
+  const presumedDead = new Set<string>();
   const inARow = new Map<Id<'prt'>, number>();
   const suspensions = new Map<Id<'prt'>, number>();
   const givenUp = new Map<Id<'prt'>, number>();
@@ -55,22 +61,29 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
   const add = (counts: Map<Id<'prt'>, number>, partnerId: Id<'prt'>) =>
     counts.set(partnerId, (counts.get(partnerId) ?? 0) + 1);
 
-  const isLeaseOver = ({ ownedUntilMs }: BookedWebhook) =>
-    ownedUntilMs !== null && ownedUntilMs <= scheduler.nowMs();
+  const isLeaseOver = ({ leasedUntilMs }: BookedWebhook) =>
+    leasedUntilMs !== null && leasedUntilMs <= scheduler.nowMs();
 
-  /** Whoever let its lease run out and takes the partner again has not served it all the time. */
-  const changesHands = (before: BookedWebhook, now: BookedWebhook) =>
-    before.owner !== now.owner || (isLeaseOver(before) && before.ownedUntilMs !== now.ownedUntilMs);
+  /** A process that takes the partner again after its lease has expired counts as a new holder. */
+  const hasLeaseChanged = (before: BookedWebhook, now: BookedWebhook) =>
+    before.leaseHolder !== now.leaseHolder ||
+    (isLeaseOver(before) && before.leasedUntilMs !== now.leasedUntilMs);
 
-  function checkOwner(before: BookedWebhook | undefined, now: BookedWebhook): void {
-    if (!before || !changesHands(before, now)) return;
-    options.onOwnerChange(before, now);
-    const { owner } = before;
-    if (owner === null || now.owner === null || owner === now.owner || !options.isAlive(owner)) return;
-    if (!isLeaseOver(before) && !takenForDead.has(`${now.owner} ${owner}`))
+  function checkLeaseHolder(before: BookedWebhook | undefined, now: BookedWebhook): void {
+    if (!before || !hasLeaseChanged(before, now)) return;
+    options.onLeaseChange(before, now);
+    const { leaseHolder } = before;
+    if (
+      leaseHolder === null ||
+      now.leaseHolder === null ||
+      leaseHolder === now.leaseHolder ||
+      !options.isAlive(leaseHolder)
+    )
+      return;
+    if (!isLeaseOver(before) && !presumedDead.has(`${now.leaseHolder} ${leaseHolder}`))
       violate(
-        'nobody takes a partner from a process that serves it',
-        `process ${now.owner} took ${trace.nameOf(now.partnerId)} from process ${owner}`,
+        'no process takes the lease of a live process before it expires',
+        `process ${now.leaseHolder} took ${trace.nameOf(now.partnerId)} from process ${leaseHolder}`,
       );
   }
 
@@ -80,15 +93,18 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
       events.add(eventId);
       const row = rows.get(eventId);
       if (webhooks.has(partnerId) && (!row || row.attempts > 0 || row.givenUp))
-        violate('an event of a partner with a webhook waits to be sent', nameOf(eventId));
+        violate('an event of a partner with a webhook has a delivery', nameOf(eventId));
     }
   }
 
   function checkGone(eventId: string, ends: BookedAttempt[]): void {
     if (!ends.some(end => end.eventId === eventId && isTaken(end.status)))
-      violate('no event is gone before it was taken', `${nameOf(eventId)}, by the log`);
+      violate('no delivery is removed before the receiver took it', `${nameOf(eventId)}, by the log`);
     if (!takenEvents.has(eventId))
-      violate('no event is gone before it was taken', `${nameOf(eventId)}: no process heard so`);
+      violate(
+        'no delivery is removed before the receiver took it',
+        `${nameOf(eventId)}: no process got a 2xx`,
+      );
   }
 
   function checkRow(before: BookedDelivery, now: BookedDelivery, ends: BookedAttempt[]): void {
@@ -117,7 +133,7 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
       const known = before.get(now.eventId);
       if (known) checkRow(known, now, ends);
       else if (events.has(now.eventId))
-        violate('what was taken is not sent again by itself', nameOf(now.eventId));
+        violate('an event that was taken is not sent again automatically', nameOf(now.eventId));
     }
   }
 
@@ -149,13 +165,17 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
   }
 
   function checkNotices(now: BookedWebhook): void {
-    const { partnerId, suspensionsTold, givenUpTold, openAlarms, suspended } = now;
-    const rule = 'a partner is told once of what was given up and of a suspension, and people have an alarm';
+    const { partnerId, suspensionNotices, givenUpNotices, openAlarms, suspended } = now;
+    const rule =
+      'a partner gets one notice per event given up and per suspension, and operators get an alarm';
     const [wasSuspended, wereGivenUp] = [suspensions.get(partnerId) ?? 0, givenUp.get(partnerId) ?? 0];
-    if (suspensionsTold !== wasSuspended)
-      violate(rule, `${trace.nameOf(partnerId)}: ${suspensionsTold} notices of ${wasSuspended} suspensions`);
-    if (givenUpTold !== wereGivenUp)
-      violate(rule, `${trace.nameOf(partnerId)}: ${givenUpTold} notices of ${wereGivenUp} given up`);
+    if (suspensionNotices !== wasSuspended)
+      violate(
+        rule,
+        `${trace.nameOf(partnerId)}: ${suspensionNotices} notices of ${wasSuspended} suspensions`,
+      );
+    if (givenUpNotices !== wereGivenUp)
+      violate(rule, `${trace.nameOf(partnerId)}: ${givenUpNotices} notices of ${wereGivenUp} given up`);
     if (openAlarms !== (suspended ? 1 : 0))
       violate(rule, `${trace.nameOf(partnerId)}: suspended ${suspended}, ${openAlarms} open alarms`);
   }
@@ -176,26 +196,26 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
         changedMs.set(row.eventId, scheduler.nowMs());
   }
 
-  /** People may change what they like, but nothing is gone by that. */
+  /** An operator may change anything, but no delivery is removed by that. */
   function observeOperator(before: Known): void {
     for (const webhook of webhooks.values())
       if (isFreshStart(before.webhooks.get(webhook.partnerId), webhook)) inARow.set(webhook.partnerId, 0);
     for (const eventId of before.rows.keys()) if (!rows.has(eventId)) checkGone(eventId, []);
   }
 
-  function observeProcesses(before: Known, { attempts, events }: HookBooks): void {
+  function observeProcesses(before: Known, { attempts, events }: WebhookBooks): void {
     checkRows(before.rows, attempts);
     checkEvents(events);
     countInARow(before.rows, attempts);
     for (const webhook of webhooks.values()) {
       const webhookBefore = before.webhooks.get(webhook.partnerId);
-      checkOwner(webhookBefore, webhook);
+      checkLeaseHolder(webhookBefore, webhook);
       checkSuspension(webhookBefore, webhook);
       checkNotices(webhook);
     }
   }
 
-  const model: HookModel = {
+  const model: WebhookModel = {
     books: { webhooks: [], deliveries: [], attempts: [], events: [] },
     observe: (books, by) => {
       const before = { rows, webhooks };
@@ -210,14 +230,14 @@ export function createHookModel(world: World, options: HookModelOptions): HookMo
     find: eventId => rows.get(eventId),
     waiting: partnerId =>
       [...rows.values()].filter(row => row.partnerId === partnerId && !row.givenUp).map(row => row.eventId),
-    heard: (eventId, verdict) => {
+    received: (eventId, verdict) => {
       if (verdict.outcome === 'answered' && isTaken(verdict.status)) takenEvents.add(eventId);
     },
-    tookForDead: (process, other) => void takenForDead.add(`${process} ${other}`),
+    presumedDead: (process, other) => void presumedDead.add(`${process} ${other}`),
     checkWaiting: () => {
-      if (world.calmSinceMs === undefined) return;
+      if (world.faultsStoppedMs === undefined) return;
       for (const row of rows.values()) {
-        const dueMs = Math.max(world.calmSinceMs, changedMs.get(row.eventId)!, row.nextMs);
+        const dueMs = Math.max(world.faultsStoppedMs, changedMs.get(row.eventId)!, row.nextMs);
         if (isWaiting(row) && scheduler.nowMs() - dueMs > sentWithinMs)
           violate('what is due is sent', nameOf(row.eventId));
       }

@@ -4,11 +4,11 @@ import type { Pool } from '../../src/db/pool.ts';
 export interface BookedWebhook {
   partnerId: Id<'prt'>;
   url: string;
-  owner: number | null;
-  ownedUntilMs: number | null;
+  leaseHolder: number | null;
+  leasedUntilMs: number | null;
   suspended: boolean;
-  suspensionsTold: number;
-  givenUpTold: number;
+  suspensionNotices: number;
+  givenUpNotices: number;
   openAlarms: number;
 }
 
@@ -34,23 +34,23 @@ export interface BookedEvent {
   eventId: string;
 }
 
-/** All that the database says about the webhooks of this run. */
-export interface HookBooks {
+/** What the database holds about the webhooks of this run. */
+export interface WebhookBooks {
   webhooks: BookedWebhook[];
   deliveries: BookedDelivery[];
-  /** Those that were put on record since the last time somebody read. */
+  /** Attempts recorded since the last read. */
   attempts: BookedAttempt[];
   events: BookedEvent[];
 }
 
 const statement = `
   SELECT (SELECT coalesce(json_agg(row_to_json(w) ORDER BY w."partnerId"), '[]') FROM (
-            SELECT partner_id AS "partnerId", url, lease_holder AS owner, extract(epoch FROM leased_until) * 1000 AS "ownedUntilMs",
+            SELECT partner_id AS "partnerId", url, lease_holder AS "leaseHolder", extract(epoch FROM leased_until) * 1000 AS "leasedUntilMs",
                    suspended_at IS NOT NULL AS suspended,
                    (SELECT count(*) FROM partner_notices n
-                     WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionsTold",
+                     WHERE n.partner_id = w.partner_id AND kind = 'sending_suspended') AS "suspensionNotices",
                    (SELECT count(*) FROM partner_notices n
-                     WHERE n.partner_id = w.partner_id AND kind = 'delivery_failed') AS "givenUpTold"
+                     WHERE n.partner_id = w.partner_id AND kind = 'delivery_failed') AS "givenUpNotices"
               FROM webhooks w) AS w) AS webhooks,
          (SELECT coalesce(json_agg(row_to_json(d) ORDER BY d."partnerId", d.id), '[]') FROM (
             SELECT partner_id AS "partnerId", event_id AS id, event_id::text AS "eventId", attempts,
@@ -67,18 +67,18 @@ const statement = `
          (SELECT coalesce(json_agg(subject), '[]') FROM alarms
            WHERE kind = 'webhook_suspended' AND cleared_at IS NULL) AS alarms`;
 
-/** Nobody else has webhooks: those of runs before are gone. */
-export async function forgetWebhooks(pool: Pool): Promise<void> {
+/** Removes the webhooks of earlier runs. */
+export async function deleteWebhooks(pool: Pool): Promise<void> {
   for (const table of ['webhooks', 'deliveries', 'webhook_attempts', 'partner_notices'])
     await pool.query(`DELETE FROM ${table}`);
 }
 
-export async function readHookBooks(
+export async function readWebhookBooks(
   pool: Pool,
   partnerUuids: string[],
   afterAttempt: number,
-): Promise<HookBooks> {
-  const { rows } = await pool.query<HookBooks & { alarms: string[] }>({
+): Promise<WebhookBooks> {
+  const { rows } = await pool.query<WebhookBooks & { alarms: string[] }>({
     name: 'hook books',
     text: statement,
     values: [partnerUuids, afterAttempt],

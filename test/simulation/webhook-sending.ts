@@ -1,34 +1,34 @@
 import type { Id } from '../../src/base/ids.ts';
 import { slowAfterMs } from '../../src/webhooks/delivery/slots.ts';
-import type { BookedWebhook } from './hook-books.ts';
-import type { HookModel } from './hook-model.ts';
 import type { Sent } from './receivers.ts';
+import type { BookedWebhook } from './webhook-books.ts';
+import type { WebhookModel } from './webhook-model.ts';
 import type { World } from './world.ts';
 
-/** What must be true whenever a process sends. */
+/** Invariants of sending, checked on every attempt. */
 export interface SendingModel {
-  /** What a process has read to send it, at the moment of the reading. */
-  read(owner: string, partnerId: Id<'prt'>, eventId: string): void;
+  /** A process read this event as due. */
+  read(processName: string, partnerId: Id<'prt'>, eventId: string): void;
   send(sent: Sent): void;
-  /** The attempt is over for the process that made it; it may have been none at all. */
+  /** The attempt is over for its process; `wasMade` is false if nothing was sent. */
   end(sent: Sent, wasMade: boolean): void;
-  /** A process could not put this on record, or does not know whether it did. */
-  recordingFailed(owner: string, eventId: string): void;
-  ownerChanges(before: BookedWebhook, now: BookedWebhook): void;
-  /** An operator wants these sent, whatever was before. */
-  startsAnew(eventIds: string[]): void;
-  /** These were kept and now go out. */
-  keptGoOut(partnerId: Id<'prt'>, eventIds: string[]): void;
-  /** When somebody who looks could find something to send or to look after. */
+  /** A process could not record the attempt, or does not know whether it did. */
+  recordingFailed(processName: string, eventId: string): void;
+  leaseChanges(before: BookedWebhook, now: BookedWebhook): void;
+  /** An operator resends these events: their attempts start again. */
+  restartSchedule(eventIds: string[]): void;
+  /** Sending is enabled again: these kept events are sent now. */
+  sendKept(partnerId: Id<'prt'>, eventIds: string[]): void;
+  /** When a poll could find a delivery to send or a lease to renew. */
   nextDueMs(): number;
-  died(owner: string): void;
+  crashed(processName: string): void;
 }
 
 export interface SendingOptions {
-  model: () => HookModel;
+  model: () => WebhookModel;
   isAlive(instance: number): boolean;
-  /** It stood still at some time, or is dead. */
-  isExcused(owner: string): boolean;
+  /** It is dead or has stalled at some time. */
+  isExcused(processName: string): boolean;
 }
 
 interface Ticket {
@@ -41,13 +41,13 @@ interface Ticket {
 }
 
 interface Attempt {
-  owner: string;
+  processName: string;
   eventId: string;
   partnerId: Id<'prt'>;
   atMs: number;
-  /** How many there were before it. */
+  /** Number of attempts before it. */
   attempts: number;
-  /** Grows whenever the partner changes hands. */
+  /** Counts the changes of the lease on the partner, like a fencing token. */
   turn: number;
   failedToRecord: boolean;
 }
@@ -55,11 +55,11 @@ interface Attempt {
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
 const afterFailureMs = 5_000;
-/** The longest that a statement is on its way to the database. */
+/** The longest time a statement takes to reach the database. */
 const statementMs = 6_000;
 
 export const eventIdOf = ({ body }: { body: string }) => /^\{"id":"evt_(\d+)"/.exec(body)![1]!;
-const ownerName = (instance: number | null) => `process ${instance}`;
+const processNameOf = (instance: number | null) => `process ${instance}`;
 
 export function createSendingModel(world: World, options: SendingOptions): SendingModel {
   const { violate, trace, scheduler } = world;
@@ -68,31 +68,35 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
   const takenMs = new Map<Id<'prt'>, number>();
   const last = new Map<string, Attempt>();
   const underWay = new Map<Sent, Attempt>();
-  /** Until when the process that could not put an attempt on record leaves the event alone. */
-  const restsUntil = new Map<string, number>();
+  /** A process that could not record an attempt does not send the event again before this time. */
+  const postponedUntil = new Map<string, number>();
   const kept = new Map<Id<'prt'>, { sinceMs: number; eventIds: string[] }>();
   const nameOf = (eventId: string) => trace.nameOf(`evt_${eventId}`);
   const turnOf = (partnerId: Id<'prt'>) => turns.get(partnerId) ?? 0;
 
   function checkTicket(sent: Sent, eventId: string): Ticket | undefined {
-    const ticket = tickets.get(`${sent.owner} ${eventId}`);
-    tickets.delete(`${sent.owner} ${eventId}`);
-    if (!ticket) violate('only what was found due is sent, and once', `${nameOf(eventId)} by ${sent.owner}`);
+    const ticket = tickets.get(`${sent.processName} ${eventId}`);
+    tickets.delete(`${sent.processName} ${eventId}`);
+    if (!ticket)
+      violate(
+        'only a delivery that was read as due is sent, and once',
+        `${nameOf(eventId)} by ${sent.processName}`,
+      );
     else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(eventId));
-    else if (ticket.atMs < ticket.dueMs) violate('attempts keep the pauses', nameOf(eventId));
+    else if (ticket.atMs < ticket.dueMs) violate('attempts keep the retry schedule', nameOf(eventId));
     else if (!ticket.isServing)
-      violate('one process sends to a partner at a time', `${nameOf(eventId)} by ${sent.owner}`);
+      violate('one process sends to a partner at a time', `${nameOf(eventId)} by ${sent.processName}`);
     return ticket;
   }
 
-  /** At least once: whoever dies, hangs, loses its turn or cannot put an attempt on record has it made again. */
+  /** At least once: a process that dies, stalls, loses its lease or cannot record an attempt causes a second one. */
   function checkRepetition(eventId: string, { attempts, turn }: Ticket): void {
     const before = last.get(eventId);
-    if (!before || before.failedToRecord || options.isExcused(before.owner)) return;
+    if (!before || before.failedToRecord || options.isExcused(before.processName)) return;
     const now = turnOf(before.partnerId);
     if (before.turn !== now || turn !== now) return;
     if ([...underWay.values()].includes(before))
-      violate('an event is not sent twice at a time', `${nameOf(eventId)}, by ${before.owner} before`);
+      violate('an event is not sent twice at a time', `${nameOf(eventId)}, by ${before.processName} before`);
     else if (before.attempts === attempts)
       violate('an event is not sent again before the last attempt is on record', nameOf(eventId));
   }
@@ -101,15 +105,18 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     for (const other of underWay.values())
       if (
         other.partnerId === attempt.partnerId &&
-        other.owner !== attempt.owner &&
+        other.processName !== attempt.processName &&
         other.turn === attempt.turn &&
-        !options.isExcused(other.owner)
+        !options.isExcused(other.processName)
       )
-        violate('one process sends to a partner at a time', `${attempt.owner} beside ${other.owner}`);
+        violate(
+          'one process sends to a partner at a time',
+          `${attempt.processName} beside ${other.processName}`,
+        );
   }
 
-  /** Of those whose attempts have begun already, or that somebody had found due before, the order is theirs. */
-  function checkKept({ partnerId, eventId, owner, turn }: Attempt, ticket: Ticket): void {
+  /** Events with earlier attempts, and those read as due before sending was enabled again, keep no order. */
+  function checkKept({ partnerId, eventId, processName, turn }: Attempt, ticket: Ticket): void {
     const { sinceMs, eventIds } = kept.get(partnerId) ?? { sinceMs: 0, eventIds: [] };
     if (!eventIds.includes(eventId)) return;
     const left = eventIds.filter(id => id !== eventId);
@@ -119,35 +126,35 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     if (first && BigInt(first) < BigInt(eventId))
       violate('kept events go out in order', `${nameOf(eventId)} before ${nameOf(first)}`);
     const beside = [...underWay.values()].find(
-      other => other.partnerId === partnerId && other.owner === owner && other.turn === turn,
+      other => other.partnerId === partnerId && other.processName === processName && other.turn === turn,
     );
     if (beside)
       violate('kept events go out one by one', `${nameOf(eventId)} beside ${nameOf(beside.eventId)}`);
   }
 
-  /** What it had sent to the database before it took the partner over again may be carried out after that. */
-  function checkGivenAway({ partnerId, owner }: BookedWebhook): void {
+  /** A release that was sent before the process took the lease again may run after that. */
+  function checkLeaseReleased({ partnerId, leaseHolder }: BookedWebhook): void {
     if (scheduler.nowMs() - takenMs.get(partnerId)! <= statementMs) return;
     const begun = [...underWay.values()].find(
       attempt =>
         attempt.partnerId === partnerId &&
-        attempt.owner === ownerName(owner) &&
+        attempt.processName === processNameOf(leaseHolder) &&
         attempt.turn === turnOf(partnerId),
     );
-    if (begun) violate('nobody gives a partner away while sending to it', begun.owner);
+    if (begun) violate('no process releases the lease of a partner while sending to it', begun.processName);
   }
 
-  function leaveAlone(attempt: Attempt): void {
+  function postpone(attempt: Attempt): void {
     attempt.failedToRecord = true;
-    restsUntil.set(attempt.eventId, scheduler.nowMs() + afterFailureMs);
+    postponedUntil.set(attempt.eventId, scheduler.nowMs() + afterFailureMs);
   }
 
-  /** What a process has read it sends at once, unless the receiver keeps it waiting: then nothing goes beside it. */
-  function dueMs({ partnerId, owner, ownedUntilMs, suspended }: BookedWebhook): number {
-    const isServed = owner !== null && options.isAlive(owner);
-    const renewedMs = isServed ? ownedUntilMs! - leaseMs + renewEveryMs : Number.POSITIVE_INFINITY;
+  /** A process sends what it has read at once, unless the receiver is slow: then nothing is sent in parallel. */
+  function dueMs({ partnerId, leaseHolder, leasedUntilMs, suspended }: BookedWebhook): number {
+    const isServed = leaseHolder !== null && options.isAlive(leaseHolder);
+    const renewedMs = isServed ? leasedUntilMs! - leaseMs + renewEveryMs : Number.POSITIVE_INFINITY;
     const begun = [...underWay.values()].filter(
-      attempt => attempt.partnerId === partnerId && attempt.owner === ownerName(owner),
+      attempt => attempt.partnerId === partnerId && attempt.processName === processNameOf(leaseHolder),
     );
     if (suspended || begun.some(({ atMs }) => scheduler.nowMs() - atMs >= slowAfterMs)) return renewedMs;
     const nextMs = Math.min(
@@ -155,37 +162,37 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         .model()
         .waiting(partnerId)
         .filter(id => begun.every(({ eventId }) => eventId !== id))
-        .map(id => Math.max(options.model().find(id)!.nextMs, restsUntil.get(id) ?? 0)),
+        .map(id => Math.max(options.model().find(id)!.nextMs, postponedUntil.get(id) ?? 0)),
     );
-    if (isServed && scheduler.isStalled(ownerName(owner))) return Math.max(nextMs, ownedUntilMs!);
+    if (isServed && scheduler.isStalled(processNameOf(leaseHolder))) return Math.max(nextMs, leasedUntilMs!);
     return Math.min(nextMs, renewedMs);
   }
 
   return {
-    read: (owner, partnerId, eventId) => {
+    read: (processName, partnerId, eventId) => {
       const webhook = options.model().webhookOf(partnerId)!;
       const { nextMs, attempts } = options.model().find(eventId)!;
-      tickets.set(`${owner} ${eventId}`, {
+      tickets.set(`${processName} ${eventId}`, {
         atMs: scheduler.nowMs(),
         turn: turnOf(partnerId),
-        isServing: ownerName(webhook.owner) === owner,
+        isServing: processNameOf(webhook.leaseHolder) === processName,
         suspended: webhook.suspended,
         dueMs: nextMs,
         attempts,
       });
     },
     send: sent => {
-      const { owner, partnerId, sending } = sent;
+      const { processName, partnerId, sending } = sent;
       const eventId = eventIdOf(sending);
       const ticket = checkTicket(sent, eventId);
       if (!ticket) return;
       const { turn, attempts } = ticket;
       const attempt = {
-        ...{ owner, eventId, partnerId, turn, attempts },
+        ...{ processName, eventId, partnerId, turn, attempts },
         atMs: scheduler.nowMs(),
         failedToRecord: false,
       };
-      trace.add(owner, `sends ${nameOf(eventId)} to ${trace.nameOf(partnerId)}`);
+      trace.add(processName, `sends ${nameOf(eventId)} to ${trace.nameOf(partnerId)}`);
       checkRepetition(eventId, ticket);
       checkOverlap(attempt);
       checkKept(attempt, ticket);
@@ -195,26 +202,26 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
     end: (sent, wasMade) => {
       const attempt = underWay.get(sent);
       underWay.delete(sent);
-      if (attempt && !wasMade) leaveAlone(attempt);
+      if (attempt && !wasMade) postpone(attempt);
     },
-    recordingFailed: (owner, eventId) => {
+    recordingFailed: (processName, eventId) => {
       const attempt = last.get(eventId);
-      if (attempt?.owner === owner) leaveAlone(attempt);
+      if (attempt?.processName === processName) postpone(attempt);
     },
-    ownerChanges: (before, now) => {
-      if (now.owner === null) checkGivenAway(before);
+    leaseChanges: (before, now) => {
+      if (now.leaseHolder === null) checkLeaseReleased(before);
       turns.set(now.partnerId, turnOf(now.partnerId) + 1);
       takenMs.set(now.partnerId, scheduler.nowMs());
     },
-    startsAnew: eventIds => {
+    restartSchedule: eventIds => {
       for (const eventId of eventIds) last.delete(eventId);
       for (const queue of kept.values())
         queue.eventIds = queue.eventIds.filter(eventId => !eventIds.includes(eventId));
     },
-    keptGoOut: (partnerId, eventIds) => void kept.set(partnerId, { sinceMs: scheduler.nowMs(), eventIds }),
+    sendKept: (partnerId, eventIds) => void kept.set(partnerId, { sinceMs: scheduler.nowMs(), eventIds }),
     nextDueMs: () => Math.min(...options.model().books.webhooks.map(dueMs)),
-    died: owner => {
-      for (const [sent, attempt] of underWay) if (attempt.owner === owner) underWay.delete(sent);
+    crashed: processName => {
+      for (const [sent, attempt] of underWay) if (attempt.processName === processName) underWay.delete(sent);
     },
   };
 }

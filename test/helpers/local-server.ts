@@ -10,7 +10,7 @@ export interface LocalServer {
   answerWith(body: unknown, status?: number): void;
 }
 
-/** A server on this machine that answers as it is told; closed when the test file is done. */
+/** A local server with answers set by the test; closed at the end of the test file. */
 export async function startLocalServer(): Promise<LocalServer> {
   let handler: RequestListener = (_request, response) => response.end();
   let requests: IncomingMessage[] = [];

@@ -15,22 +15,22 @@ const oldest = join(
 
 export const isOldestInstalled = fs.existsSync(oldest);
 
-export interface OutsideServer {
+export interface ExternalServer {
   url: string;
   start(): Promise<void>;
   stop(signal: NodeJS.Signals): Promise<void>;
   remove(): void;
 }
 
-/** A server that the service did not start and knows only by its address. */
-export async function createOutsideServer(): Promise<OutsideServer> {
+/** An external PostgreSQL: the service did not start it and has only its address. */
+export async function createExternalServer(): Promise<ExternalServer> {
   const { initdb, postgres } = binariesIn(oldest);
   const dir = fs.mkdtempSync(join(tmpdir(), 'kopeck-outside-'));
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
   spawnSync(...commandAs(runAs, initdb, ['-D', dir, '-U', 'kopeck', '--auth=trust']));
   let server: ChildProcess;
-  const outside: OutsideServer = {
+  const outside: ExternalServer = {
     url: `postgresql://kopeck@localhost:5432/postgres?host=${encodeURIComponent(dir)}`,
     start: async () => {
       server = spawn(...commandAs(runAs, postgres, ['-D', dir, '-k', dir, '-c', 'listen_addresses=']));

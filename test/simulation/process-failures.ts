@@ -2,8 +2,8 @@ import type { Actor } from './actor.ts';
 import type { Processes } from './processes.ts';
 import type { World } from './world.ts';
 
-/** Processes die and come back, or stand still for a while. */
-export function createMisfortune({ random, scheduler, trace }: World, processes: Processes): Actor {
+/** Simulated process failures: processes are killed and started again, or stall for a while. */
+export function createProcessFailures({ random, scheduler, trace }: World, processes: Processes): Actor {
   async function kill(): Promise<void> {
     const running = processes.running();
     if (running.length === 0) return;
@@ -11,12 +11,12 @@ export function createMisfortune({ random, scheduler, trace }: World, processes:
     scheduler.after(random.between(100, 60_000), { run: processes.start });
   }
 
-  function standStill(): void {
+  function stall(): void {
     const running = processes.running();
     if (running.length === 0) return;
     const process = random.pick(running);
-    trace.add(process.name, 'stands still');
-    process.stoodStill = true;
+    trace.add(process.name, 'stalls');
+    process.hasStalled = true;
     scheduler.stall(process.name, random.between(1_000, 120_000));
   }
 
@@ -27,17 +27,17 @@ export function createMisfortune({ random, scheduler, trace }: World, processes:
   }
 
   return {
-    plan: ({ busyMs, calmAfterMs }) => {
+    plan: ({ busyMs, faultsEndAfterMs }) => {
       for (let count = random.between(1, 3); count > 0; count--) processes.start();
-      const overMs = random.chance(0.7) ? busyMs : calmAfterMs;
+      const overMs = random.chance(0.7) ? busyMs : faultsEndAfterMs;
       for (let deaths = random.pick([0, 0, 1, 2, 4]); deaths > 0; deaths--)
         scheduler.after(random.between(0, overMs), { run: kill });
       for (let stalls = random.pick([0, 0, 0, 1, 2]); stalls > 0; stalls--)
-        scheduler.after(random.between(0, overMs), { run: standStill });
+        scheduler.after(random.between(0, overMs), { run: stall });
     },
-    becomeCalm: () => {
+    stopFaults: () => {
       if (processes.running().length === 0) processes.start();
-      // With all else well, the others have no excuse for leaving the payments of the dead where they are.
+      // Without other faults, the remaining processes must take over the payments of a killed one.
       if (random.chance(0.3)) scheduler.after(random.between(0, 90_000), { run: replace });
     },
   };

@@ -1,5 +1,5 @@
 /** What the README of the library leaves to its reader, by name; a snippet gets what it uses and does not declare itself. */
-const yours: Record<string, string> = {
+const readerCode: Record<string, string> = {
   Kopeck: `import { Kopeck } from 'kopeck-client';`,
   kopeck: `import { Kopeck as Client } from 'kopeck-client';
 const kopeck = new Client({ apiKey: process.env.KOPECK_KEY!, baseUrl: process.env.KOPECK_URL! });`,
@@ -18,11 +18,11 @@ const headers = { 'x-service-signature': \`t=\${t},v1=\${createHmac('sha256', se
   handle: `const handle = async (event: import('kopeck-client').PaymentEvent) => process.exit(event.id ? 0 : 1);`,
 };
 
-export function withYours(code: string): string {
+export function withReaderCode(code: string): string {
   const isDeclared = (name: string) =>
     new RegExp(`(const|let|function) ${name}\\b|import (type )?\\{[^}]*\\b${name}\\b`).test(code);
-  const needed = Object.keys(yours).filter(
+  const needed = Object.keys(readerCode).filter(
     name => new RegExp(`(?<![\\w.'/-])${name}\\b(?![-'/:])`).test(code) && !isDeclared(name),
   );
-  return [...needed.map(name => yours[name]), code].join('\n');
+  return [...needed.map(name => readerCode[name]), code].join('\n');
 }

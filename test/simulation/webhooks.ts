@@ -4,44 +4,44 @@ import { createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from '../helpers/customers.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';
-import { type Arrivals, createArrivals } from './hook-arrivals.ts';
-import { readHookBooks } from './hook-books.ts';
-import { createHookModel, type HookModel } from './hook-model.ts';
-import { createSendingModel, eventIdOf, type SendingModel } from './hook-sending.ts';
 import type { Model } from './model.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
+import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
+import { readWebhookBooks } from './webhook-books.ts';
+import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
+import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
 import type { World } from './world.ts';
 
-/** All that belongs to webhooks in a run. */
-export interface Hooks {
+/** The simulated webhooks of a run. */
+export interface Webhooks {
   vault: Vault;
   pausesSec: number[];
   receivers: Receivers;
   arrivals: Arrivals;
-  model: HookModel;
+  model: WebhookModel;
   sending: SendingModel;
   watch: WebhookWatch;
 }
 
-export interface HooksOptions {
+export interface WebhooksOptions {
   uuids: string[];
   model: Model;
   pausesSec: number[];
   isAlive(instance: number): boolean;
-  /** It is dead or stood still at some time, so it may be late. */
-  isExcused(owner: string): boolean;
+  /** It is dead or has stalled at some time, so it may be late. */
+  isExcused(processName: string): boolean;
 }
 
 const contractPausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
 const shortPausesSec = [0, 1, 2, 1, 2, 3, 1, 2, 3];
 
-/** With the pauses of the contract hardly anything is given up before all is well again. */
+/** With the retry schedule of the contract, hardly any event is given up before fault injection stops. */
 export const drawPausesSec = (random: Random) => (random.chance(0.8) ? shortPausesSec : contractPausesSec);
 
-export function createHooks(world: World, options: HooksOptions): Hooks {
+export function createWebhooks(world: World, options: WebhooksOptions): Webhooks {
   const { pausesSec, isAlive, isExcused } = options;
   const sending = createSendingModel(world, { model: () => model, isAlive, isExcused });
-  const model = createHookModel(world, { pausesSec, isAlive, onOwnerChange: sending.ownerChanges });
+  const model = createWebhookModel(world, { pausesSec, isAlive, onLeaseChange: sending.leaseChanges });
   const arrivals = createArrivals(world, { model: options.model, isExcused });
   const receivers = createReceivers(world, {
     partnerOf: arrivals.partnerOf,
@@ -49,25 +49,25 @@ export function createHooks(world: World, options: HooksOptions): Hooks {
     onArrival: arrivals.check,
     onVerdict: (sent, verdict) => {
       sending.end(sent, verdict.outcome === 'answered' || verdict.error !== 'busy');
-      model.heard(eventIdOf(sent.sending), verdict);
+      model.received(eventIdOf(sent.sending), verdict);
     },
   });
   let lastAttempt = 0;
   const watch: WebhookWatch = {
     onChange: async by => {
-      const books = await readHookBooks(world.pool, options.uuids, lastAttempt);
+      const books = await readWebhookBooks(world.pool, options.uuids, lastAttempt);
       lastAttempt = books.attempts.at(-1)?.id ?? lastAttempt;
       model.observe(books, by);
     },
-    onRead: (owner, rows) => {
-      for (const row of rows) sending.read(owner, idFromUuid('prt', row.partner_id), `${row.event_id}`);
+    onRead: (processName, rows) => {
+      for (const row of rows) sending.read(processName, idFromUuid('prt', row.partner_id), `${row.event_id}`);
     },
-    onRecordingFailed: (owner, eventIds) => {
-      for (const eventId of eventIds) sending.recordingFailed(owner, `${eventId}`);
+    onRecordingFailed: (processName, eventIds) => {
+      for (const eventId of eventIds) sending.recordingFailed(processName, `${eventId}`);
     },
     firstDueMs: () =>
       Math.min(...model.books.deliveries.map(({ nextMs, givenUp }) => (givenUp ? Infinity : nextMs))),
-    isServing: instance => model.books.webhooks.some(({ owner }) => owner === instance),
+    isServing: instance => model.books.webhooks.some(({ leaseHolder }) => leaseHolder === instance),
     nextDueMs: sending.nextDueMs,
   };
   return { vault: createVault(secretKey), pausesSec, receivers, arrivals, model, sending, watch };

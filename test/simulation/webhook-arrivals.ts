@@ -2,33 +2,33 @@ import type { Id } from '../../src/base/ids.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { envelope, listEvents } from '../../src/webhooks/index.ts';
 import { verifySignature } from '../helpers/signature.ts';
-import { eventIdOf } from './hook-sending.ts';
 import type { Model } from './model.ts';
 import type { Sent } from './receivers.ts';
+import { eventIdOf } from './webhook-sending.ts';
 import type { World } from './world.ts';
 
-/** Something that a partner has set and changed since: an address, a secret. */
+/** A setting of a partner and when it was in force: an address, a secret. */
 interface Setting {
   value: string;
   fromMs: number;
   untilMs: number;
 }
 
-/** What partners have set, and what they find out when something arrives. */
+/** The webhook settings of partners, and the checks a receiver makes on every arrival. */
 export interface Arrivals {
   partnerOf(url: string): Id<'prt'> | undefined;
   setAddress(partnerId: Id<'prt'>, url: string): void;
-  /** The newest first; those before stay in force as long as they are among them. */
+  /** Newest first; an older secret is in force as long as it is in the list. */
   setSecrets(partnerId: Id<'prt'>, secrets: string[]): void;
   check(sent: Sent): Promise<void>;
 }
 
-/** What a process has read a moment ago it may still use. */
+/** A process may use a setting that it read up to this long ago. */
 const staleMs = 30_000;
 
 export function createArrivals(
   world: World,
-  options: { model: Model; isExcused(owner: string): boolean },
+  options: { model: Model; isExcused(processName: string): boolean },
 ): Arrivals {
   const { violate, trace, scheduler, pool } = world;
   const addresses = new Map<Id<'prt'>, Setting[]>();
@@ -48,25 +48,28 @@ export function createArrivals(
     ]);
   }
 
-  function checkAddress({ partnerId, owner, sending }: Sent): void {
+  function checkAddress({ partnerId, processName, sending }: Sent): void {
     const { untilMs } = addresses.get(partnerId)!.find(({ value }) => value === sending.url)!;
-    if (scheduler.nowMs() - untilMs > staleMs && !options.isExcused(owner))
-      violate('events go to the address that is set', `${trace.nameOf(partnerId)} has another`);
+    if (scheduler.nowMs() - untilMs > staleMs && !options.isExcused(processName))
+      violate('events go to the address that is set', `${trace.nameOf(partnerId)} has changed it`);
   }
 
-  /** A receiver may know only the newest secret, or only the one before. */
-  function checkSignature({ partnerId, owner, sending: { headers, body } }: Sent): void {
+  /** A receiver may have only the newest secret, or only the one before it. */
+  function checkSignature({ partnerId, processName, sending: { headers, body } }: Sent): void {
     const nowMs = scheduler.nowMs();
     const signature = headers['x-service-signature']!;
     const verifies = ({ value }: Setting) =>
       verifySignature(value, signature, body, Math.floor(nowMs / 1_000));
     const known = secrets.get(partnerId)!;
-    const allowedMs = options.isExcused(owner) ? 200_000 : staleMs;
+    const allowedMs = options.isExcused(processName) ? 200_000 : staleMs;
     for (const secret of known) {
       const isInForce = secret.fromMs <= nowMs - allowedMs && secret.untilMs > nowMs;
       const isOver = secret.untilMs <= nowMs - allowedMs;
       if ((isInForce && !verifies(secret)) || (isOver && verifies(secret)))
-        violate('events are signed with the secrets in force', `${trace.nameOf(partnerId)} from ${owner}`);
+        violate(
+          'events are signed with the secrets in force',
+          `${trace.nameOf(partnerId)} from ${processName}`,
+        );
     }
     if (!known.some(verifies)) violate('events are signed with the secrets in force', 'by none at all');
   }
@@ -84,16 +87,19 @@ export function createArrivals(
     const payment = options.model.find(data.id);
     const name = trace.nameOf(data.id);
     if (!payment || (payment.status !== 'succeeded' && payment.status !== 'failed'))
-      return violate('nobody hears of a payment that is not finished', `${name} ${payment?.status}`);
+      return violate('no event is sent for an unfinished payment', `${name} ${payment?.status}`);
     if (payment.partnerId !== partnerId)
-      return violate('a receiver hears of its own payments', `${trace.nameOf(partnerId)} of ${name}`);
+      return violate(
+        'a receiver gets events of its own payments only',
+        `${trace.nameOf(partnerId)} got ${name}`,
+      );
     const eventId = eventIdOf(sending);
-    const told = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;
+    const sentAs = `${data.status} ${data.error?.code ?? null} ${Math.round(Number(data.amount_rub) * 100)}`;
     const booked = `${payment.status} ${payment.errorCode} ${payment.kopecks}`;
-    if (kind !== `payment.${payment.status}` || told !== booked)
-      violate('what a receiver hears is in the books', `${name}: ${told}; in the books ${booked}`);
+    if (kind !== `payment.${payment.status}` || sentAs !== booked)
+      violate('an event agrees with the books', `${name}: ${sentAs}; in the books ${booked}`);
     const expected = bodies.get(data.id) ?? (await feedOf(partnerId, payment.mode, eventId));
-    if (body !== expected) violate('a receiver hears what the feed says, and the same every time', name);
+    if (body !== expected) violate('an event equals the event feed, and is the same on every attempt', name);
     bodies.set(data.id, body);
     checkDeliveryId(eventId, headers['x-service-delivery']!);
   }

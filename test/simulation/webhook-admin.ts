@@ -1,0 +1,129 @@
+import type { Id } from '../../src/base/ids.ts';
+import { reEnable } from '../../src/webhooks/admin/webhook.ts';
+import type { Vault } from '../../src/webhooks/delivery/secret.ts';
+import {
+  readSecrets,
+  resendEvent,
+  resendFailed,
+  rotateSecret,
+  setWebhook,
+} from '../../src/webhooks/index.ts';
+import type { Account } from './accounts.ts';
+import type { Actor } from './actor.ts';
+import type { SimulatedDatabase } from './database.ts';
+import { drawReceiver, type Receivers } from './receivers.ts';
+import type { Arrivals } from './webhook-arrivals.ts';
+import type { WebhookModel } from './webhook-model.ts';
+import type { SendingModel } from './webhook-sending.ts';
+import type { World } from './world.ts';
+
+export interface WebhookAdminOptions {
+  accounts: Account[];
+  database: SimulatedDatabase;
+  vault: Vault;
+  receivers: Receivers;
+  arrivals: Arrivals;
+  model: WebhookModel;
+  sending: SendingModel;
+}
+
+/**
+ * Partners and operators who set webhook addresses, rotate secrets, enable sending again and resend events. Each action
+ * is one step: nothing else runs at the same time.
+ */
+export function createWebhookAdmin(world: World, options: WebhookAdminOptions): Actor {
+  const { random, scheduler, pool, trace } = world;
+  const { accounts, database, vault, arrivals, model, sending } = options;
+  const audit = { pool, clock: scheduler.clockOf('webhook admin'), actor: 'operator' };
+  const partnersWithWebhook: Id<'prt'>[] = [];
+  let addresses = 0;
+  let busy = 0;
+
+  async function updateSecrets(partnerId: Id<'prt'>): Promise<void> {
+    arrivals.setSecrets(partnerId, await readSecrets(pool, vault, partnerId, scheduler.nowMs()));
+  }
+
+  async function setAddress(partnerId: Id<'prt'>): Promise<void> {
+    addresses += 1;
+    const url = `https://shop.example/hooks/${addresses}`;
+    await setWebhook(audit, vault, partnerId, url);
+    arrivals.setAddress(partnerId, url);
+    await updateSecrets(partnerId);
+    if (!partnersWithWebhook.includes(partnerId)) partnersWithWebhook.push(partnerId);
+    trace.add('webhook admin', `${trace.nameOf(partnerId)} has address ${addresses}`);
+    await database.webhooksChanged('operator');
+  }
+
+  async function rotate(partnerId: Id<'prt'>): Promise<void> {
+    const outcome = await rotateSecret(audit, vault, partnerId, { force: random.chance(0.5) });
+    await updateSecrets(partnerId);
+    trace.add('webhook admin', `the secret of ${trace.nameOf(partnerId)}: ${outcome}`);
+    await database.webhooksChanged('operator');
+  }
+
+  async function enableAgain(partnerId: Id<'prt'>): Promise<void> {
+    const isSuspended = model.webhookOf(partnerId)!.suspended;
+    const kept = model.waiting(partnerId);
+    if (isSuspended) {
+      sending.restartSchedule(kept);
+      sending.sendKept(partnerId, kept);
+    }
+    const outcome = await reEnable(audit, partnerId);
+    trace.add('webhook admin', `${trace.nameOf(partnerId)} is ${outcome}`);
+    if ((outcome === 're_enabled') !== isSuspended)
+      world.violate('what is suspended can be enabled again, and nothing else', outcome);
+    await database.webhooksChanged('operator');
+  }
+
+  async function resend(): Promise<void> {
+    if (random.chance(0.3)) {
+      sending.restartSchedule(model.books.deliveries.filter(row => row.givenUp).map(row => row.eventId));
+      const count = await resendFailed(audit, new Date(0), () => {});
+      trace.add('webhook admin', `sends ${count} again`);
+    } else if (model.books.events.length > 0) {
+      const { eventId } = random.pick(model.books.events);
+      sending.restartSchedule([eventId]);
+      const { outcome } = await resendEvent(audit, BigInt(eventId));
+      trace.add('webhook admin', `${trace.nameOf(`evt_${eventId}`)} again: ${outcome}`);
+    }
+    await database.webhooksChanged('operator');
+  }
+
+  function decide(): Promise<void> {
+    const partnerId = random.pick(partnersWithWebhook);
+    return random.pick([resend, resend, () => rotate(partnerId), () => setAddress(partnerId)])();
+  }
+
+  /** Most suspended partners check their receiver and enable sending again at some time. */
+  async function enableSuspended(): Promise<void> {
+    for (const partnerId of partnersWithWebhook) if (random.chance(0.7)) await enableAgain(partnerId);
+  }
+
+  function later(delayMs: number, act: () => Promise<void>): void {
+    busy += 1;
+    const run = async () => {
+      busy -= 1;
+      await act();
+    };
+    scheduler.after(delayMs, { run });
+  }
+
+  return {
+    plan: async ({ faultsEndAfterMs }) => {
+      for (const { partnerId } of accounts) {
+        options.receivers.add(partnerId, drawReceiver(world, faultsEndAfterMs));
+        if (partnersWithWebhook.length === 0 || random.chance(0.6)) await setAddress(partnerId);
+        else later(random.between(0, faultsEndAfterMs), () => setAddress(partnerId));
+      }
+      for (let acts = random.pick([0, 1, 4]); acts > 0; acts--)
+        later(random.between(0, faultsEndAfterMs), decide);
+      for (let visits = random.pick([0, 2, 5]); visits > 0; visits--)
+        later(random.between(0, faultsEndAfterMs), enableSuspended);
+    },
+    stopFaults: () => {
+      options.receivers.stopFaults();
+      later(random.between(0, 600_000), enableSuspended);
+    },
+    isDone: () => busy === 0 && !model.hasWork(),
+  };
+}

@@ -605,7 +605,7 @@ FUNCTION ledger_post(partner_ids uuid[], modes mode[], operations ledger_operati
   SET enable_bitmapscan=off;
 
 FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[], at timestamp with time zone)
-  RETURNS TABLE(item bigint, changed boolean, standing payment_status)
+  RETURNS TABLE(item bigint, changed boolean, status payment_status)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
   SET enable_bitmapscan=off;

@@ -1,13 +1,13 @@
 -- Ends payments, each at most once: only a payment that is still processing changes, and only then money moves and the
 -- event is written. If an order of the gateway is on record, neither an answer about another order nor an answer that
 -- there is no order ends the payment.
--- `standing` is the status now: a call that came second may bring the opposite outcome.
+-- `status` is the status now: a call that came second may have brought the opposite outcome.
 --
 -- Bitmap scans are off for the reason given in payments_open.sql.
 CREATE OR REPLACE FUNCTION payments_finish(
   partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[],
   at timestamptz
-) RETURNS TABLE (item bigint, changed boolean, standing payment_status)
+) RETURNS TABLE (item bigint, changed boolean, status payment_status)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$

@@ -110,9 +110,9 @@ export async function finishAll(
   payments: PaymentToFinish[],
 ): Promise<FinishResult[]> {
   const at = instantOf(clock);
-  const { rows } = await db.query<{ changed: boolean; standing: Payment['status'] }>({
+  const { rows } = await db.query<{ changed: boolean; status: Payment['status'] }>({
     name: 'payments_finish',
-    text: 'SELECT changed, standing FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
+    text: 'SELECT changed, status FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
     values: [
       payments.map(payment => uuidFromId(payment.partnerId)),
       payments.map(payment => payment.mode),
@@ -123,7 +123,7 @@ export async function finishAll(
       at,
     ],
   });
-  return rows.map(({ changed, standing }) => ({ changed, status: standing, at }));
+  return rows.map(({ changed, status }) => ({ changed, status, at }));
 }
 
 /** The two writes that move money. Calls that arrive together share one statement and one commit. */

@@ -151,13 +151,13 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   const describe = ({ rows, rowCount }: pg.QueryResult) =>
-    rows.map(row => row.verdict ?? row.standing ?? '').join(' ') || `changes ${rowCount}`;
+    rows.map(row => row.verdict ?? row.status ?? '').join(' ') || `changes ${rowCount}`;
 
   function reportContradictions(processName: string, { values }: Statement, { rows }: pg.QueryResult): void {
     const [, , ids, outcomes] = values as [unknown, unknown, string[], string[]];
-    rows.forEach(({ changed, standing }, index) => {
-      const agrees = (standing === 'succeeded') === (outcomes[index] === 'succeeded');
-      if (!changed && (standing === 'processing' || !agrees))
+    rows.forEach(({ changed, status }, index) => {
+      const agrees = (status === 'succeeded') === (outcomes[index] === 'succeeded');
+      if (!changed && (status === 'processing' || !agrees))
         options.onContradiction(processName, idFromUuid('pay', ids[index]!));
     });
   }

@@ -1,6 +1,6 @@
 import type { Queryable } from './pool.ts';
 
-/** One line of the record: who did what, when, from what to what. */
+/** One line of the audit log: who changed what, when, from what to what. */
 export interface AuditLine {
   auditId: bigint;
   at: Date;
@@ -11,7 +11,7 @@ export interface AuditLine {
   after: unknown;
 }
 
-/** Undefined: whatever it is. `since` is in it, `until` is not. */
+/** Undefined: any. `since` is included, `until` is not. */
 export interface AuditFilter {
   actor?: string | undefined;
   action?: string | undefined;
@@ -23,8 +23,8 @@ export interface AuditFilter {
 export type AuditCursor = Pick<AuditLine, 'at' | 'auditId'>;
 
 /**
- * The newest first, after a place if one is named. The statement has only what is asked for, so that each question goes
- * along an index of its own.
+ * A page of the log, newest first. The statement contains only the conditions of the filter, so that each combination can
+ * use the index that fits it.
  */
 export async function listAudit(
   db: Queryable,
@@ -50,14 +50,14 @@ export async function listAudit(
   return rows;
 }
 
-const linesAtOnce = 1_000;
+const pageSize = 1_000;
 
-/** All that is asked for, page by page. What is added meanwhile is newer than where it began. */
+/** All matching lines, page by page. Lines added meanwhile are newer than the first page and not included. */
 export async function* readAudit(db: Queryable, filter: AuditFilter): AsyncGenerator<AuditLine[]> {
   for (let after: AuditCursor | undefined; ; ) {
-    const page = await listAudit(db, filter, { after, limit: linesAtOnce });
+    const page = await listAudit(db, filter, { after, limit: pageSize });
     if (page.length > 0) yield page;
-    if (page.length < linesAtOnce) return;
+    if (page.length < pageSize) return;
     after = page.at(-1)!;
   }
 }

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Pool, Queryable } from './pool.ts';
 
-/** Where a person stands who changes something: with the database, a clock and a name for the record. */
+/** What a change by a person needs: the database, a clock, and the actor for the audit log. */
 export interface AuditContext {
   pool: Pool;
   clock: Clock;
@@ -15,7 +15,7 @@ export interface Change {
   after?: unknown;
 }
 
-/** Goes into the same transaction as the change itself: neither is ever there without the other. */
+/** Writes to the audit log, in the transaction of the change itself: there is never one without the other. */
 export async function recordChange(
   tx: Queryable,
   { clock, actor }: AuditContext,
@@ -47,7 +47,7 @@ export interface PastChange {
   after: Record<string, unknown> | null;
 }
 
-/** What people did about one subject, the oldest first; the last ones if there were very many. */
+/** The changes of one subject, oldest first; only the last ones if there are very many. */
 export async function changesOf(db: Queryable, subject: string, limit = 200): Promise<PastChange[]> {
   const { rows } = await db.query<PastChange>({
     text: `SELECT at, actor, action, before, after FROM audit WHERE subject = $1 ORDER BY id DESC LIMIT $2`,

@@ -1,22 +1,22 @@
 /**
- * Gathers calls that arrive while the previous one is under way, so that one round trip and one commit serve
- * many callers. Alone, a call goes out at once: waiting is never added, only used.
+ * Collects calls that arrive while the previous batch is under way, so that one round trip and one commit serve many
+ * callers. A lone call is sent at once: batching adds no waiting time, it uses the time that callers wait anyway.
  */
 export interface BatcherOptions<Item, Answer> {
-  /** Carries out many items at once and answers each, in the same order. Must be safe to repeat. */
+  /** Carries out many items in one call and answers each, in the same order. Must be safe to repeat. */
   run: (items: Item[]) => Promise<Answer[]>;
-  /** Whether a failure may be the doing of one item, so that the others are worth trying without it. */
+  /** Whether a single item can have caused the error, so that the others may succeed without it. */
   isItemError: (error: unknown) => boolean;
   /** Items of one lane never run at the same time; items of two lanes may. */
   laneOf: (item: Item) => number;
   maxBatch: number;
-  /** Past this many waiting callers of one lane, the next is refused rather than made to wait. */
+  /** Backpressure: when this many callers of one lane are waiting, the next is refused. */
   maxWaiting: number;
-  /** Before each round trip: a moment in which others join. Without it, whoever is alone goes at once. */
+  /** Before each round trip: a moment in which other calls join the batch. Without it, a lone call is sent at once. */
   gather?: () => Promise<void>;
 }
 
-/** All who arrive in the same turn of the event loop go together: under load they are many. */
+/** Calls of the same turn of the event loop share a batch: under load there are many. */
 export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 export class BatcherFullError extends Error {}
@@ -49,7 +49,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
         for (const { reject } of batch) reject(error);
         return;
       }
-      // One item that cannot be carried out must not fail its neighbours: halve until it stands alone.
+      // One bad item must not fail the others: halve the batch until it is alone.
       const middle = batch.length >> 1;
       await carryOut(batch.slice(0, middle));
       await carryOut(batch.slice(middle));

@@ -7,16 +7,16 @@ import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf 
 
 export interface Database {
   pool: Pool;
-  /** Where it is, for people. */
+  /** Where it is, for messages. */
   description: string;
   close(): Promise<void>;
 }
 
-/** The database of the settings, checked and migrated: ready to use, or one line that says why not. */
-export async function openDatabase(settings: Settings, say: (line: string) => void): Promise<Database> {
+/** Opens the database of the settings, checks and migrates it. Fails with one line that names the fix. */
+export async function openDatabase(settings: Settings, print: (line: string) => void): Promise<Database> {
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), say);
+    : await openEmbedded(resolve(settings.dataDir), print);
   const pool = openPool(server.connection);
   const close = async () => {
     await pool.end();
@@ -37,9 +37,9 @@ const describe = (settings: Settings) =>
     ? `the PostgreSQL ${addressOf(settings.databaseUrl)}`
     : `an embedded PostgreSQL in ${resolve(settings.dataDir)}`;
 
-const oldestMajor = 15;
+const minMajor = 15;
 
-/** Money is only as safe as the promise that COMMIT means written to disk. */
+/** Money is only safe if COMMIT means written to disk. */
 async function assertDurable(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; setting: string }>({
     text: `SELECT name, setting FROM pg_settings
@@ -48,8 +48,8 @@ async function assertDurable(db: Queryable): Promise<void> {
   });
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   const major = Math.trunc(Number(settings.get('server_version_num')) / 10_000);
-  if (major < oldestMajor) {
-    throw new OperatorError(`The database is PostgreSQL ${major}: ${oldestMajor} or later is needed.`);
+  if (major < minMajor) {
+    throw new OperatorError(`The database is PostgreSQL ${major}: ${minMajor} or later is needed.`);
   }
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     if (settings.get(name) !== 'off') continue;
@@ -59,7 +59,7 @@ async function assertDurable(db: Queryable): Promise<void> {
   }
 }
 
-/** Turns what the operator can mend into a line that says how; anything else stays what it is. */
+/** Turns errors that an operator can fix into one line that says how; other errors are returned as they are. */
 export function explainDatabaseError(error: unknown, settings: Settings): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error;
   const where = settings.databaseUrl ? addressOf(settings.databaseUrl) : `in ${settings.dataDir}`;
@@ -83,7 +83,7 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   return new OperatorError(`The database ${where} does not answer (${syscall ? code : message}): ${fix}.`);
 }
 
-/** Host, port and name only: the rest of the address is nobody's business. */
+/** Host, port and name only: the address may contain a password. */
 function addressOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `at ${hostname || 'the local socket'}:${port || 5432}${pathname}`;

@@ -1,19 +1,19 @@
 import pg from 'pg';
 import { connectionDefaults, type Pool } from './pool.ts';
 
-const reconnectMs = 500;
+const reconnectDelayMs = 500;
 
 export interface DedicatedConnection {
-  /** The session, while there is one that has been set up. */
+  /** The current session; undefined until it has been set up and while there is none. */
   client(): pg.Client | undefined;
-  /** Drops a session that does not answer; another one is made. */
+  /** Drops a session that does not answer; a new one is opened. */
   reconnect(): void;
   close(): Promise<void>;
 }
 
 /**
- * A session of its own beside the pool, for what lives as long as a session does. It is made anew whenever it
- * breaks, and `setUp` runs on each before it counts.
+ * A session outside the pool, for what lives as long as a session: advisory locks and LISTEN. It is opened again
+ * whenever it breaks, and `setUp` runs on each new session first.
  */
 export function openDedicatedConnection(
   pool: Pool,
@@ -22,7 +22,7 @@ export function openDedicatedConnection(
 ): DedicatedConnection {
   let current: pg.Client | undefined;
   let connecting: pg.Client | undefined;
-  let closed = false;
+  let isClosed = false;
   let retry: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
@@ -34,12 +34,12 @@ export function openDedicatedConnection(
     client.on('error', () => {});
     client.once('end', () => {
       current = undefined;
-      if (!closed) retry = setTimeout(() => void connect(), reconnectMs);
+      if (!isClosed) retry = setTimeout(() => void connect(), reconnectDelayMs);
     });
     try {
       await client.connect();
       await setUp(client);
-      if (!closed && connecting === client) current = client;
+      if (!isClosed && connecting === client) current = client;
     } catch {
       await client.end().catch(() => {});
     }
@@ -50,13 +50,13 @@ export function openDedicatedConnection(
     client: () => current,
     reconnect: () => {
       current = undefined;
-      // Not politely: whoever does not answer would not answer to a farewell either.
+      // Destroyed and not ended: a server that does not answer would not answer to that either.
       (
         connecting as unknown as { connection: { stream: NodeJS.WritableStream & { destroy(): void } } }
       )?.connection.stream.destroy();
     },
     close: async () => {
-      closed = true;
+      isClosed = true;
       clearTimeout(retry);
       current = undefined;
       await connecting?.end().catch(() => {});

@@ -2,12 +2,12 @@ import { openDedicatedConnection } from './dedicated-connection.ts';
 import type { Pool } from './pool.ts';
 
 export interface Listener {
-  /** False while messages could be missed: whoever relies on them must not, then. */
+  /** False while messages could be missed: callers must not rely on what they cached. */
   isListening(): boolean;
   close(): Promise<void>;
 }
 
-/** Hears what other processes announce on a channel; `onMessage` is also called whenever something may have been missed. */
+/** Calls `onMessage` for every NOTIFY on the channel, and whenever one may have been missed. */
 export function listen(pool: Pool, channel: string, onMessage: () => void): Listener {
   const { client, close } = openDedicatedConnection(pool, 'listener', async session => {
     session.on('notification', onMessage);

@@ -2,7 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from './pool.ts';
 
-/** What partners are told; webhooks write theirs (`delivery_failed` and `sending_…`) in SQL. */
+/** The kinds of notices to partners; webhooks write theirs (`delivery_failed` and `sending_…`) in SQL. */
 export const noticeKinds = [
   'delivery_failed',
   'sending_suspended',
@@ -28,11 +28,14 @@ export const noticeKinds = [
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
-/** Goes into the same transaction as what it is about, so that nobody is told of what did not happen, or never. */
+/**
+ * Writes a notice to the outbox (`partner_notices`), from which the bot sends it. It belongs into the transaction of what
+ * it is about, so that the notice is sent if and only if that happened.
+ */
 export async function writeNotice(
   tx: Queryable,
   clock: Clock,
-  /** Null: everybody. */
+  /** Null: all partners. */
   partnerId: Id<'prt'> | null,
   kind: NoticeKind,
   details: Record<string, string | number | null> = {},

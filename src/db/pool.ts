@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** `query_timeout` overrides the client's limit for one statement; the driver knows it, its types do not. */
+/** `query_timeout` overrides the client's limit for one statement; the driver has it, its types do not. */
 export type Statement = pg.QueryConfig & { query_timeout?: number };
 
 /** What a function needs to run statements: the pool (each statement its own transaction), or a transaction. */
@@ -11,8 +11,8 @@ export interface Queryable {
 export type Pool = pg.Pool;
 
 /**
- * The server ends a statement after this long; the client gives up a little later, in case the server is frozen. All
- * are short: whoever waits longer than this is better told so, and asks again.
+ * The server ends a statement after this time; the client gives up a little later, in case the server is frozen. All
+ * limits are short: after such a wait an error and a retry serve the caller better.
  */
 const statementTimeoutMs = 6_000;
 const clientTimeoutMs = 8_000;
@@ -23,7 +23,7 @@ const int8 = pg.types.builtins.INT8;
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   oid === int8 ? BigInt : pg.types.getTypeParser(oid, format as 'text');
 
-/** 64-bit integers arrive as `bigint`: money must not pass through a float on its way here. */
+/** 64-bit integers arrive as `bigint`: money must not pass through a float. */
 export const connectionDefaults: pg.ClientConfig = {
   application_name: 'kopeck',
   types: { getTypeParser },
@@ -44,8 +44,8 @@ export function openPool(connection: pg.ClientConfig, max = 10): Pool {
 }
 
 /**
- * Runs `work` in one transaction. Its statements can only go through the handle it is given, which stops working
- * the moment the transaction is over or its connection is in doubt: nothing meant for inside can run outside.
+ * Runs `work` in one transaction. The handle it gets stops working when the transaction is over or its connection is
+ * lost, so no statement of the transaction can run outside of it.
  */
 export async function transaction<Result>(
   pool: Pool,
@@ -53,11 +53,11 @@ export async function transaction<Result>(
   begin = 'BEGIN',
 ): Promise<Result> {
   const client = await pool.connect();
-  let over: string | undefined;
-  let connectionInDoubt = false;
+  let endedBecause: string | undefined;
+  let isConnectionLost = false;
   const onConnectionLost = () => {
-    over ??= 'its connection was lost';
-    connectionInDoubt = true;
+    endedBecause ??= 'its connection was lost';
+    isConnectionLost = true;
   };
   client.on('error', onConnectionLost);
 
@@ -65,44 +65,45 @@ export async function transaction<Result>(
     try {
       return await client.query(statement);
     } catch (error) {
-      // The server's own errors leave the connection in step; a time-out or a broken socket does not.
+      // After an error of the server the connection can be used; after a timeout or a broken socket it cannot.
       if (!(error instanceof pg.DatabaseError)) onConnectionLost();
       throw error;
     }
   };
   const tx: Queryable = {
     query: statement =>
-      over
-        ? Promise.reject(new Error(`no statement may follow in this transaction: ${over}`))
+      endedBecause
+        ? Promise.reject(new Error(`no statement may follow in this transaction: ${endedBecause}`))
         : run(statement),
   };
 
   try {
     await run({ text: begin });
     const result = await work(tx);
-    over ??= 'it was committed';
+    endedBecause ??= 'it was committed';
     // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, and no error.
     const { command } = await run({ text: 'COMMIT' });
     if (command !== 'COMMIT') throw new Error('the transaction had failed and was rolled back');
     return result;
   } catch (error) {
-    over ??= 'it failed';
-    if (!connectionInDoubt) await run({ text: 'ROLLBACK' }).catch(() => {});
+    endedBecause ??= 'it failed';
+    if (!isConnectionLost) await run({ text: 'ROLLBACK' }).catch(() => {});
     throw error;
   } finally {
     client.off('error', onConnectionLost);
-    client.release(connectionInDoubt);
+    client.release(isConnectionLost);
   }
 }
 
-/** The server's own code for an error, by appendix A of its manual; undefined for what is not the server's word. */
+/** The SQLSTATE of an error (appendix A of the manual); undefined for errors that are not the server's. */
 export const sqlStateOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
 
 const deadlockTries = 3;
 
 /**
- * Locks are taken in one order, so a deadlock needs somebody else's hand in the tables. It wrote nothing, and trying
- * again is safe; but only for a statement on the pool, since inside a transaction all is lost.
+ * Repeats a statement that ended in a deadlock. We take locks in one order, so a deadlock needs a foreign session that
+ * locks our tables. It wrote nothing, so a repeat is safe; but only on the pool, since inside a transaction everything is
+ * rolled back.
  */
 export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -114,37 +115,37 @@ export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): P
   }
 }
 
-/** Data out of range (22…) and broken constraints (23…): nothing else depends on what a single item says. */
+/** Data out of range (22…) or a broken constraint (23…): errors that a single item of a batch can cause. */
 export const isItemError = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
 
-class DatabaseSilentError extends Error {}
+class NotAnsweringError extends Error {}
 
 /**
- * Statements that fail at once while the database is known to keep silent. Whoever has waited for one in vain would
- * otherwise wait as long for the next, and those who queued behind it as well.
+ * Circuit breaker for the database: statements fail at once while the heartbeat shows that it does not answer. Otherwise
+ * every caller would wait for the full timeout, and so would all that queue behind it.
  */
 export const withCircuitBreaker = (pool: Pool, isAnswering: () => boolean): Queryable => ({
   query: statement =>
     isAnswering()
       ? pool.query(statement)
-      : Promise.reject(new DatabaseSilentError('the database does not answer')),
+      : Promise.reject(new NotAnsweringError('the database does not answer')),
 });
 
-/** What the driver says when a connection fails or ends; it gives such errors no code. */
+/** Messages of the driver when a connection fails or ends; it gives such errors no code. */
 const lostConnection =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;
 
-/** No connection, or none any more: nothing is known of a statement that was under way. */
+/** There is no connection, or it was lost: a statement under way may or may not have been carried out. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof DatabaseSilentError) return true;
+  if (error instanceof NotAnsweringError) return true;
   if (error instanceof pg.DatabaseError) return error.code?.startsWith('57P') ?? false;
   return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
 }
 
-/** The server gave up waiting (for its own time limit, for a lock) or has no room for more. */
-const overburdened = /^(57014|55P03|40P01|53)/;
+/** The server stopped waiting (statement timeout, lock timeout, deadlock) or is out of resources. */
+const overloaded = /^(57014|55P03|40P01|53)/;
 
-/** The database is away or overburdened: whoever asks again later may well be served. */
+/** The database is unreachable or overloaded: a later retry may succeed. */
 export const isDatabaseUnavailable = (error: unknown) =>
-  isDatabaseUnreachable(error) || overburdened.test(sqlStateOf(error) ?? '');
+  isDatabaseUnreachable(error) || overloaded.test(sqlStateOf(error) ?? '');

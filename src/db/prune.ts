@@ -1,9 +1,10 @@
+import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Queryable } from './pool.ts';
 
-const pruneAtOnce = 10_000;
+const pruneBatchSize = 10_000;
 
-/** Forgets rows from before then, some at a time, so that nobody waits long. Returns how many rows that were. */
+/** Deletes older rows in batches, so that no statement takes long. Returns how many there were. */
 export async function pruneOlder(
   db: Queryable,
   table: string,
@@ -12,7 +13,7 @@ export async function pruneOlder(
 ): Promise<number> {
   for (let pruned = 0; ; ) {
     const { rowCount } = await db.query({
-      text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${pruneAtOnce}))`,
+      text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${pruneBatchSize}))`,
       values: [before],
     });
     if (!rowCount) return pruned;
@@ -20,7 +21,7 @@ export async function pruneOlder(
   }
 }
 
-const pruneEveryMs = 3_600_000;
+const pruneIntervalMs = 3_600_000;
 
 interface PruningDeps {
   db: Queryable;
@@ -28,21 +29,19 @@ interface PruningDeps {
   log: { error(details: object, message: string): void };
 }
 
-/** Keeps logs short for as long as this process runs; that several do so does no harm. */
+/** Keeps logs short while this process runs. Several processes may do so at the same time. */
 export function startPruning(
   { db, clock, log }: PruningDeps,
   prunes: ((db: Queryable, clock: Clock) => Promise<number>)[],
 ): () => Promise<void> {
-  const stop = new AbortController();
-  const finished = (async () => {
-    while (!stop.signal.aborted) {
-      for (const prune of prunes)
-        await prune(db, clock).catch(err => log.error({ err }, 'a log could not be pruned'));
-      await clock.sleep(pruneEveryMs, stop.signal);
-    }
-  })();
-  return () => {
-    stop.abort();
-    return finished;
-  };
+  const onError = (err: unknown) => log.error({ err }, 'a log could not be pruned');
+  const loop = startBackgroundLoop({
+    clock,
+    everyMs: pruneIntervalMs,
+    work: async () => {
+      for (const prune of prunes) await prune(db, clock).catch(onError);
+    },
+    onError,
+  });
+  return loop.stop;
 }

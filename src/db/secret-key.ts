@@ -10,11 +10,11 @@ export const deriveKey = (secretKey: string, purpose: string) =>
   createHmac('sha256', secretKey).update(purpose).digest();
 
 /**
- * The SECRET_KEY of the settings, or the one made and kept in DATA_DIR. With another key than the one the database
- * was first used with, no API key would be recognised: that stops the start instead.
+ * The SECRET_KEY of the settings, or the one generated in DATA_DIR. With another key than the one that the database was
+ * first used with, no API key would be recognised, so that stops the start.
  */
 export async function openSecretKey(settings: Settings, db: Queryable): Promise<string> {
-  const secretKey = settings.secretKey ?? keptIn(settings.dataDir);
+  const secretKey = settings.secretKey ?? readOrMakeKey(settings.dataDir);
   const fingerprint = deriveKey(secretKey, 'fingerprint').toString('hex');
   const { rows } = await db.query<{ known: string }>({
     text: `UPDATE service SET secret_key_fingerprint = coalesce(secret_key_fingerprint, $1)
@@ -28,7 +28,7 @@ export async function openSecretKey(settings: Settings, db: Queryable): Promise<
   return secretKey;
 }
 
-function keptIn(dataDir: string): string {
+function readOrMakeKey(dataDir: string): string {
   const file = join(dataDir, 'secret.key');
   let secretKey: string;
   try {
@@ -44,7 +44,7 @@ function keptIn(dataDir: string): string {
   throw new OperatorError(`${file} holds no key: put the one that was there back, or set SECRET_KEY.`);
 }
 
-/** Written aside and linked into place: of several processes one wins, and nobody reads half a key. */
+/** Written to a temporary file and linked into place: of several processes one wins, and none reads half a key. */
 function makeKey(file: string, dataDir: string): void {
   fs.mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}`;

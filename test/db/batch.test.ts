@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
 
-/** A batch runner whose calls end only when the test says so. */
+/** A batcher whose calls end only when the test ends them. */
 function setup(options: Partial<Parameters<typeof createBatcher<string, string>>[0]> = {}) {
   const calls: { items: string[]; succeed(): void; fail(error: Error): void }[] = [];
   const enqueue = createBatcher<string, string>({
@@ -18,16 +18,16 @@ function setup(options: Partial<Parameters<typeof createBatcher<string, string>>
   return { calls, enqueue };
 }
 
-const turn = () => new Promise(resolve => setImmediate(resolve));
+const nextTurn = () => new Promise(resolve => setImmediate(resolve));
 
-test('a lone call goes out at once; what arrives meanwhile goes out together, up to the limit', async () => {
+test('a lone call is sent at once; calls that arrive meanwhile share a batch, up to the limit', async () => {
   const { calls, enqueue } = setup();
   const answers = ['a', 'b', 'c', 'd', 'e'].map(enqueue);
   expect(calls.map(({ items }) => items)).toEqual([['a']]);
   calls[0]!.succeed();
-  await turn();
+  await nextTurn();
   calls[1]!.succeed();
-  await turn();
+  await nextTurn();
   calls[2]!.succeed();
   expect(await Promise.all(answers)).toEqual(['A', 'B', 'C', 'D', 'E']);
   expect(calls.map(({ items }) => items)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
@@ -40,23 +40,23 @@ test('lanes do not wait for each other', () => {
   expect(calls).toHaveLength(2);
 });
 
-test('past the limit of waiting callers the next is refused at once', async () => {
+test('backpressure: past the limit of waiting callers the next is refused at once', async () => {
   const { calls, enqueue } = setup({ maxWaiting: 2 });
   const accepted = [enqueue('a'), enqueue('b'), enqueue('c')];
   await expect(enqueue('d')).rejects.toThrow(BatcherFullError);
   calls[0]!.succeed();
-  await turn();
+  await nextTurn();
   calls[1]!.succeed();
   expect(await Promise.all(accepted)).toEqual(['A', 'B', 'C']);
 });
 
-test('a failure that is nobody’s fault reaches everybody in the batch, and the next batch goes on', async () => {
+test('an error that no item caused fails the whole batch, and the next batch goes on', async () => {
   const { calls, enqueue } = setup();
   const first = enqueue('a');
   const outcomes = Promise.allSettled([enqueue('b'), enqueue('c')]);
   calls[0]!.succeed();
   await first;
-  await turn();
+  await nextTurn();
   calls[1]!.fail(new Error('the database is gone'));
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   const next = enqueue('d');
@@ -64,7 +64,7 @@ test('a failure that is nobody’s fault reaches everybody in the batch, and the
   expect(await next).toBe('D');
 });
 
-test('one item that cannot be carried out does not fail its neighbours', async () => {
+test('one item that cannot be carried out does not fail the others', async () => {
   const enqueue = createBatcher<number, number>({
     run: async items => {
       if (items.includes(13)) throw new Error('unlucky');

@@ -32,7 +32,7 @@ const countPartners = async ({ pool }: Database) =>
   (await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count;
 
 describe('an embedded PostgreSQL', () => {
-  test('is made in an empty folder, says so, is PostgreSQL 18 with full durability, and stops with its last user', async () => {
+  test('is created in an empty folder, prints so, is PostgreSQL 18 with full durability, and stops with its last user', async () => {
     const dataDir = join(newFolder(), 'not', 'there', 'yet');
     const said: string[] = [];
     const database = await openIn(dataDir, said);
@@ -56,7 +56,7 @@ describe('an embedded PostgreSQL', () => {
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  test('is shared by whoever opens the same folder, and goes only with the last of them', async () => {
+  test('is shared by all that open the same folder, and stops only with the last of them', async () => {
     const dataDir = usedFolder();
     const [first, second, third] = await Promise.all([openIn(dataDir), openIn(dataDir), openIn(dataDir)]);
     const pid = serverPid(dataDir);
@@ -67,7 +67,7 @@ describe('an embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('opened and closed by many at once is never pulled away from under anybody', async () => {
+  test('opened and closed by many at once is never stopped while one uses it', async () => {
     const dataDir = usedFolder();
     await Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -80,7 +80,7 @@ describe('an embedded PostgreSQL', () => {
     );
   });
 
-  test('that was killed with kill -9 comes back with what was committed, while its users go on', async () => {
+  test('that was killed with kill -9 is started again with what was committed, while its users go on', async () => {
     const dataDir = usedFolder();
     const database = await openIn(dataDir);
     await database.pool.query(
@@ -113,7 +113,7 @@ describe('an embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test('starts over a stale lock file whose process number now belongs to somebody else', async () => {
+  test('starts over a stale lock file whose process number now belongs to another program', async () => {
     const dataDir = usedFolder();
     await close(await openIn(dataDir));
     const cluster = join(dataDir, 'postgres');
@@ -212,14 +212,14 @@ describe.runIf(root)('as root', () => {
     expect(fs.existsSync(join(cluster.dir, 'PG_VERSION'))).toBe(true);
   });
 
-  test('nobody else may connect, be it as the user that the server runs as', async () => {
+  test('nobody else may connect, not even as the user that the server runs as', async () => {
     const dataDir = usedFolder();
     await openIn(dataDir);
     const admitted = fs.readFileSync(join(dataDir, 'postgres', 'pg_ident.conf'), 'utf8');
     expect(admitted).toBe('owner "root" kopeck\n');
   });
 
-  test('it works in the folder of another user, and that user can go on with it', async () => {
+  test('it works in the folder of another user, and that user can use it afterwards', async () => {
     const dataDir = newFolder();
     await close(await openIn(dataDir));
     const someUser = 12_345;

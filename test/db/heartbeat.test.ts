@@ -15,13 +15,13 @@ const sessionsOf = async (instance: number) =>
     )
   ).rows;
 
-test('who is there is not gone, and who never was is', async () => {
+test('a connected process is alive, one that never connected is dead', async () => {
   expect(one.instance).not.toBe(other.instance);
   expect(await one.findDead([one.instance, other.instance, 999_999])).toEqual([999_999]);
   expect(await one.findDead([])).toEqual([]);
 });
 
-test('a session that is cut comes back under the same number', async () => {
+test('a session that was terminated is opened again under the same number', async () => {
   const [{ pid }] = (await sessionsOf(other.instance)) as [{ pid: number }];
   await pool.query('SELECT pg_terminate_backend($1)', [pid]);
   await vi.waitFor(
@@ -36,7 +36,7 @@ test('a session that is cut comes back under the same number', async () => {
   expect(other.isDatabaseAnswering()).toBe(true);
 });
 
-test('who closes is gone at once', async () => {
+test('a process that closes is dead at once', async () => {
   const third = await startHeartbeat(pool);
   await third.close();
   await vi.waitFor(async () => expect(await one.findDead([third.instance])).toEqual([third.instance]));

@@ -9,7 +9,7 @@ const notes = async () =>
   (await pool.query('SELECT text FROM notes ORDER BY text')).rows.map(({ text }) => text);
 const add = (db: Queryable, text: string) =>
   db.query({ text: 'INSERT INTO notes VALUES ($1)', values: [text] });
-const cut = async (db: Queryable) => {
+const terminate = async (db: Queryable) => {
   const { rows } = await db.query<{ pid: number }>({ text: 'SELECT pg_backend_pid() AS pid' });
   await pool.query('SELECT pg_terminate_backend($1, 5000)', [rows[0]!.pid]);
 };
@@ -32,7 +32,7 @@ describe('a transaction', () => {
   test('whose connection breaks lets no later statement run outside it', async () => {
     const broken = transaction(pool, async tx => {
       await add(tx, 'before the cut');
-      await cut(tx);
+      await terminate(tx);
       await add(tx, 'after the cut').catch(() => {});
       await add(tx, 'long after the cut');
     });
@@ -43,7 +43,7 @@ describe('a transaction', () => {
   test('whose connection breaks unnoticed does not report success', async () => {
     const broken = transaction(pool, async tx => {
       await add(tx, 'lost');
-      await cut(tx);
+      await terminate(tx);
     });
     await expect(broken).rejects.toThrow();
     expect(await notes()).not.toContain('lost');
@@ -69,25 +69,25 @@ describe('a transaction', () => {
 });
 
 describe('limits', () => {
-  const impatient = openPool({ ...pool.options, statement_timeout: 50, query_timeout: 5_000 });
-  const forsaken = openPool({ ...pool.options, statement_timeout: 0, query_timeout: 50 }, 1);
-  afterAll(() => Promise.all([impatient.end(), forsaken.end()]));
+  const shortOnServer = openPool({ ...pool.options, statement_timeout: 50, query_timeout: 5_000 });
+  const shortOnClient = openPool({ ...pool.options, statement_timeout: 0, query_timeout: 50 }, 1);
+  afterAll(() => Promise.all([shortOnServer.end(), shortOnClient.end()]));
 
   test('the server ends a statement that takes too long, and the connection stays usable', async () => {
-    await expect(impatient.query('SELECT pg_sleep(10)')).rejects.toThrow('statement timeout');
-    expect((await impatient.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await expect(shortOnServer.query('SELECT pg_sleep(10)')).rejects.toThrow('statement timeout');
+    expect((await shortOnServer.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
   test('the client gives up on a server that does not answer, and takes another connection', async () => {
-    const hanging = transaction(forsaken, async tx => {
+    const hanging = transaction(shortOnClient, async tx => {
       await tx.query({ text: 'SELECT pg_sleep(1)' });
     });
     await expect(hanging).rejects.toThrow('timeout');
-    expect((await forsaken.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect((await shortOnClient.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 });
 
-test('the pool goes on after all its connections were cut', async () => {
+test('the pool goes on after all its connections were terminated', async () => {
   await Promise.all(Array.from({ length: 5 }, () => pool.query('SELECT pg_sleep(0.01)')));
   const other = openPool({ ...pool.options }, 1);
   await other.query(

@@ -17,7 +17,7 @@ const nameOf = sharedRead(async (db, numbers: number[]) => {
   return numbers.map(number => rows.find(row => row.number === number)?.name);
 });
 
-test('many who ask at once share a statement, and each gets its own answer', async () => {
+test('concurrent calls share a statement, and each gets its own answer', async () => {
   statements = 0;
   const asked = Array.from({ length: 500 }, (_, index) => ((index * 7) % 500) + 1);
   const names = await Promise.all([...asked, 501].map(number => nameOf(pool, number)));
@@ -25,14 +25,14 @@ test('many who ask at once share a statement, and each gets its own answer', asy
   expect(statements).toBeLessThan(10);
 });
 
-test('whoever asks after a change finds it, however busy it is', async () => {
+test('a call after a change finds it, however busy the process is', async () => {
   const noise = Array.from({ length: 300 }, (_, index) => nameOf(pool, index + 1));
   await pool.query("UPDATE numbers SET name = 'another' WHERE number = 1");
   expect(await nameOf(pool, 1)).toBe('another');
   await Promise.all(noise);
 });
 
-test('within a transaction it is that transaction that answers', async () => {
+test('a call inside a transaction reads inside that transaction', async () => {
   await transaction(pool, async tx => {
     await tx.query({ text: "UPDATE numbers SET name = 'inside' WHERE number = 2" });
     expect(await nameOf(tx, 2)).toBe('inside');
@@ -40,7 +40,7 @@ test('within a transaction it is that transaction that answers', async () => {
   });
 });
 
-test('a failure reaches all who shared it, and nobody after them', async () => {
+test('an error fails all calls that shared the statement, and none after them', async () => {
   let fails = true;
   const read = sharedRead(async (db, questions: number[]) => {
     await db.query({ text: fails ? 'SELECT nonsense' : 'SELECT 1' });

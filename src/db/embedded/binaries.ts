@@ -29,7 +29,7 @@ export function binariesIn(packageDir: string): Binaries {
   return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
 }
 
-/** npm packages cannot carry links. The package's install script makes them; where it was skipped, we do. */
+/** npm packages cannot contain links. The package's install script creates them; if that was skipped, we do. */
 function makeLibraryLinks(packageDir: string): void {
   const list = readFileSync(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -39,7 +39,7 @@ function makeLibraryLinks(packageDir: string): void {
       symlinkSync(relative(dirname(target), source), link);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Another process was quicker.
+      // Another process was faster.
       if (code === 'EEXIST') continue;
       throw new OperatorError(
         `${link} is missing and cannot be made (${code}): run npm install as its owner.`,

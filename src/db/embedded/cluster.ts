@@ -18,15 +18,15 @@ export interface Cluster {
 
 export const superuser = 'kopeck';
 
-/** Opens the cluster below `dataDir`, making it first where there is none. */
-export function openCluster(dataDir: string, binaries: Binaries, say: (line: string) => void): Cluster {
+/** Opens the cluster below `dataDir`; creates it if there is none. */
+export function openCluster(dataDir: string, binaries: Binaries, print: (line: string) => void): Cluster {
   const dir = join(dataDir, 'postgres');
   try {
     fs.mkdirSync(dataDir, { recursive: true });
     const existing = fs.statSync(join(dir), { throwIfNoEntry: false });
     const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
     if (!existing) {
-      say(`Making a new PostgreSQL database in ${dir} …`);
+      print(`Making a new PostgreSQL database in ${dir} …`);
       initialise(cluster, dataDir);
     }
     return cluster;
@@ -42,7 +42,7 @@ export function openCluster(dataDir: string, binaries: Binaries, say: (line: str
 /** Settings of the surrounding shell (PGDATA, PGPORT, a locale) must not leak into the server. */
 const serverEnvironment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
-/** Made aside and moved into place whole, so that neither a crash nor a second process leaves half a cluster. */
+/** Created in a temporary folder and renamed into place: neither a crash nor a second process leaves half a cluster. */
 function initialise(cluster: Cluster, dataDir: string): void {
   const { dir, binaries, runAs } = cluster;
   removeAbandonedDrafts(dataDir);
@@ -60,8 +60,8 @@ function initialise(cluster: Cluster, dataDir: string): void {
       '--auth-local=peer',
       '--auth-host=reject',
       '--no-instructions',
-      // A number of its own, as a server whose folder was deleted under it removes its socket by name when it ends,
-      // even if a new server has made one there since.
+      // A random port: a server whose folder was deleted removes its socket by name when it ends, even if a new server
+      // has created one there since.
       `--set=port=${randomInt(10_000, 60_000)}`,
     ]);
     const { status, stderr, error } = spawnSync(command, args, { env: serverEnvironment, encoding: 'utf8' });
@@ -77,7 +77,7 @@ function moveIntoPlace(draft: string, dir: string, parent: string): void {
   try {
     fs.renameSync(draft, dir);
   } catch (error) {
-    // Another process was quicker; its cluster is as good as ours.
+    // Another process was faster; its cluster is as good as ours.
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   const handle = fs.openSync(parent, 'r');
@@ -97,7 +97,7 @@ function removeAbandonedDrafts(dataDir: string): void {
   }
 }
 
-/** What fits into the kernel's address of a Unix socket, less the final zero. */
+/** The kernel's limit for the path of a Unix socket, less the final zero. */
 const maxSocketPathBytes = 107;
 
 export interface Launch {
@@ -106,25 +106,25 @@ export interface Launch {
   readOutput(): string;
 }
 
-/** Starts a server and lets it go its own way: it outlives this process if others still use it. */
+/** Starts a server that is independent of this process: it goes on if others still use it. */
 export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch {
   const socketDir = socketDirFor(dir, runAs);
   disarmStalePidFiles(dir, socketDir);
-  admitOnlyTheOwner(dir, runAs);
+  allowOnlyTheOwner(dir, runAs);
   const [command, args] = commandAs(runAs, binaries.postgres, [
     '-D',
     dir,
     ...Object.entries({
-      // A list, in which a comma or a quote in the name of a folder would mean something.
+      // A list: a comma or a quote in the name of the folder must be escaped.
       unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
       listen_addresses: '',
       timezone: 'UTC',
       log_timezone: 'UTC',
       shared_buffers: '256MB',
       max_wal_size: '2GB',
-      // Every statement here is short; compiling one costs more than running it.
+      // Our statements are short; compiling one costs more than running it.
       jit: 'off',
-      // As many processes as may be asked for, each with its pool and its standing sessions.
+      // Enough for the maximum number of processes, each with its pool and its dedicated connections.
       max_connections: '300',
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
@@ -137,16 +137,16 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
 }
 
 /**
- * Only the owner of the files and root may connect, as the kernel tells who they are: other programs that happen to
- * run as `nobody` may not.
+ * Only the owner of the files and root may connect (peer authentication by the kernel): other programs that run as
+ * `nobody` may not.
  */
-function admitOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
+function allowOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
   const uid = runAs?.uid ?? process.getuid!();
   const owner = new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
-  const admitted = new Set(['root', ...(owner && owner !== 'nobody' ? [owner] : [])]);
+  const allowed = new Set(['root', ...(owner && owner !== 'nobody' ? [owner] : [])]);
   const files = {
     'pg_hba.conf': 'local all all peer map=owner\n',
-    'pg_ident.conf': Array.from(admitted, name => `owner "${name}" ${superuser}\n`).join(''),
+    'pg_ident.conf': Array.from(allowed, name => `owner "${name}" ${superuser}\n`).join(''),
   };
   for (const [name, text] of Object.entries(files)) {
     const file = join(dir, name);
@@ -155,7 +155,7 @@ function admitOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
   }
 }
 
-/** The data directory itself, unless its path is too long for a socket; then a short one that only we may enter. */
+/** The data directory itself, unless its path is too long for a socket; then a short one that only this user may enter. */
 function socketDirFor(dir: string, runAs: Identity | undefined): string {
   if (Buffer.byteLength(join(dir, '.s.PGSQL.00000')) <= maxSocketPathBytes) return dir;
   const short = join(tmpdir(), `kopeck-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
@@ -174,7 +174,7 @@ export interface RunningServer {
   socketDir: string;
 }
 
-/** What the server says of itself in its lock file; undefined where there is none or the server is gone. */
+/** Reads the server's lock file; undefined if there is none or the server has ended. */
 export function findServer({ dir }: Cluster): RunningServer | undefined {
   const [pid, , , serverPort, socketDir] = readLines(join(dir, 'postmaster.pid'));
   if (!pid || !serverPort || !socketDir || !isServerOf(Number(pid), dir)) return undefined;
@@ -185,7 +185,7 @@ function readLines(file: string): string[] {
   try {
     return fs.readFileSync(file, 'utf8').split('\n');
   } catch (error) {
-    // The file, or the process that it tells of, is gone.
+    // The file, or the process that it belongs to, is gone.
     if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return [];
   }
@@ -200,14 +200,14 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** A zombie that nobody asks about keeps its number, but has ended all the same. */
+/** A zombie still has its process number, but it has ended. */
 function hasEnded(pid: number): boolean {
   if (process.platform !== 'linux') return !processExists(pid);
   const [stat = ''] = readLines(`/proc/${pid}/stat`);
   return stat === '' || /\) [ZX] /.test(stat);
 }
 
-/** A number in a lock file may belong to another program by now; a server was started with the name of its folder. */
+/** The process number may belong to another program by now; our server has its folder among its arguments. */
 function isServerOf(pid: number, dir: string): boolean {
   if (!processExists(pid)) return false;
   if (process.platform !== 'linux') {
@@ -224,9 +224,9 @@ function isSameFolder(left: string, right: string): boolean {
 }
 
 /**
- * After a kill -9 the lock files stay behind. PostgreSQL takes them over by itself unless their process number has
- * been given to somebody else since. It also takes them over when the number is that of its parent, so we put our
- * own there: that keeps the line on shared memory, by which it notices survivors of the dead server.
+ * After kill -9 the lock files remain. PostgreSQL takes them over, unless their process number belongs to another program
+ * by now. It also takes them over when the number is that of its parent, so we write our own number there: that keeps the
+ * line about shared memory, by which PostgreSQL finds children of the dead server that still run.
  */
 function disarmStalePidFiles(...folders: string[]): void {
   const [dir] = folders as [string, ...string[]];
@@ -242,14 +242,14 @@ function disarmStalePidFiles(...folders: string[]): void {
 
 const stopTimeoutMs = 60_000;
 
-/** Ends all sessions, writes everything to disk and returns when the server is gone. */
+/** Ends all sessions, writes everything to disk and returns when the server has ended. */
 export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
   process.kill(pid, 'SIGINT');
   for (const untilMs = Date.now() + stopTimeoutMs; !hasEnded(pid) && Date.now() < untilMs; ) await sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
 }
 
-/** One line for the operator out of what a PostgreSQL program printed. */
+/** Turns the output of a PostgreSQL program into one line for the operator. */
 export function explain(what: string, output: string, { dir }: Cluster): OperatorError {
   if (/No space left on device/.test(output) || isDiskFull(dir)) {
     return new OperatorError(`${what} in ${dir}: the disk is full. Free some space and start again.`);
@@ -261,7 +261,7 @@ export function explain(what: string, output: string, { dir }: Cluster): Operato
   return new OperatorError(`${what} in ${dir}: ${reason ?? 'it gave no reason'}.`);
 }
 
-/** On a full disk not even the reason can be written down. */
+/** On a full disk not even the reason can be logged. */
 function isDiskFull(dir: string): boolean {
   const { bavail, bsize } = fs.statfsSync(dirname(dir));
   return bavail * bsize < 1024 * 1024;

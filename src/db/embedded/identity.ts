@@ -1,15 +1,15 @@
 import * as fs from 'node:fs';
 import { OperatorError } from '../../base/operator-error.ts';
 
-/** The user as whom the embedded server runs when that is not the one who starts it. */
+/** The user that the embedded server runs as, if it is not the current one. */
 export interface Identity {
   uid: number;
   gid: number;
 }
 
 /**
- * PostgreSQL refuses to run as root. Root runs it as the owner of the existing files, or as `nobody`; everybody
- * else as themselves.
+ * PostgreSQL refuses to run as root. Root runs it as the owner of the existing files, or as `nobody`; any other user as
+ * itself.
  */
 export function identityFor(dir: string, existing: fs.Stats | undefined): Identity | undefined {
   const self = process.getuid!();
@@ -32,10 +32,9 @@ function nobody(): Identity {
 }
 
 /**
- * The identity alone is not enough: the checkout or the data may lie below a folder that only root may enter. So
- * the server keeps one of root's capabilities, to pass folders and read files regardless of their modes (containers
- * that lack it have a wider one). The secure bit makes access(2) honour it too, by which initdb looks for its
- * companions.
+ * The identity alone is not enough: the checkout or the data may be below a folder that only root may enter. So the
+ * server keeps one of root's capabilities: to pass folders and read files whatever their modes are (containers without
+ * it have a wider one). The secure bit makes access(2) respect it too, with which initdb looks for its programs.
  */
 export function commandAs(runAs: Identity | undefined, command: string, args: string[]): [string, string[]] {
   if (!runAs) return [command, args];

@@ -20,58 +20,61 @@ export interface EmbeddedServer {
 }
 
 const database = 'kopeck';
-/** Any number: everybody who uses the server holds this lock shared, and whoever gets it alone may stop it. */
-const leaseLock = 718_000_002;
+/** Any number: every user of the server holds this lock shared; the one that gets it exclusively may stop the server. */
+const usageLock = 718_000_002;
 const startTimeoutMs = 300_000;
 const pollMs = 20;
-const patienceMs = 2_000;
+const retryDelayMs = 2_000;
+const connectTimeoutMs = 2_000;
+/** After this wait the operator gets a line that explains it. */
+const explainAfterMs = 2_000;
 
 /**
- * One server per data folder, used by any number of processes at once: the first to come starts it, the last to
- * go stops it. Who is there is known to the server itself, as shared holders of an advisory lock, so a process
- * that was killed is forgotten with its connection.
+ * One server per data folder, used by any number of processes at once: the first one starts it, the last one stops it.
+ * Users are counted by the server itself, as shared holders of an advisory lock: a killed process drops out with its
+ * connection.
  */
-export async function openEmbedded(dataDir: string, say: (line: string) => void): Promise<EmbeddedServer> {
-  const cluster = openCluster(dataDir, findBinaries(), say);
-  let closing = false;
-  let lease = await takeLease(cluster, say);
+export async function openEmbedded(dataDir: string, print: (line: string) => void): Promise<EmbeddedServer> {
+  const cluster = openCluster(dataDir, findBinaries(), print);
+  let isClosing = false;
+  let session = await joinServer(cluster, print);
   const { socketDir, port } = findServer(cluster)!;
 
-  /** When the server dies under us, it is started again, with the lease that was lost with it. */
-  function renewWhenLost(client: pg.Client): void {
+  /** When the server dies, it is started again, and the lock that was lost with it is taken again. */
+  function reconnectWhenLost(client: pg.Client): void {
     client.once('end', async () => {
-      while (!closing) {
+      while (!isClosing) {
         try {
-          lease = await takeLease(cluster, say);
-          return closing ? await leave(lease, cluster) : renewWhenLost(lease);
+          session = await joinServer(cluster, print);
+          return isClosing ? await leaveServer(session, cluster) : reconnectWhenLost(session);
         } catch (error) {
-          say(error instanceof Error ? error.message : String(error));
-          await sleep(patienceMs);
+          print(error instanceof Error ? error.message : String(error));
+          await sleep(retryDelayMs);
         }
       }
     });
   }
-  renewWhenLost(lease);
+  reconnectWhenLost(session);
 
   return {
     connection: { host: socketDir, port, user: superuser, database },
     close: async () => {
-      closing = true;
-      await leave(lease, cluster);
+      isClosing = true;
+      await leaveServer(session, cluster);
     },
   };
 }
 
-async function takeLease(cluster: Cluster, say: (line: string) => void): Promise<pg.Client> {
+async function joinServer(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
   for (;;) {
-    const client = await connectOrStart(cluster, say);
+    const client = await connectOrStart(cluster, print);
     try {
-      await client.query(`SELECT pg_advisory_lock_shared(${leaseLock})`);
+      await client.query(`SELECT pg_advisory_lock_shared(${usageLock})`);
       await createDatabase(client);
       return client;
     } catch (error) {
       await client.end().catch(() => {});
-      // The last user was just leaving and took the server along: the next round starts it anew.
+      // The last user was just stopping the server: the next round starts it again.
       const serverWasStopped = !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P');
       if (!serverWasStopped) throw error;
     }
@@ -82,35 +85,35 @@ async function createDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
   if (rowCount) return;
   await client.query(`CREATE DATABASE ${database}`).catch(error => {
-    const alreadyThere = ['42P04', '23505'].includes(error.code);
-    if (!alreadyThere) throw error;
+    const alreadyExists = ['42P04', '23505'].includes(error.code);
+    if (!alreadyExists) throw error;
   });
 }
 
-async function leave(lease: pg.Client, cluster: Cluster): Promise<void> {
+async function leaveServer(session: pg.Client, cluster: Cluster): Promise<void> {
   try {
-    const { rows } = await lease.query(
-      `SELECT pg_advisory_unlock_shared(${leaseLock}), pg_try_advisory_lock(${leaseLock}) AS last`,
+    const { rows } = await session.query(
+      `SELECT pg_advisory_unlock_shared(${usageLock}), pg_try_advisory_lock(${usageLock}) AS last`,
     );
     const server = findServer(cluster);
     if (rows[0].last && server) await stopServer(server, cluster);
   } catch {
     // The server is gone already.
   }
-  await lease.end().catch(() => {});
+  await session.end().catch(() => {});
 }
 
-/** A session on the cluster's server, which is started if none runs; waits while it starts, recovers or stops. */
-async function connectOrStart(cluster: Cluster, say: (line: string) => void): Promise<pg.Client> {
+/** A session on the server, which is started if it does not run; waits while it starts, recovers or stops. */
+async function connectOrStart(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
   const startedAt = Date.now();
   let attempt: ReturnType<typeof launch> | undefined;
-  let turn: StartLock | undefined;
+  let startLock: StartLock | undefined;
   try {
-    for (let told = false; ; await sleep(pollMs)) {
+    for (let isExplained = false; ; await sleep(pollMs)) {
       const client = await connect(cluster);
       if (client) return client;
-      turn ??= await acquireStartLock(cluster.dir);
-      if (turn && !findServer(cluster)) {
+      startLock ??= await acquireStartLock(cluster.dir);
+      if (startLock && !findServer(cluster)) {
         const failure = attempt?.failure();
         if (failure) throw failure;
         if (!attempt || attempt.isOver()) attempt = launch(cluster);
@@ -123,13 +126,13 @@ async function connectOrStart(cluster: Cluster, say: (line: string) => void): Pr
           `PostgreSQL in ${cluster.dir} is not ready after ${waited}: see ${cluster.logFile}.`,
         );
       }
-      if (waitedMs > patienceMs && !told) {
-        told = true;
-        say(`Waiting for PostgreSQL in ${cluster.dir} …`);
+      if (waitedMs > explainAfterMs && !isExplained) {
+        isExplained = true;
+        print(`Waiting for PostgreSQL in ${cluster.dir} …`);
       }
     }
   } finally {
-    turn?.release();
+    startLock?.release();
   }
 }
 
@@ -141,10 +144,10 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
     port: server.port,
     user: superuser,
     database: 'postgres',
-    application_name: 'kopeck lease',
-    connectionTimeoutMillis: patienceMs,
+    application_name: 'kopeck embedded',
+    connectionTimeoutMillis: connectTimeoutMs,
   });
-  // The end of the connection is noticed by its `end`; without a listener an error would end the process.
+  // `end` reports a broken connection; without this listener an error would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -154,8 +157,8 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
   }
 }
 
-/** Two reasons to fail pass by themselves: another process was quicker, or a killed server's children linger. */
-const passingFailure = /lock file .* already exists|shared memory block/;
+/** Two failures pass with time: another process was faster, or children of a killed server still run. */
+const temporaryFailure = /lock file .* already exists|shared memory block/;
 
 function launch(cluster: Cluster) {
   const { child, readOutput } = startServer(cluster);
@@ -166,11 +169,11 @@ function launch(cluster: Cluster) {
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
   return {
     isOver,
-    /** Why it will not help to try again; undefined while it runs, and when somebody else stopped it properly. */
+    /** Why a retry will not help; undefined while it runs, and when another process stopped it properly. */
     failure: (): Error | undefined => {
       if (cannotStart || !isOver() || child.exitCode === 0) return cannotStart;
       const output = readOutput();
-      return passingFailure.test(output) ? undefined : explain('PostgreSQL did not start', output, cluster);
+      return temporaryFailure.test(output) ? undefined : explain('PostgreSQL did not start', output, cluster);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
-/** What the bot works with. */
+/** What the bot needs from the runtime. */
 export interface BotDeps {
   pool: Pool;
   clock: Clock;
@@ -19,11 +19,11 @@ export interface BotDeps {
   qrHosts: readonly string[];
   rateMaxAgeSec: number;
   webhookAllowPrivate: boolean;
-  /** Where partners reach the API. */
+  /** The address of the API for partners. */
   publicUrl: string;
   telegramToken: string;
   telegramApiRoot: string;
   telegramStaffChat: number | undefined;
-  /** Undefined means that Telegram is asked for its news. */
+  /** Undefined: updates are polled. */
   telegramWebhook: { url: string; secret: string } | undefined;
 }

@@ -1,15 +1,16 @@
 import type { Transformer } from 'grammy';
 
-/** Who stops waits no longer than this for what Telegram is still to answer. */
-const lastWaitMs = 3_000;
+/** How long a graceful shutdown waits for calls to Telegram that are still open. */
+const graceMs = 3_000;
 
-/** Ends all calls that are still under way a little after the signal, and lets no more begin. */
-export function leaving(stopping: AbortSignal): Transformer {
-  const over = new AbortController();
-  const hurry = () => AbortSignal.timeout(lastWaitMs).addEventListener('abort', () => over.abort());
-  stopping.addEventListener('abort', hurry, { once: true });
+/** Part of graceful shutdown: aborts all API calls a moment after the signal, also those that start later. */
+export function abortCallsOnShutdown(stopping: AbortSignal): Transformer {
+  const expired = new AbortController();
+  const startGracePeriod = () =>
+    AbortSignal.timeout(graceMs).addEventListener('abort', () => expired.abort());
+  stopping.addEventListener('abort', startGracePeriod, { once: true });
   return (call, method, payload, signal) => {
-    const either = signal ? AbortSignal.any([signal as AbortSignal, over.signal]) : over.signal;
+    const either = signal ? AbortSignal.any([signal as AbortSignal, expired.signal]) : expired.signal;
     return call(method, payload, either as typeof signal);
   };
 }

@@ -1,88 +1,98 @@
+import { once } from 'node:events';
 import { Api } from 'grammy';
 import type { Update } from 'grammy/types';
-import { createTalk, type Talk } from './conversation/talk.ts';
+import { startBackgroundLoop } from '../base/background-loop.ts';
+import { createUpdateHandler, type UpdateHandler } from './conversation/update-handler.ts';
 import type { BotDeps } from './deps.ts';
-import { leaving } from './drain.ts';
-import { lead } from './leader.ts';
-import { distributeNotices } from './notices/notices.ts';
-import { doDueJobs } from './notices/sender.ts';
-import { watch } from './notices/watch.ts';
-import { poll, wantedUpdates } from './poll.ts';
+import { abortCallsOnShutdown } from './drain.ts';
+import { runAsLeader } from './leader.ts';
+import { fanOutNotices } from './notices/fan-out.ts';
+import { monitor } from './notices/monitor.ts';
+import { sendDueJobs } from './notices/sender.ts';
+import { allowedUpdates, poll } from './poll.ts';
 
-/** How often the bot looks whether there is something to tell. */
-const tellEveryMs = 500;
-const watchEveryMs = 5_000;
+const sendIntervalMs = 500;
+const monitorIntervalMs = 5_000;
 const retryMs = 3_000;
 
-/** Where Telegram brings its news, if it shall: to any process, with a secret that shows that it is Telegram. */
-interface UpdateDoor {
+/** What the HTTP server needs to receive updates by webhook; the secret proves that a request is Telegram's. */
+interface WebhookReceiver {
   path: string;
   secret: string;
   handle(update: object): Promise<void>;
 }
 
-/** Runs the bot: conversations in every process to which they are brought, all else in whichever process leads. */
-export function startBot(deps: BotDeps): { door: UpdateDoor | undefined; stop(): Promise<void> } {
+interface RunningBot {
+  /** Undefined if updates come by long polling. */
+  receiver: WebhookReceiver | undefined;
+  /** Graceful shutdown: resolves when no update is being handled and the lock is released. */
+  stop(): Promise<void>;
+}
+
+/** Starts the bot: updates from the webhook are handled in every process, everything else only in the leader. */
+export function startBot(deps: BotDeps): RunningBot {
   const stopping = new AbortController();
-  const talk = createTalk(deps, stopping.signal);
+  const handler = createUpdateHandler(deps, stopping.signal);
   let stopped: Promise<void> | undefined;
-  const stopLeading = lead(deps, signal => serve(deps, talk, signal));
+  const stopLeading = runAsLeader({ ...deps, onError: handler.logError }, signal =>
+    lead(deps, handler, signal),
+  );
   const { telegramWebhook } = deps;
   return {
-    door: telegramWebhook && {
+    receiver: telegramWebhook && {
       path: new URL(telegramWebhook.url).pathname,
       secret: telegramWebhook.secret,
-      handle: update => talk.handle(update as Update),
+      handle: update => handler.handle(update as Update),
     },
     stop: () => {
       stopping.abort();
-      stopped ??= stopLeading().then(talk.end);
+      stopped ??= stopLeading().then(handler.drain);
       return stopped;
     },
   };
 }
 
-async function serve(deps: BotDeps, talk: Talk, signal: AbortSignal): Promise<void> {
-  const { clock, log } = deps;
-  if (!(await getReady(deps, talk, signal))) return;
-  log.info({ bot: talk.bot.botInfo.username }, 'the bot listens');
-  const repeat = async (pauseMs: number, work: () => Promise<unknown>) => {
-    while (!signal.aborted) {
-      await work().catch(talk.report);
-      await clock.sleep(pauseMs, signal);
-    }
-  };
-  // Without the patience of conversations: what it cannot send now, it sends later.
+/** The work of the leader: polls updates, fills and sends the outbox, and monitors balances, payments and the rate. */
+async function lead(deps: BotDeps, handler: UpdateHandler, signal: AbortSignal): Promise<void> {
+  const { clock, log, pool } = deps;
+  if (!(await configureTelegram(deps, handler, signal))) return;
+  log.info({ bot: handler.bot.botInfo.username }, 'the bot is ready');
+  // Without the retries of conversations: the outbox has its own retry schedule.
   const api = new Api(deps.telegramToken, { apiRoot: deps.telegramApiRoot, timeoutSeconds: 30 });
-  api.config.use(leaving(signal));
-  await Promise.all([
-    deps.telegramWebhook ? undefined : poll(talk, clock, signal),
-    repeat(tellEveryMs, async () => {
-      await distributeNotices(deps.pool, clock);
-      await doDueJobs(deps, api, 'messages', signal);
+  api.config.use(abortCallsOnShutdown(signal));
+  const repeat = (everyMs: number, work: () => Promise<void>) =>
+    startBackgroundLoop({ clock, everyMs, work, onError: handler.logError });
+  const loops = [
+    repeat(sendIntervalMs, async () => {
+      await fanOutNotices(pool, clock);
+      await sendDueJobs(deps, api, 'messages', signal);
     }),
-    repeat(tellEveryMs, () => doDueJobs(deps, api, 'deletes', signal)),
-    repeat(watchEveryMs, () => watch(deps)),
-  ]);
+    repeat(sendIntervalMs, () => sendDueJobs(deps, api, 'deletes', signal)),
+    repeat(monitorIntervalMs, () => monitor(deps)),
+  ];
+  const polling = deps.telegramWebhook ? undefined : poll(handler, clock, signal);
+  if (!signal.aborted) await once(signal, 'abort');
+  await Promise.all([polling, ...loops.map(loop => loop.stop())]);
 }
 
-/** Telegram may be away when the service starts. Whether it brings its news or is asked for them is told to it anew. */
-async function getReady(
+/** Sets or removes the webhook at Telegram. Retries, since Telegram may be unreachable. False if it was stopped. */
+async function configureTelegram(
   { clock, telegramWebhook }: BotDeps,
-  { bot, introduce, report }: Talk,
+  { bot, loadBotInfo, logError }: UpdateHandler,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const ending = signal as Parameters<typeof bot.api.deleteWebhook>[1];
+  const stopping = signal as Parameters<typeof bot.api.deleteWebhook>[1];
   while (!signal.aborted) {
     try {
-      await introduce();
+      await loadBotInfo();
       if (telegramWebhook) {
         const { url, secret } = telegramWebhook;
-        await bot.api.setWebhook(url, { secret_token: secret, allowed_updates: wantedUpdates }, ending);
-      } else await bot.api.deleteWebhook({}, ending);
+        const options = { secret_token: secret, allowed_updates: allowedUpdates };
+        await bot.api.setWebhook(url, options, stopping);
+      } else await bot.api.deleteWebhook({}, stopping);
       return true;
     } catch (error) {
-      if (!signal.aborted) report(error);
+      if (!signal.aborted) logError(error);
       await clock.sleep(retryMs, signal);
     }
   }

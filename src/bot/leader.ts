@@ -1,35 +1,42 @@
+import { startBackgroundLoop } from '../base/background-loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { openDedicatedConnection } from '../db/dedicated-connection.ts';
 import type { Pool } from '../db/pool.ts';
 
-/** The advisory lock of the one process that speaks to Telegram; "chat" in ASCII. */
+/** The advisory lock of the leader; "chat" in ASCII. */
 const lockClass = 0x63686174;
-const lookEveryMs = 1_000;
+const checkIntervalMs = 1_000;
+
+interface LeaderDeps {
+  pool: Pool;
+  clock: Clock;
+  onError(error: unknown): void;
+}
 
 /**
- * Does the work in one process at a time: Telegram lets only one ask for news. Whoever holds a lock in a session of its
- * own does it; when that session ends, however it does, the work is told to stop and another process begins.
+ * Leader election by an advisory lock: runs `work` in one process at a time, since Telegram allows one poller per bot.
+ * The lock belongs to a dedicated connection. When that connection ends, for whatever reason, the signal stops the work
+ * and another process becomes the leader. Returns a function that stops everything.
  */
-export function lead(
-  { pool, clock }: { pool: Pool; clock: Clock },
+export function runAsLeader(
+  { pool, clock, onError }: LeaderDeps,
   work: (signal: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
-  const stopping = new AbortController();
   const session = openDedicatedConnection(pool, 'bot', async () => {});
 
-  async function takeTheLead(): Promise<void> {
+  async function tryToLead(stopping: AbortSignal): Promise<void> {
     const client = session.client();
-    const asked = await client
-      ?.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1, 0) AS got', [lockClass])
+    const answer = await client
+      ?.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, 0) AS locked', [lockClass])
       .catch(() => undefined);
-    if (!client || !asked?.rows[0]?.got) return;
-    const over = new AbortController();
-    const working = work(over.signal);
-    while (!stopping.signal.aborted && session.client() === client) {
-      await clock.sleep(lookEveryMs, stopping.signal);
+    if (!client || !answer?.rows[0]?.locked) return;
+    const term = new AbortController();
+    const working = work(term.signal);
+    while (!stopping.aborted && session.client() === client) {
+      await clock.sleep(checkIntervalMs, stopping);
       await client.query('SELECT 1').catch(session.reconnect);
     }
-    over.abort();
+    term.abort();
     await working;
     await session
       .client()
@@ -37,15 +44,9 @@ export function lead(
       .catch(() => {});
   }
 
-  const finished = (async () => {
-    while (!stopping.signal.aborted) {
-      await takeTheLead();
-      await clock.sleep(lookEveryMs, stopping.signal);
-    }
-  })();
+  const loop = startBackgroundLoop({ clock, everyMs: checkIntervalMs, work: tryToLead, onError });
   return async () => {
-    stopping.abort();
-    await finished;
+    await loop.stop();
     await session.close();
   };
 }

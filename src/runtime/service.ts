@@ -54,7 +54,7 @@ async function startServer(
     answerWithinMs: 60_000,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(parts) : undefined,
-    telegramReceiver: bot?.door,
+    telegramReceiver: bot?.receiver,
   });
   cleanups.push(async () => {
     parts.outcomeWaiters.stop();

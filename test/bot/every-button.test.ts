@@ -5,7 +5,7 @@ import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../h
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
@@ -55,5 +55,5 @@ test.each([
     .filter(({ from }) => from.is_bot)
     .flatMap(message => [message, ...message.edits]);
   for (const { text } of said) expect(text).toMatch(letters);
-  expect(world.logged.filter(line => line.includes('could not'))).toEqual([]);
+  expect(world.logged.filter(line => line.includes('bot error'))).toEqual([]);
 });

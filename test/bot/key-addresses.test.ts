@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { acceptInvitation, approveLive, invite, setAllowedAddresses } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });

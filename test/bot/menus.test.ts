@@ -5,8 +5,8 @@ import { findWebhook } from '../../src/webhooks/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
-import { place, qrPicture, render } from './pictures.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { place, qrPicture, render } from './images.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const drawQr = (text: string) => PNG.sync.write(render(place(qrPicture(text), 200, 200, 320), 400, 400));
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { setLimits } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { Screen } from '../telegram/person.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import type { Screen } from '../telegram/user.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });

@@ -15,7 +15,7 @@ import {
   render,
   toJpeg,
   toPng,
-} from './pictures.ts';
+} from './images.ts';
 
 const link =
   'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';

@@ -1,6 +1,6 @@
 import type { PNG } from 'pngjs';
 import { createRandom } from '../helpers/random.ts';
-import { blur, type Picture, place, qrPicture, render, toJpeg, toPng } from './pictures.ts';
+import { blur, type Picture, place, qrPicture, render, toJpeg, toPng } from './images.ts';
 
 /** A generated photo with the texts of the codes in it; any of them is a right answer, and none if there is no code. */
 export interface QrPhoto {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createQrReader } from '../../src/bot/images/qr-reader.ts';
-import { place, qrPicture, render, toPng } from './pictures.ts';
+import { place, qrPicture, render, toPng } from './images.ts';
 
 const photo = toPng(render(place(qrPicture('a code'), 150, 150, 240), 300, 300));
 

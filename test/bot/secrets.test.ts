@@ -14,8 +14,8 @@ import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/web
 import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import type { PrivateUser } from '../telegram/people.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import type { PrivateUser } from '../telegram/users.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const world = await startBotWorld({ pool });
@@ -42,7 +42,7 @@ async function partnerWith(role: MemberRole, name: string) {
     (
       await pool.query(
         `SELECT (SELECT count(*) FROM partner_notices WHERE partner_id = $1 AND sent_at IS NULL)::int
-              + (SELECT count(*) FROM chat_jobs WHERE chat_id = $2 AND task->>'do' = 'tell')::int AS count`,
+              + (SELECT count(*) FROM chat_jobs WHERE chat_id = $2 AND task->>'do' = 'notify')::int AS count`,
         [uuidFromId(partnerId), userId],
       )
     ).rows[0].count;

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { newLink } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 /** A bank that takes every question and answers none until it is told to. */
 const held: (() => void)[] = [];

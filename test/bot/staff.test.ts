@@ -3,7 +3,7 @@ import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const staffChat = -1_002_000_000_777;

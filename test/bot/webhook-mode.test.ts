@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { type BotWorld, ownerOf, startBotWorld } from './world.ts';
+import { type BotWorld, ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const path = '/telegram/news';
@@ -9,7 +9,7 @@ const secret = 'a-secret-of-the-tests';
 let world: BotWorld;
 const { address } = await startApi({
   pool,
-  telegramReceiver: { path, secret, handle: update => world.first.door!.handle(update) },
+  telegramReceiver: { path, secret, handle: update => world.first.receiver!.handle(update) },
 });
 world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
 
@@ -18,7 +18,7 @@ test('Telegram brings its news to the port of the API', async () => {
   await owner.press('💰 Balance');
   await owner.reads(/One payment/);
   expect(world.telegram.calls.some(({ method }) => method === 'getUpdates')).toBe(false);
-  expect(world.first.door!.path).toBe(path);
+  expect(world.first.receiver!.path).toBe(path);
 });
 
 test('whoever does not know the secret finds nothing there', async () => {
@@ -64,10 +64,10 @@ test('what is no update, or too large for one, is refused in the words of the AP
   }
 });
 
-test('news that come before Telegram says who the bot is are refused, which is logged, and taken when it does', async () => {
-  const { door } = world.start();
+test('updates are refused until getMe succeeds, and each failure is logged', async () => {
+  const { receiver } = world.start();
   world.telegram.fail({ kind: 'serverError', status: 502 }, { method: 'getMe' });
-  await expect(door!.handle({ update_id: 1 })).rejects.toThrow('does not say who the bot is');
+  await expect(receiver!.handle({ update_id: 1 })).rejects.toThrow('does not answer getMe');
   expect(world.logged.filter(line => /'getMe' failed/.test(line))).toHaveLength(1);
-  await door!.handle({ update_id: 1 });
+  await receiver!.handle({ update_id: 1 });
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/people.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import type { PrivateUser } from '../telegram/users.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
@@ -174,7 +174,7 @@ test.each(cases)(
     }
     await owner.send(question.right);
     await owner.reads(question.done);
-    expect(world.logged.filter(line => line.includes('could not'))).toEqual([]);
+    expect(world.logged.filter(line => line.includes('bot error'))).toEqual([]);
   },
 );
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { violation } from './refusal.ts';
+import { violation } from './errors.ts';
 
 export interface Upload {
   fileName: string;

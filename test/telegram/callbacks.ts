@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './errors.ts';
 
 /** What the person sees after the press of a button: nothing, a short notice, or an alert. */
 export interface CallbackAnswer {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Document, PhotoSize } from 'grammy/types';
-import { violation } from './refusal.ts';
+import { violation } from './errors.ts';
 
 export interface StoredFile {
   id: string;

@@ -1,5 +1,5 @@
 import type { MessageEntity } from 'grammy/types';
-import { violation } from './refusal.ts';
+import { violation } from './errors.ts';
 
 export interface FormattedText {
   text: string;

@@ -1,5 +1,5 @@
 import type { InlineKeyboardButton } from 'grammy/types';
-import { violation } from './refusal.ts';
+import { violation } from './errors.ts';
 
 /** What a button may do; every inline button does exactly one of these. */
 const actions = ['callback_data', 'url', 'copy_text', 'web_app', 'switch_inline_query'] as const;

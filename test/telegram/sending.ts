@@ -5,7 +5,7 @@ import type { Call, World } from './context.ts';
 import { type FormattedText, parseHtml, trimmed } from './formatting.ts';
 import { checkKeyboard, type Keyboard } from './keyboard.ts';
 import type { Markup, ParametersOf } from './parameters.ts';
-import { badRequest, Refusal, violation } from './refusal.ts';
+import { badRequest, Refusal, violation } from './errors.ts';
 
 const maxTextLength = 4096;
 const maxCaptionLength = 1024;

@@ -1,6 +1,6 @@
 import type { MessageEntity } from 'grammy/types';
 import type { ChatMessage } from './chats.ts';
-import type { Person } from './person.ts';
+import type { Person } from './user.ts';
 
 const width = 420;
 const margin = 14;

@@ -1,5 +1,5 @@
 import type { Update } from 'grammy/types';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './errors.ts';
 
 export type NewUpdate = Omit<Update, 'update_id'>;
 

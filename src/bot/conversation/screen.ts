@@ -2,14 +2,14 @@ import type { InlineKeyboardMarkup } from 'grammy/types';
 
 export type Button = { text: string; data: string } | { text: string; url: string };
 
-/** One message as somebody sees it. The text is HTML in which everything from outside is escaped. */
+/** The content of one message. The text is HTML; every value from outside is escaped. */
 export interface Screen {
   text: string;
   buttons: Button[][];
 }
 
-/** Telegram's limit for what a button carries. */
-const mostBytes = 64;
+/** Telegram's limit for callback data. */
+const maxDataBytes = 64;
 
 export function keyboardOf(buttons: Button[][]): InlineKeyboardMarkup {
   return {
@@ -24,15 +24,15 @@ export function keyboardOf(buttons: Button[][]): InlineKeyboardMarkup {
 }
 
 function withinLimit(data: string): string {
-  if (Buffer.byteLength(data) > mostBytes) throw new Error(`too much for a button: ${data}`);
+  if (Buffer.byteLength(data) > maxDataBytes) throw new Error(`callback data is too long: ${data}`);
   return data;
 }
 
 export const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Only to the minute and in one time zone: partners are in many. */
+/** To the minute and in one time zone, since partners are in many. */
 export const formatTime = (at: Date) => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** At most so many characters, none of them cut in half: Telegram refuses what is not well formed. */
-export const clip = (text: string, most: number) => [...text].slice(0, most).join('');
+/** At most `max` characters; no surrogate pair is cut in half, which Telegram would refuse. */
+export const clip = (text: string, max: number) => [...text].slice(0, max).join('');

@@ -3,9 +3,9 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Language } from '../texts/index.ts';
 
-/** What waits for somebody: an answer that they type, or a button that may be pressed once. */
+/** The open question of a user: expects a typed answer or one press of its button. */
 export interface Dialogue {
-  /** Made anew whenever something is asked; a button of before has another one and does nothing. */
+  /** New for every question, so buttons of earlier questions do nothing. */
   nonce: string;
   step: string;
   partnerId?: Id<'prt'>;
@@ -30,8 +30,8 @@ interface UserRow {
   is_new: boolean;
 }
 
-/** Whoever speaks to the bot is known from then on, and can be written to again if they had blocked it. */
-export async function meetUser(
+/** Stores a user at the first update; any later one shows that the bot is not blocked any more. */
+export async function upsertUser(
   db: Queryable,
   clock: Clock,
   userId: bigint,
@@ -54,7 +54,7 @@ export async function meetUser(
   };
 }
 
-const change = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {
+const setColumn = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {
   await db.query({
     text: `UPDATE chat_users SET ${column} = $2 WHERE user_id = $1`,
     values: [userId, value],
@@ -62,18 +62,18 @@ const change = (column: string) => async (db: Queryable, userId: bigint, value: 
 };
 
 export const setLanguage: (db: Queryable, userId: bigint, language: Language) => Promise<void> =
-  change('language');
-export const setMuted: (db: Queryable, userId: bigint, muted: string[]) => Promise<void> = change('muted');
-export const setBlocked: (db: Queryable, userId: bigint, at: Date) => Promise<void> = change('blocked_at');
+  setColumn('language');
+export const setMuted: (db: Queryable, userId: bigint, muted: string[]) => Promise<void> = setColumn('muted');
+export const setBlocked: (db: Queryable, userId: bigint, at: Date) => Promise<void> = setColumn('blocked_at');
 export const setDialogue: (db: Queryable, userId: bigint, dialogue: Dialogue | null) => Promise<void> =
-  change('dialogue');
+  setColumn('dialogue');
 
-const setPartnerUuid = change('partner_id');
+const setPartnerUuid = setColumn('partner_id');
 export const setPartner = (db: Queryable, userId: bigint, partnerId: Id<'prt'>) =>
   setPartnerUuid(db, userId, uuidFromId(partnerId));
 
-/** Of several presses or answers one gets it: whatever follows from it happens once. */
-export async function takeDialogue(db: Queryable, userId: bigint, nonce: string): Promise<boolean> {
+/** True for one of several concurrent presses or answers, so that what follows happens once. */
+export async function consumeDialogue(db: Queryable, userId: bigint, nonce: string): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `UPDATE chat_users SET dialogue = NULL WHERE user_id = $1 AND dialogue->>'nonce' = $2`,
     values: [userId, nonce],

@@ -3,7 +3,7 @@ import { formatMicroUsdt } from '../../base/money.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 
-/** Below which balance a partner wants to be warned; undefined if it does not. */
+/** The balance below which the partner gets a low-balance notice; undefined if it wants none. */
 export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Promise<bigint | undefined> {
   const { rows } = await db.query<{ low_micro_usdt: bigint }>({
     text: 'SELECT low_micro_usdt FROM balance_marks WHERE partner_id = $1',
@@ -12,7 +12,7 @@ export async function readBalanceMark(db: Queryable, partnerId: Id<'prt'>): Prom
   return rows[0]?.low_micro_usdt;
 }
 
-/** A new mark is watched from now on, whatever was said about the one before. */
+/** A new mark can cause a notice at once, even if the earlier mark already did. */
 export const setBalanceMark = (audit: AuditContext, partnerId: Id<'prt'>, microUsdt: bigint): Promise<void> =>
   transaction(audit.pool, async tx => {
     await tx.query({

@@ -4,56 +4,69 @@ import { parseId, uuidFromId } from '../../base/ids.ts';
 import { keyboardOf, type Screen } from '../conversation/screen.ts';
 import { setBlocked } from '../conversation/users.ts';
 import type { BotDeps } from '../deps.ts';
-import { type Language, texts } from '../texts/index.ts';
-import { dropMessages, endJob, type Job, type Lane, listDueJobs, postponeChat, postponeJob } from './jobs.ts';
+import { type Language, textsByLanguage } from '../texts/index.ts';
+import {
+  completeJob,
+  dropMessages,
+  type Job,
+  listDueJobs,
+  postponeChat,
+  postponeJob,
+  type Queue,
+} from './outbox.ts';
 import { staffScreen } from './staff.ts';
 
-const atOnce = 50;
-const longestPauseMs = 300_000;
-/** How often to look whether somebody has unblocked the bot, as long as something of theirs is to go away. */
-const blockedPauseMs = 3_600_000;
-/** Whoever could not be reached for so long has no use for the news. */
-const giveUpMs = 3 * 24 * 3_600_000;
+const batchSize = 50;
+const maxBackoffMs = 300_000;
+/** How often a deletion is tried again in the chat of a user who blocked the bot. */
+const blockedRetryMs = 3_600_000;
+/** Older messages are dropped: they are of no use any more. */
+const maxAgeMs = 3 * 24 * 3_600_000;
 
-type TellerDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
+type SenderDeps = Pick<BotDeps, 'pool' | 'clock' | 'log' | 'publicUrl' | 'telegramStaffChat'>;
 
-/** Does what is due, the oldest first. */
-export async function doDueJobs(deps: TellerDeps, api: Api, lane: Lane, signal: AbortSignal): Promise<void> {
-  const jobs = await listDueJobs(deps.pool, deps.clock, lane, atOnce);
+/** Sends the due jobs of the outbox, oldest first, with backoff per chat. */
+export async function sendDueJobs(
+  deps: SenderDeps,
+  api: Api,
+  queue: Queue,
+  signal: AbortSignal,
+): Promise<void> {
+  const jobs = await listDueJobs(deps.pool, deps.clock, queue, batchSize);
   const postponed = new Set<bigint | null>();
   for (const job of jobs) {
     if (signal.aborted) break;
-    if (!postponed.has(job.chatId) && !(await doJob(deps, api, job))) postponed.add(job.chatId);
+    if (!postponed.has(job.chatId) && !(await runJob(deps, api, job))) postponed.add(job.chatId);
   }
 }
 
-/** False if its chat has to wait. */
-async function doJob(deps: TellerDeps, api: Api, job: Job): Promise<boolean> {
+/** False if its chat must wait. */
+async function runJob(deps: SenderDeps, api: Api, job: Job): Promise<boolean> {
   const { pool, clock } = deps;
   const chatId = job.chatId === null ? deps.telegramStaffChat : Number(job.chatId);
-  // A partner waits for its approval for as long as it takes.
-  const isLate = job.task.do !== 'approval' && clock.nowMs() - job.createdAt.getTime() > giveUpMs;
+  // An approval request is never too old: the partner is waiting for it.
+  const isLate = job.task.do !== 'approval' && clock.nowMs() - job.createdAt.getTime() > maxAgeMs;
   if (isLate) {
-    await endJob(pool, job.jobId);
+    await completeJob(pool, job.jobId);
     return true;
   }
   if (chatId === undefined) {
-    await postponeChat(pool, clock, job, longestPauseMs);
+    await postponeChat(pool, clock, job, maxBackoffMs);
     return false;
   }
   try {
-    await carryOut(deps, api, chatId, job);
+    await runTask(deps, api, chatId, job);
   } catch (error) {
-    return goOnAfter(deps, job, error);
+    return handleFailure(deps, job, error);
   }
-  await endJob(pool, job.jobId);
+  await completeJob(pool, job.jobId);
   return true;
 }
 
-async function carryOut(deps: TellerDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
+async function runTask(deps: SenderDeps, api: Api, chatId: number, { task }: Job): Promise<void> {
   if (task.do === 'delete') return void (await api.deleteMessage(chatId, task.messageId));
   const screen =
-    task.do === 'tell' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
+    task.do === 'notify' ? await noticeScreen(deps, chatId, task) : staffScreen(task, deps.publicUrl);
   if (!screen) return;
   const { text, buttons } = screen;
   await api.sendMessage(chatId, text, {
@@ -63,26 +76,26 @@ async function carryOut(deps: TellerDeps, api: Api, chatId: number, { task }: Jo
   });
 }
 
-/** Undefined if it is not theirs to know any more: they may have been removed while it waited. */
-async function noticeScreen(deps: TellerDeps, userId: number, task: TellTask): Promise<Screen | undefined> {
+/** Undefined if the user is not a member any more: they may have been removed while the job waited. */
+async function noticeScreen(deps: SenderDeps, userId: number, task: NoticeTask): Promise<Screen | undefined> {
   const { kind, partner, details, count } = task;
-  const reader = await findReader(deps, userId, task);
-  if (!reader) return undefined;
-  const say = texts[reader.language];
-  const notice = say.notices[kind as keyof typeof say.notices];
+  const recipient = await findRecipient(deps, userId, task);
+  if (!recipient) return undefined;
+  const texts = textsByLanguage[recipient.language];
+  const notice = texts.notices[kind as keyof typeof texts.notices];
   const text = notice ? notice(details, count) : kind;
   return {
-    text: partner === null ? text : say.about(partner, text),
-    buttons: [[{ text: say.menu, data: 'home' }]],
+    text: partner === null ? text : texts.about(partner, text),
+    buttons: [[{ text: texts.menu, data: 'home' }]],
   };
 }
 
-type TellTask = Extract<Job['task'], { do: 'tell' }>;
+type NoticeTask = Extract<Job['task'], { do: 'notify' }>;
 
-async function findReader(
-  { pool }: TellerDeps,
+async function findRecipient(
+  { pool }: SenderDeps,
   userId: number,
-  task: TellTask,
+  task: NoticeTask,
 ): Promise<{ language: Language } | undefined> {
   const partnerId = parseId('prt', task.partnerId ?? '');
   const { rows } = await pool.query<{ language: Language }>({
@@ -94,26 +107,26 @@ async function findReader(
   return rows[0];
 }
 
-/** False if its chat has to wait. */
-async function goOnAfter(deps: TellerDeps, job: Job, error: unknown): Promise<boolean> {
+/** False if its chat must wait. */
+async function handleFailure(deps: SenderDeps, job: Job, error: unknown): Promise<boolean> {
   const { pool, clock, log } = deps;
   const refusal = error instanceof GrammyError ? error : undefined;
   const retryAfterSec = refusal?.parameters.retry_after;
-  const pauseMs = Math.min(longestPauseMs, 1_000 * 2 ** Math.min(job.tries, 10));
+  const pauseMs = Math.min(maxBackoffMs, 1_000 * 2 ** Math.min(job.tries, 10));
   const isMessage = job.task.do !== 'delete';
   if (isMessage && (refusal?.error_code === 400 || refusal?.error_code === 403))
-    log.warn({ task: job.task.do, reason: refusal.description }, 'a message of the bot was refused');
+    log.warn({ task: job.task.do, reason: refusal.description }, 'Telegram refused a message');
   if (refusal?.error_code === 403 && job.chatId !== null) {
     await setBlocked(pool, job.chatId, instantOf(clock));
     await dropMessages(pool, job.chatId);
-    if (!isMessage) await postponeJob(pool, clock, job, blockedPauseMs);
+    if (!isMessage) await postponeJob(pool, clock, job, blockedRetryMs);
     return false;
   }
-  // Only this says something of the message itself; a token or an address that is wrong says nothing of it.
+  // Only 400 is about the message itself; other errors can come from a wrong token or address.
   if (refusal?.error_code === 400) {
-    // The staff chat may have got another number, which is the operator's to set: all this is told then.
+    // The staff chat may have got a new id, which the operator has to set; its messages wait for that.
     if (job.chatId === null) await postponeJob(pool, clock, job, pauseMs);
-    else await endJob(pool, job.jobId);
+    else await completeJob(pool, job.jobId);
     return true;
   }
   await postponeChat(pool, clock, job, retryAfterSec === undefined ? pauseMs : retryAfterSec * 1_000);

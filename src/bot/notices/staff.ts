@@ -4,14 +4,14 @@ import { parseId } from '../../base/ids.ts';
 import { approveLive, refuseLive } from '../../partners/index.ts';
 import { clip, escapeHtml as e, type Screen } from '../conversation/screen.ts';
 import type { BotDeps } from '../deps.ts';
-import type { Task } from './jobs.ts';
+import type { Task } from './outbox.ts';
 
 /** A message of Telegram holds 4 096 characters. */
-const longestDetail = 2_000;
+const maxDetailLength = 2_000;
 
 type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
 
-/** Staff speak English, as the logs and the command line do; the link leads to where they can do something about it. */
+/** In English, as the logs and the command line are; the link opens the console where staff can act. */
 export function staffScreen(task: StaffTask, publicUrl: string): Screen {
   const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open it in the console</a>`;
   if (task.do === 'approval')
@@ -30,7 +30,7 @@ export function staffScreen(task: StaffTask, publicUrl: string): Screen {
     : parseId('prt', subject)
       ? `partners/${subject}`
       : '';
-  const detail = e(clip(task.detail, longestDetail));
+  const detail = e(clip(task.detail, maxDetailLength));
   return {
     text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(path)}`,
     buttons: [[{ text: 'Seen to', data: `seen:${task.alarmId}` }]],
@@ -58,8 +58,8 @@ const actions: Record<string, StaffAction> = {
   },
 };
 
-/** A press in the staff chat: whoever is let into that chat may act, and stands in the audit with their number. */
-export async function handleStaffPress(deps: BotDeps, api: Api, context: Context): Promise<string> {
+/** A callback query from the staff chat: every member of that chat may act, and is the actor in the audit. */
+export async function handleStaffCallback(deps: BotDeps, api: Api, context: Context): Promise<string> {
   const { from, data = '', message } = context.callbackQuery!;
   const [name = '', subject = ''] = data.split(':');
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -67,7 +67,7 @@ export async function handleStaffPress(deps: BotDeps, api: Api, context: Context
   const result = await action(deps, `telegram:${from.id}`, subject);
   const text = 'text' in message && message.text ? `${e(message.text)}\n\n` : '';
   const by = `${e(result)} <i>(${e(from.first_name)})</i>`;
-  // Of two who press at once the second finds the buttons gone; what was done stays said.
+  // If two press at once, the edit of the second fails; the result of the first stays visible.
   await api
     .editMessageText(message.chat.id, message.message_id, `${text}${by}`, { parse_mode: 'HTML' })
     .catch(() => {});

@@ -1,6 +1,6 @@
 import type { NoticeKind } from '../../db/notices.ts';
 
-/** What can be muted together. What concerns security cannot. */
+/** Groups of notices that a user can mute; security notices cannot be muted. */
 export const mutableTopics = [
   'delivery',
   'sending',

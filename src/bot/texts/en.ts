@@ -5,7 +5,7 @@ import type { ApiKey, Limits, MemberRole, Partner } from '../../partners/index.t
 import type { Payment, PaymentStatus } from '../../payments/index.ts';
 import { type Certificate, formatEventId, type listAttempts, type Webhook } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e, formatTime } from '../conversation/screen.ts';
-import type { NoticeDetails } from '../notices/jobs.ts';
+import type { NoticeDetails } from '../notices/outbox.ts';
 import type { MutableTopic } from '../notices/topics.ts';
 
 export type Attempt = Awaited<ReturnType<typeof listAttempts>>[number];
@@ -18,7 +18,7 @@ export type Resolved = {
   blocked: boolean;
 };
 /** What somebody looks at: all payments of a mode, or those in one state. */
-export type Shelf = { mode: Mode; status?: PaymentStatus };
+export type PaymentFilter = { mode: Mode; status?: PaymentStatus };
 export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
@@ -288,11 +288,11 @@ export const en = {
         `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
-    recent: ({ mode, status }: Shelf, count: number) =>
+    recent: ({ mode, status }: PaymentFilter, count: number) =>
       count === 0
         ? `There are no ${mode} payments${status ? ` that are ${states[status]}` : ' yet'}.`
         : `The last ${mode} payments${status ? ` that are ${states[status]}` : ''}:`,
-    before: ({ mode, status }: Shelf, last: Date) =>
+    before: ({ mode, status }: PaymentFilter, last: Date) =>
       `The ${mode} payments${status ? ` that are ${states[status]}` : ''}, ${formatTime(last)} and before:`,
     only: (status: PaymentStatus | undefined, chosen: boolean) =>
       marked(status ? signs[status] : 'All', chosen),

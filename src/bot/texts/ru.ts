@@ -3,8 +3,8 @@ import type { MemberRole } from '../../partners/index.ts';
 import type { Payment } from '../../payments/index.ts';
 import { formatEventId } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e, formatTime } from '../conversation/screen.ts';
-import type { NoticeDetails } from '../notices/jobs.ts';
-import { marked, type Notices, type Shelf, sampleLink, signs, stateOf, type Texts } from './en.ts';
+import type { NoticeDetails } from '../notices/outbox.ts';
+import { marked, type Notices, type PaymentFilter, sampleLink, signs, stateOf, type Texts } from './en.ts';
 
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
@@ -17,7 +17,7 @@ const statuses: Record<Payment['status'], string> = {
   rejected: 'отклонён',
 };
 
-const nameOf = ({ mode, status }: Shelf) =>
+const nameOf = ({ mode, status }: PaymentFilter) =>
   `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
 const questions: Record<string, string> = {
@@ -270,9 +270,9 @@ export const ru: Texts = {
         `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
-    recent: (shelf, count) =>
-      count === 0 ? `Платежей пока нет (${nameOf(shelf)}).` : `Последние платежи (${nameOf(shelf)}):`,
-    before: (shelf, last) => `Платежи (${nameOf(shelf)}), ${formatTime(last)} и раньше:`,
+    recent: (filter, count) =>
+      count === 0 ? `Платежей пока нет (${nameOf(filter)}).` : `Последние платежи (${nameOf(filter)}):`,
+    before: (filter, last) => `Платежи (${nameOf(filter)}), ${formatTime(last)} и раньше:`,
     only: (status, chosen) => marked(status ? signs[status] : 'Все', chosen),
     newer: '◀️ Новее',
     older: 'Раньше ▶️',

@@ -2,40 +2,42 @@ import { parseMicroUsdt } from '../../../base/money.ts';
 import { listCredits, readBalances } from '../../../ledger/index.ts';
 import { refillTestBalance } from '../../../partners/index.ts';
 import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
-import { ask, dataOf, type PartnerVisit, show } from '../visit.ts';
+import { ask, callbackData, type PartnerContext, show } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
 
 const creditsShown = 10;
 
-async function showBalance(visit: PartnerVisit): Promise<void> {
-  const { say, deps, partner } = visit;
+async function showBalance(chat: PartnerContext): Promise<void> {
+  const { texts, deps, partner } = chat;
   const balances = await readBalances(deps.pool, partner.partnerId);
   const mark = await readBalanceMark(deps.pool, partner.partnerId);
-  await show(visit, {
-    text: say.balance.state(balances, partner.limits, mark),
+  await show(chat, {
+    text: texts.balance.state(balances, partner.limits, mark),
     buttons: [
       [
-        { text: say.balance.topUp, data: dataOf('bt', partner) },
-        { text: say.balance.history, data: dataOf('bh', partner) },
+        { text: texts.balance.topUp, data: callbackData('bt', partner) },
+        { text: texts.balance.history, data: callbackData('bh', partner) },
       ],
       [
-        { text: say.balance.refill, data: dataOf('br', partner) },
-        { text: say.balance.setMark, data: dataOf('bl', partner) },
+        { text: texts.balance.refill, data: callbackData('br', partner) },
+        { text: texts.balance.setMark, data: callbackData('bl', partner) },
       ],
-      [{ text: say.back, data: dataOf('h', partner) }],
+      [{ text: texts.back, data: callbackData('h', partner) }],
     ],
   });
 }
 
-const backTo = ({ say, partner }: PartnerVisit) => [[{ text: say.back, data: dataOf('b', partner) }]];
+const backTo = ({ texts, partner }: PartnerContext) => [
+  [{ text: texts.back, data: callbackData('b', partner) }],
+];
 
-const askForMark = (visit: PartnerVisit, text: string) =>
-  ask(visit, {
+const askForMark = (chat: PartnerContext, text: string) =>
+  ask(chat, {
     step: 'balance_mark',
-    partnerId: visit.partner.partnerId,
+    partnerId: chat.partner.partnerId,
     text,
-    confirm: visit.say.balance.noMark,
-    back: dataOf('b', visit.partner),
+    confirm: chat.texts.balance.noMark,
+    back: callbackData('b', chat.partner),
   });
 
 export const balance: Menu = {
@@ -43,41 +45,41 @@ export const balance: Menu = {
     b: { role: 'viewer', run: showBalance },
     bt: {
       role: 'viewer',
-      run: visit =>
-        show(visit, {
-          text: visit.say.balance.howToTopUp(visit.partner.partnerId),
-          buttons: backTo(visit),
+      run: chat =>
+        show(chat, {
+          text: chat.texts.balance.howToTopUp(chat.partner.partnerId),
+          buttons: backTo(chat),
         }),
     },
     bh: {
       role: 'viewer',
-      run: async visit => {
-        const credits = await listCredits(visit.deps.pool, visit.partner.partnerId, creditsShown);
-        await show(visit, { text: visit.say.balance.credits(credits), buttons: backTo(visit) });
+      run: async chat => {
+        const credits = await listCredits(chat.deps.pool, chat.partner.partnerId, creditsShown);
+        await show(chat, { text: chat.texts.balance.credits(credits), buttons: backTo(chat) });
       },
     },
     br: {
       role: 'developer',
-      run: async visit => {
-        const outcome = await refillTestBalance(visit.audit, visit.partner.partnerId);
-        visit.toast = outcome === 'refilled' ? visit.say.balance.refilled : visit.say.balance.notAgainToday;
-        await showBalance(visit);
+      run: async chat => {
+        const outcome = await refillTestBalance(chat.audit, chat.partner.partnerId);
+        chat.toast = outcome === 'refilled' ? chat.texts.balance.refilled : chat.texts.balance.notAgainToday;
+        await showBalance(chat);
       },
     },
-    bl: { role: 'owner', run: visit => askForMark(visit, visit.say.balance.askMark) },
+    bl: { role: 'owner', run: chat => askForMark(chat, chat.texts.balance.askMark) },
   },
   steps: {
     balance_mark: {
       role: 'owner',
-      answer: async (visit, _args, typed) => {
+      answer: async (chat, _args, typed) => {
         const mark = parseMicroUsdt(typed.trim().replace(',', '.'));
-        if (!mark) return askForMark(visit, visit.say.balance.badMark);
-        await setBalanceMark(visit.audit, visit.partner.partnerId, mark);
-        await showBalance(visit);
+        if (!mark) return askForMark(chat, chat.texts.balance.badMark);
+        await setBalanceMark(chat.audit, chat.partner.partnerId, mark);
+        await showBalance(chat);
       },
-      confirm: async visit => {
-        await clearBalanceMark(visit.audit, visit.partner.partnerId);
-        await showBalance(visit);
+      confirm: async chat => {
+        await clearBalanceMark(chat.audit, chat.partner.partnerId);
+        await showBalance(chat);
       },
     },
   },

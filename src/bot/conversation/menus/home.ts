@@ -6,124 +6,124 @@ import {
   roleIncludes,
   signUp,
 } from '../../../partners/index.ts';
-import { languages, texts } from '../../texts/index.ts';
+import { languages, textsByLanguage } from '../../texts/index.ts';
+import { ask, type ChatContext, callbackData, type PartnerContext, send, show } from '../chat-context.ts';
 import type { Button, Screen } from '../screen.ts';
 import { setDialogue, setLanguage, setPartner } from '../users.ts';
-import { ask, dataOf, type PartnerVisit, send, show, type Visit } from '../visit.ts';
 import { createKeyAndShow } from './keys.ts';
 import type { Menu, PersonalAction } from './menu.ts';
 
 const languageScreen = (): Screen => ({
-  text: Object.values(texts)
-    .map(say => say.chooseLanguage)
+  text: Object.values(textsByLanguage)
+    .map(texts => texts.chooseLanguage)
     .join('\n'),
-  buttons: [languages.map(language => ({ text: texts[language].name, data: `lang:${language}` }))],
+  buttons: [languages.map(language => ({ text: textsByLanguage[language].name, data: `lang:${language}` }))],
 });
 
-/** The first thing somebody sees, or the menu of the partner they were last with. */
-export async function goHome(visit: Visit): Promise<void> {
-  await setDialogue(visit.deps.pool, visit.user.userId, null);
-  const memberships = await listMemberships(visit.deps.pool, visit.user.userId);
+/** Shows the menu of the user's current partner, or the welcome text to users without one. */
+export async function goHome(chat: ChatContext): Promise<void> {
+  await setDialogue(chat.deps.pool, chat.user.userId, null);
+  const memberships = await listMemberships(chat.deps.pool, chat.user.userId);
   const current =
-    memberships.find(({ partner }) => partner.partnerId === visit.user.partnerId) ?? memberships[0];
-  if (current) return showPartner({ ...visit, ...current });
-  await show(visit, {
-    text: visit.say.welcome,
+    memberships.find(({ partner }) => partner.partnerId === chat.user.partnerId) ?? memberships[0];
+  if (current) return showPartner({ ...chat, ...current });
+  await show(chat, {
+    text: chat.texts.welcome,
     buttons: [
-      [{ text: visit.say.signUp.button, data: 'new' }],
-      [{ text: visit.say.settings.button, data: 'set' }],
+      [{ text: chat.texts.signUp.button, data: 'new' }],
+      [{ text: chat.texts.settings.button, data: 'set' }],
     ],
   });
 }
 
-/** `/start`: a newcomer chooses a language first; whoever comes with an invitation joins. */
-export async function start(visit: Visit, payload: string): Promise<void> {
-  if (payload.startsWith(invitationPrefix)) return join(visit, payload.slice(invitationPrefix.length));
-  if (visit.user.isNew) return void (await send(visit, languageScreen()));
-  return goHome(visit);
+/** `/start`: with an invitation the user joins a team; a new user chooses a language. */
+export async function start(chat: ChatContext, payload: string): Promise<void> {
+  if (payload.startsWith(invitationPrefix)) return join(chat, payload.slice(invitationPrefix.length));
+  if (chat.user.isNew) return void (await send(chat, languageScreen()));
+  return goHome(chat);
 }
 
 export const invitationPrefix = 'inv_';
 
-async function join(visit: Visit, token: string): Promise<void> {
-  const acceptance = await acceptInvitation(visit.audit, token, visit.person);
+async function join(chat: ChatContext, token: string): Promise<void> {
+  const acceptance = await acceptInvitation(chat.audit, token, chat.person);
   if (acceptance.outcome === 'no_invitation') {
-    await send(visit, { text: visit.say.team.noInvitation, buttons: [] });
-    return goHome(visit);
+    await send(chat, { text: chat.texts.team.noInvitation, buttons: [] });
+    return goHome(chat);
   }
   const { partner, outcome } = acceptance;
   if (outcome === 'team_full') {
-    await send(visit, { text: visit.say.team.full(partner.name, maxMembers), buttons: [] });
-    return goHome(visit);
+    await send(chat, { text: chat.texts.team.full(partner.name, maxMembers), buttons: [] });
+    return goHome(chat);
   }
-  await setPartner(visit.deps.pool, visit.user.userId, partner.partnerId);
-  const text = outcome === 'joined' ? visit.say.team.joined : visit.say.team.alreadyMember;
-  await send(visit, { text: text(partner.name), buttons: [] });
-  await goHome({ ...visit, user: { ...visit.user, partnerId: partner.partnerId } });
+  await setPartner(chat.deps.pool, chat.user.userId, partner.partnerId);
+  const text = outcome === 'joined' ? chat.texts.team.joined : chat.texts.team.alreadyMember;
+  await send(chat, { text: text(partner.name), buttons: [] });
+  await goHome({ ...chat, user: { ...chat.user, partnerId: partner.partnerId } });
 }
 
-async function showPartner(visit: PartnerVisit): Promise<void> {
-  const { say, partner, role } = visit;
+async function showPartner(chat: PartnerContext): Promise<void> {
+  const { texts, partner, role } = chat;
   const to = (text: string, action: string, ...args: string[]): Button => ({
     text,
-    data: dataOf(action, partner, ...args),
+    data: callbackData(action, partner, ...args),
   });
   const forDevelopers = roleIncludes(role, 'developer')
-    ? [[to(say.keys.button, 'k'), to(say.webhook.button, 'w')]]
+    ? [[to(texts.keys.button, 'k'), to(texts.webhook.button, 'w')]]
     : [];
-  await show(visit, {
-    text: say.partner.home(partner, role),
+  await show(chat, {
+    text: texts.partner.home(partner, role),
     buttons: [
       ...forDevelopers,
-      [to(say.balance.button, 'b'), to(say.payments.button, 'y', 'live')],
-      [to(say.rate.button, 'r'), to(say.team.button, 't')],
+      [to(texts.balance.button, 'b'), to(texts.payments.button, 'y', 'live')],
+      [to(texts.rate.button, 'r'), to(texts.team.button, 't')],
       [
-        { text: say.partner.others, data: 'ps' },
-        { text: say.settings.button, data: 'set' },
+        { text: texts.partner.others, data: 'ps' },
+        { text: texts.settings.button, data: 'set' },
       ],
     ],
   });
 }
 
-/** As many as a message has room for buttons. */
-const mostShown = 50;
+/** Telegram allows 100 buttons in a message. */
+const maxShown = 50;
 
-async function choosePartner(visit: Visit): Promise<void> {
-  const memberships = await listMemberships(visit.deps.pool, visit.user.userId);
-  await show(visit, {
-    text: visit.say.partner.choose,
+async function choosePartner(chat: ChatContext): Promise<void> {
+  const memberships = await listMemberships(chat.deps.pool, chat.user.userId);
+  await show(chat, {
+    text: chat.texts.partner.choose,
     buttons: [
       ...memberships
-        .slice(0, mostShown)
-        .map(({ partner }) => [{ text: partner.name, data: dataOf('h', partner) }]),
-      [{ text: visit.say.signUp.button, data: 'new' }],
-      [{ text: visit.say.back, data: 'home' }],
+        .slice(0, maxShown)
+        .map(({ partner }) => [{ text: partner.name, data: callbackData('h', partner) }]),
+      [{ text: chat.texts.signUp.button, data: 'new' }],
+      [{ text: chat.texts.back, data: 'home' }],
     ],
   });
 }
 
-const askForName = (visit: Visit, text: string) => ask(visit, { step: signUpStep, text, back: 'home' });
+const askForName = (chat: ChatContext, text: string) => ask(chat, { step: signUpStep, text, back: 'home' });
 
 export const signUpStep = 'sign_up';
 
-/** The name was typed: the partner is there, and its first test key is offered at once. */
-export async function answerSignUp(visit: Visit, typed: string): Promise<void> {
-  const { say, deps } = visit;
+/** Signs up the partner with the typed name and offers a test key. */
+export async function answerSignUp(chat: ChatContext, typed: string): Promise<void> {
+  const { texts, deps } = chat;
   const name = typed.trim();
-  if (!isLabel(name)) return askForName(visit, say.signUp.badName);
-  const signed = await signUp(visit.audit, visit.person, name);
+  if (!isLabel(name)) return askForName(chat, texts.signUp.badName);
+  const signed = await signUp(chat.audit, chat.person, name);
   if (signed.outcome !== 'signed_up') {
-    const text = signed.outcome === 'too_many' ? say.signUp.tooMany : say.signUp.tooManyToday;
-    await send(visit, { text, buttons: [] });
-    return goHome(visit);
+    const text = signed.outcome === 'too_many' ? texts.signUp.tooMany : texts.signUp.tooManyToday;
+    await send(chat, { text, buttons: [] });
+    return goHome(chat);
   }
   const { partner } = signed;
-  await setPartner(deps.pool, visit.user.userId, partner.partnerId);
-  await ask(visit, {
+  await setPartner(deps.pool, chat.user.userId, partner.partnerId);
+  await ask(chat, {
     step: 'first_key',
     partnerId: partner.partnerId,
-    text: say.signUp.done(partner.name),
-    confirm: say.signUp.firstKey,
+    text: texts.signUp.done(partner.name),
+    confirm: texts.signUp.firstKey,
     back: 'home',
   });
 }
@@ -132,20 +132,20 @@ export const home: Menu = {
   actions: {
     h: {
       role: 'viewer',
-      run: async visit => {
-        await setPartner(visit.deps.pool, visit.user.userId, visit.partner.partnerId);
-        await showPartner(visit);
+      run: async chat => {
+        await setPartner(chat.deps.pool, chat.user.userId, chat.partner.partnerId);
+        await showPartner(chat);
       },
     },
   },
   steps: {
     first_key: {
       role: 'developer',
-      confirm: async visit => {
-        if (!(await createKeyAndShow(visit, 'test', []))) return;
-        await send(visit, {
-          text: visit.say.signUp.firstPayment(visit.deps.publicUrl),
-          buttons: [[{ text: visit.say.menu, data: dataOf('h', visit.partner) }]],
+      confirm: async chat => {
+        if (!(await createKeyAndShow(chat, 'test', []))) return;
+        await send(chat, {
+          text: chat.texts.signUp.firstPayment(chat.deps.publicUrl),
+          buttons: [[{ text: chat.texts.menu, data: callbackData('h', chat.partner) }]],
         });
       },
     },
@@ -155,15 +155,15 @@ export const home: Menu = {
 export const personalActions: Record<string, PersonalAction> = {
   home: goHome,
   ps: choosePartner,
-  new: visit => askForName(visit, visit.say.signUp.askName),
-  lang: async (visit, chosen) => {
+  new: chat => askForName(chat, chat.texts.signUp.askName),
+  lang: async (chat, chosen) => {
     const language = languages.find(one => one === chosen);
     if (!language) return;
-    await setLanguage(visit.deps.pool, visit.user.userId, language);
-    await goHome({ ...visit, user: { ...visit.user, language }, say: texts[language] });
+    await setLanguage(chat.deps.pool, chat.user.userId, language);
+    await goHome({ ...chat, user: { ...chat.user, language }, texts: textsByLanguage[language] });
   },
-  langs: visit => show(visit, languageScreen()),
-  hide: async ({ api, chatId, pressedOn }) => {
-    if (pressedOn !== undefined) await api.deleteMessage(chatId, pressedOn).catch(() => {});
+  langs: chat => show(chat, languageScreen()),
+  hide: async ({ api, chatId, pressedMessageId }) => {
+    if (pressedMessageId !== undefined) await api.deleteMessage(chatId, pressedMessageId).catch(() => {});
   },
 };

@@ -1,46 +1,46 @@
 import { roleIncludes, setAllowedAddresses } from '../../../partners/index.ts';
-import { ask, dataOf, type PartnerVisit } from '../visit.ts';
+import { ask, callbackData, type PartnerContext } from '../chat-context.ts';
 import { findKey, readAddresses, roleFor, showKey, showKeys } from './keys.ts';
 import type { Menu } from './menu.ts';
 
-async function askForAllowed(visit: PartnerVisit, keyId: string, wrong?: string): Promise<void> {
-  const { say, partner } = visit;
-  const key = await findKey(visit, keyId);
-  if (!key) return showKeys(visit);
-  if (!roleIncludes(visit.role, roleFor(key.mode))) {
-    visit.toast = say.notAllowed(roleFor(key.mode));
+async function askForAllowed(chat: PartnerContext, keyId: string, wrong?: string): Promise<void> {
+  const { texts, partner } = chat;
+  const key = await findKey(chat, keyId);
+  if (!key) return showKeys(chat);
+  if (!roleIncludes(chat.role, roleFor(key.mode))) {
+    chat.toast = texts.notAllowed(roleFor(key.mode));
     return;
   }
-  await ask(visit, {
+  await ask(chat, {
     step: 'key_allow',
     partnerId: partner.partnerId,
     args: [keyId],
-    text: wrong ?? say.keys.askAllowed(key),
-    confirm: say.keys.anyAddress,
-    back: dataOf('kv', partner, keyId),
+    text: wrong ?? texts.keys.askAllowed(key),
+    confirm: texts.keys.anyAddress,
+    back: callbackData('kv', partner, keyId),
   });
 }
 
-async function allow(visit: PartnerVisit, keyId: string, addresses: string[]): Promise<void> {
-  const key = await findKey(visit, keyId);
-  const isAllowed = key && roleIncludes(visit.role, roleFor(key.mode));
-  if (isAllowed) await setAllowedAddresses(visit.audit, keyId, addresses);
-  visit.toast = isAllowed ? visit.say.keys.allowed : visit.say.outdated;
-  await showKey(visit, keyId);
+async function allow(chat: PartnerContext, keyId: string, addresses: string[]): Promise<void> {
+  const key = await findKey(chat, keyId);
+  const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
+  if (isAllowed) await setAllowedAddresses(chat.audit, keyId, addresses);
+  chat.toast = isAllowed ? chat.texts.keys.allowed : chat.texts.outdated;
+  await showKey(chat, keyId);
 }
 
-/** From where a key that is in use already may be used. */
+/** Changes the allowed addresses of an existing key. */
 export const keyAddresses: Menu = {
-  actions: { ka: { role: 'developer', run: (visit, keyId = '') => askForAllowed(visit, keyId) } },
+  actions: { ka: { role: 'developer', run: (chat, keyId = '') => askForAllowed(chat, keyId) } },
   steps: {
     key_allow: {
       role: 'developer',
-      answer: async (visit, [keyId = ''], typed) => {
+      answer: async (chat, [keyId = ''], typed) => {
         const addresses = readAddresses(typed);
-        if (!addresses) return askForAllowed(visit, keyId, visit.say.keys.badAddresses);
-        await allow(visit, keyId, addresses);
+        if (!addresses) return askForAllowed(chat, keyId, chat.texts.keys.badAddresses);
+        await allow(chat, keyId, addresses);
       },
-      confirm: (visit, [keyId = '']) => allow(visit, keyId, []),
+      confirm: (chat, [keyId = '']) => allow(chat, keyId, []),
     },
   },
 };

@@ -7,142 +7,142 @@ import {
   revokeKey,
   roleIncludes,
 } from '../../../partners/index.ts';
+import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
-import { ask, dataOf, mayStillAct, type PartnerVisit, send, show } from '../visit.ts';
 import type { Menu } from './menu.ts';
 
-/** More are shown by the command line; a screen holds no more. */
-const mostShown = 20;
-const mostAddresses = 20;
+/** A message holds no more; the command line shows all. */
+const maxShown = 20;
+const maxAddresses = 20;
 
-export async function showKeys(visit: PartnerVisit): Promise<void> {
-  const { say, partner, deps } = visit;
+export async function showKeys(chat: PartnerContext): Promise<void> {
+  const { texts, partner, deps } = chat;
   const keys = (await listKeys(deps.pool, partner.partnerId)).filter(key => !key.revokedAt);
-  const shown = keys.slice(-mostShown);
-  await show(visit, {
-    text: say.keys.list(shown),
+  const shown = keys.slice(-maxShown);
+  await show(chat, {
+    text: texts.keys.list(shown),
     buttons: [
-      ...shown.map(key => [{ text: say.keys.name(key), data: dataOf('kv', partner, key.keyId) }]),
+      ...shown.map(key => [{ text: texts.keys.name(key), data: callbackData('kv', partner, key.keyId) }]),
       [
-        { text: say.keys.create('test'), data: dataOf('kn', partner, 'test') },
-        { text: say.keys.create('live'), data: dataOf('kn', partner, 'live') },
+        { text: texts.keys.create('test'), data: callbackData('kn', partner, 'test') },
+        { text: texts.keys.create('live'), data: callbackData('kn', partner, 'live') },
       ],
-      [{ text: say.back, data: dataOf('h', partner) }],
+      [{ text: texts.back, data: callbackData('h', partner) }],
     ],
   });
 }
 
-/** A key of this partner that is still in force; of others nothing is told. */
-export async function findKey({ deps, partner }: PartnerVisit, keyId: string): Promise<ApiKey | undefined> {
+/** An active key of this partner; undefined for the keys of others. */
+export async function findKey({ deps, partner }: PartnerContext, keyId: string): Promise<ApiKey | undefined> {
   const keys = await listKeys(deps.pool, partner.partnerId);
   return keys.find(key => key.keyId === keyId && !key.revokedAt);
 }
 
-export async function showKey(visit: PartnerVisit, keyId: string): Promise<void> {
-  const key = await findKey(visit, keyId);
-  if (!key) return showKeys(visit);
-  const { say, partner } = visit;
-  await show(visit, {
-    text: say.keys.details(key),
+export async function showKey(chat: PartnerContext, keyId: string): Promise<void> {
+  const key = await findKey(chat, keyId);
+  if (!key) return showKeys(chat);
+  const { texts, partner } = chat;
+  await show(chat, {
+    text: texts.keys.details(key),
     buttons: [
-      [{ text: say.keys.allow, data: dataOf('ka', partner, keyId) }],
-      [{ text: say.keys.revoke, data: dataOf('kr', partner, keyId) }],
-      [{ text: say.back, data: dataOf('k', partner) }],
+      [{ text: texts.keys.allow, data: callbackData('ka', partner, keyId) }],
+      [{ text: texts.keys.revoke, data: callbackData('kr', partner, keyId) }],
+      [{ text: texts.back, data: callbackData('k', partner) }],
     ],
   });
 }
 
-/** A live key spends the balance, so that only an owner makes one. */
+/** A live key spends the balance, so only an owner creates one. */
 export const roleFor = (mode: Mode) => (mode === 'live' ? 'owner' : 'developer');
 
-async function askForAddresses(visit: PartnerVisit, mode: string, wrong?: string): Promise<void> {
-  const { say, partner } = visit;
+async function askForAddresses(chat: PartnerContext, mode: string, wrong?: string): Promise<void> {
+  const { texts, partner } = chat;
   if (mode !== 'live' && mode !== 'test') return;
-  if (!roleIncludes(visit.role, roleFor(mode))) {
-    visit.toast = say.notAllowed(roleFor(mode));
+  if (!roleIncludes(chat.role, roleFor(mode))) {
+    chat.toast = texts.notAllowed(roleFor(mode));
     return;
   }
   if (mode === 'live' && !partner.liveApproved) {
-    visit.toast = say.keys.notApproved;
+    chat.toast = texts.keys.notApproved;
     return;
   }
-  await ask(visit, {
+  await ask(chat, {
     step: 'key_addresses',
     partnerId: partner.partnerId,
     args: [mode],
-    text: wrong ?? say.keys.askAddresses(mode),
-    confirm: say.keys.anyAddress,
-    back: dataOf('k', partner),
+    text: wrong ?? texts.keys.askAddresses(mode),
+    confirm: texts.keys.anyAddress,
+    back: callbackData('k', partner),
   });
 }
 
-/** Undefined if it is no list of addresses, or too long a one. */
+/** Undefined if it is not a list of addresses, or is too long. */
 export function readAddresses(typed: string): string[] | undefined {
   const addresses = typed.split(/[\s,;]+/).filter(Boolean);
-  const fine = addresses.length > 0 && addresses.length <= mostAddresses;
+  const fine = addresses.length > 0 && addresses.length <= maxAddresses;
   return fine && addresses.every(isAddressRange) ? addresses : undefined;
 }
 
-/** False if there can be none, which was said. */
+/** False if no key could be created; the user gets the reason. */
 export async function createKeyAndShow(
-  visit: PartnerVisit,
+  chat: PartnerContext,
   mode: Mode,
   allowedAddresses: string[],
 ): Promise<boolean> {
-  const { say, deps, partner } = visit;
+  const { texts, deps, partner } = chat;
   const wanted = { partnerId: partner.partnerId, mode, allowedAddresses };
-  const message = await sendSecretMessage(visit);
-  if (!(await mayStillAct(visit, roleFor(mode)))) {
+  const message = await sendSecretMessage(chat);
+  if (!(await canStillAct(chat, roleFor(mode)))) {
     await message.discard();
     return false;
   }
-  const creation = await createKey(visit.audit, deps.secretKey, wanted);
+  const creation = await createKey(chat.audit, deps.secretKey, wanted);
   if (creation.outcome === 'created') {
-    await message.reveal(say.keys.created(creation.key)).catch(async error => {
-      // Nobody has it, or nobody knows whether they do.
-      await revokeKey(visit.audit, creation.apiKey.keyId);
+    await message.reveal(texts.keys.created(creation.key)).catch(async error => {
+      // It is not certain that anybody saw the key.
+      await revokeKey(chat.audit, creation.apiKey.keyId);
       throw error;
     });
     return true;
   }
   await message.discard();
-  const reason = creation.outcome === 'not_approved' ? say.keys.notApproved : say.partner.suspended;
-  await send(visit, { text: reason, buttons: [[{ text: say.back, data: dataOf('k', partner) }]] });
+  const reason = creation.outcome === 'not_approved' ? texts.keys.notApproved : texts.partner.suspended;
+  await send(chat, { text: reason, buttons: [[{ text: texts.back, data: callbackData('k', partner) }]] });
   return false;
 }
 
-async function createFor(visit: PartnerVisit, mode: string, addresses: string[]): Promise<void> {
+async function createFor(chat: PartnerContext, mode: string, addresses: string[]): Promise<void> {
   if (mode !== 'live' && mode !== 'test') return;
-  if (!roleIncludes(visit.role, roleFor(mode))) {
-    visit.toast = visit.say.notAllowed(roleFor(mode));
+  if (!roleIncludes(chat.role, roleFor(mode))) {
+    chat.toast = chat.texts.notAllowed(roleFor(mode));
     return;
   }
-  if (!(await createKeyAndShow(visit, mode, addresses))) return;
-  // The list goes below the key, so that both can be seen.
-  await showKeys({ ...visit, pressedOn: undefined });
+  if (!(await createKeyAndShow(chat, mode, addresses))) return;
+  // Below the key, so that both are visible.
+  await showKeys({ ...chat, pressedMessageId: undefined });
 }
 
 export const keys: Menu = {
   actions: {
     k: { role: 'developer', run: showKeys },
-    kv: { role: 'developer', run: (visit, keyId = '') => showKey(visit, keyId) },
-    kn: { role: 'developer', run: (visit, mode = '') => askForAddresses(visit, mode) },
+    kv: { role: 'developer', run: (chat, keyId = '') => showKey(chat, keyId) },
+    kn: { role: 'developer', run: (chat, mode = '') => askForAddresses(chat, mode) },
     kr: {
       role: 'developer',
-      run: async (visit, keyId = '') => {
-        const key = await findKey(visit, keyId);
-        if (!key) return showKeys(visit);
-        if (!roleIncludes(visit.role, roleFor(key.mode))) {
-          visit.toast = visit.say.notAllowed(roleFor(key.mode));
+      run: async (chat, keyId = '') => {
+        const key = await findKey(chat, keyId);
+        if (!key) return showKeys(chat);
+        if (!roleIncludes(chat.role, roleFor(key.mode))) {
+          chat.toast = chat.texts.notAllowed(roleFor(key.mode));
           return;
         }
-        await ask(visit, {
+        await ask(chat, {
           step: 'key_revoke',
-          partnerId: visit.partner.partnerId,
+          partnerId: chat.partner.partnerId,
           args: [keyId],
-          text: visit.say.keys.askRevoke(key),
-          confirm: visit.say.keys.revoke,
-          back: dataOf('kv', visit.partner, keyId),
+          text: chat.texts.keys.askRevoke(key),
+          confirm: chat.texts.keys.revoke,
+          back: callbackData('kv', chat.partner, keyId),
         });
       },
     },
@@ -150,21 +150,21 @@ export const keys: Menu = {
   steps: {
     key_addresses: {
       role: 'developer',
-      answer: async (visit, [mode = ''], typed) => {
+      answer: async (chat, [mode = ''], typed) => {
         const addresses = readAddresses(typed);
-        if (!addresses) return askForAddresses(visit, mode, visit.say.keys.badAddresses);
-        await createFor(visit, mode, addresses);
+        if (!addresses) return askForAddresses(chat, mode, chat.texts.keys.badAddresses);
+        await createFor(chat, mode, addresses);
       },
-      confirm: (visit, [mode = '']) => createFor(visit, mode, []),
+      confirm: (chat, [mode = '']) => createFor(chat, mode, []),
     },
     key_revoke: {
       role: 'developer',
-      confirm: async (visit, [keyId = '']) => {
-        const key = await findKey(visit, keyId);
-        const isAllowed = key && roleIncludes(visit.role, roleFor(key.mode));
-        if (isAllowed) await revokeKey(visit.audit, keyId);
-        visit.toast = isAllowed ? visit.say.keys.revoked : visit.say.outdated;
-        await showKeys(visit);
+      confirm: async (chat, [keyId = '']) => {
+        const key = await findKey(chat, keyId);
+        const isAllowed = key && roleIncludes(chat.role, roleFor(key.mode));
+        if (isAllowed) await revokeKey(chat.audit, keyId);
+        chat.toast = isAllowed ? chat.texts.keys.revoked : chat.texts.outdated;
+        await showKeys(chat);
       },
     },
   },

@@ -1,17 +1,17 @@
 import type { MemberRole } from '../../../partners/index.ts';
-import type { PartnerVisit, Visit } from '../visit.ts';
+import type { ChatContext, PartnerContext } from '../chat-context.ts';
 
-/** What a button about a partner does, and who may press it. */
+/** What a button about a partner does, and the role it needs. */
 export interface PartnerAction {
   role: MemberRole;
-  run(visit: PartnerVisit, ...args: string[]): Promise<void>;
+  run(chat: PartnerContext, ...args: string[]): Promise<void>;
 }
 
-/** What follows when somebody types the answer to a question, or presses its button. */
+/** Handles the answer to a question: typed, or given by its button. */
 export interface PartnerStep {
   role: MemberRole;
-  answer?(visit: PartnerVisit, args: string[], typed: string): Promise<void>;
-  confirm?(visit: PartnerVisit, args: string[]): Promise<void>;
+  answer?(chat: PartnerContext, args: string[], typed: string): Promise<void>;
+  confirm?(chat: PartnerContext, args: string[]): Promise<void>;
 }
 
 export interface Menu {
@@ -19,5 +19,5 @@ export interface Menu {
   steps: Record<string, PartnerStep>;
 }
 
-/** What a button does that is about nobody's partner. */
-export type PersonalAction = (visit: Visit, ...args: string[]) => Promise<void>;
+/** What a button does that concerns no partner. */
+export type PersonalAction = (chat: ChatContext, ...args: string[]) => Promise<void>;

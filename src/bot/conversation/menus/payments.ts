@@ -7,29 +7,29 @@ import {
   type Payment,
   type PaymentStatus,
 } from '../../../payments/index.ts';
-import type { Shelf } from '../../texts/en.ts';
-import { ask, dataOf, type PartnerVisit, show } from '../visit.ts';
+import type { PaymentFilter } from '../../texts/en.ts';
+import { ask, callbackData, type PartnerContext, show } from '../chat-context.ts';
 import type { Menu, PartnerAction } from './menu.ts';
 
 const paymentsShown = 8;
 
-/** A button has little room: the state is one letter on it. */
+/** Callback data is short, so a status is one letter. */
 const letters = { succeeded: 's', failed: 'f', processing: 'p' } as const;
 const paymentStatuses = Object.keys(letters) as PaymentStatus[];
-const letterOf = ({ status }: Shelf): string[] => (status ? [letters[status]] : []);
+const letterOf = ({ status }: PaymentFilter): string[] => (status ? [letters[status]] : []);
 
-function shelfOf(mode: string | undefined, letter: string | undefined): Shelf {
+function filterFrom(mode: string | undefined, letter: string | undefined): PaymentFilter {
   const status = paymentStatuses.find(one => letters[one] === letter);
   return { mode: mode === 'test' ? 'test' : 'live', ...(status && { status }) };
 }
 
 const suffixOf = ({ paymentId }: Payment) => paymentId.slice('pay_'.length);
 
-const buttonsOf = ({ say, partner }: PartnerVisit, payments: Payment[], shelf?: Shelf) =>
+const buttonsOf = ({ texts, partner }: PartnerContext, payments: Payment[], filter?: PaymentFilter) =>
   payments.map(payment => [
     {
-      text: say.payments.line(payment),
-      data: dataOf('yv', partner, suffixOf(payment), ...(shelf ? letterOf(shelf) : [])),
+      text: texts.payments.line(payment),
+      data: callbackData('yv', partner, suffixOf(payment), ...(filter ? letterOf(filter) : [])),
     },
   ]);
 
@@ -40,78 +40,88 @@ interface PageShown {
 }
 
 async function showPage(
-  visit: PartnerVisit,
-  shelf: Shelf,
+  chat: PartnerContext,
+  filter: PaymentFilter,
   { payments, hasNewer, hasOlder }: PageShown,
 ): Promise<void> {
-  const { say, partner } = visit;
-  const { mode, status } = shelf;
+  const { texts, partner } = chat;
+  const { mode, status } = filter;
   const turn = (text: string, action: string, from: Payment) => ({
     text,
-    data: dataOf(action, partner, mode, suffixOf(from), ...letterOf(shelf)),
+    data: callbackData(action, partner, mode, suffixOf(from), ...letterOf(filter)),
   });
   const [first, last] = [payments[0], payments.at(-1)];
   const turning = [
-    ...(hasNewer && first ? [turn(say.payments.newer, 'yn', first)] : []),
-    ...(hasOlder && last ? [turn(say.payments.older, 'yo', last)] : []),
+    ...(hasNewer && first ? [turn(texts.payments.newer, 'yn', first)] : []),
+    ...(hasOlder && last ? [turn(texts.payments.older, 'yo', last)] : []),
   ];
-  const shelves: Shelf[] = [{ mode }, ...paymentStatuses.map(one => ({ mode, status: one }))];
+  const filters: PaymentFilter[] = [{ mode }, ...paymentStatuses.map(one => ({ mode, status: one }))];
   const other = mode === 'live' ? 'test' : 'live';
-  await show(visit, {
+  await show(chat, {
     text:
       hasNewer && first
-        ? say.payments.before(shelf, first.createdAt)
-        : say.payments.recent(shelf, payments.length),
+        ? texts.payments.before(filter, first.createdAt)
+        : texts.payments.recent(filter, payments.length),
     buttons: [
-      ...buttonsOf(visit, payments, shelf),
+      ...buttonsOf(chat, payments, filter),
       ...(turning.length > 0 ? [turning] : []),
-      shelves.map(one => ({
-        text: say.payments.only(one.status, one.status === status),
-        data: dataOf('y', partner, mode, ...letterOf(one)),
+      filters.map(one => ({
+        text: texts.payments.only(one.status, one.status === status),
+        data: callbackData('y', partner, mode, ...letterOf(one)),
       })),
       [
-        { text: say.payments.otherMode(other), data: dataOf('y', partner, other) },
-        { text: say.payments.find, data: dataOf('yf', partner) },
+        { text: texts.payments.otherMode(other), data: callbackData('y', partner, other) },
+        { text: texts.payments.find, data: callbackData('yf', partner) },
       ],
-      [{ text: say.back, data: dataOf('h', partner) }],
+      [{ text: texts.back, data: callbackData('h', partner) }],
     ],
   });
 }
 
-const ownerOf = ({ partner: { partnerId } }: PartnerVisit, { mode }: Shelf) => ({ partnerId, mode });
-const wanted = ({ status }: Shelf) => ({ limit: paymentsShown, ...(status && { status }) });
+const accountOf = ({ partner: { partnerId } }: PartnerContext, { mode }: PaymentFilter) => ({
+  partnerId,
+  mode,
+});
+const pageOptions = ({ status }: PaymentFilter) => ({ limit: paymentsShown, ...(status && { status }) });
 
-async function showRecent(visit: PartnerVisit, shelf: Shelf): Promise<void> {
-  const page = await listPayments(visit.deps.pool, ownerOf(visit, shelf), wanted(shelf));
-  await showPage(visit, shelf, { payments: page.payments, hasNewer: false, hasOlder: page.hasMore });
+async function showRecent(chat: PartnerContext, filter: PaymentFilter): Promise<void> {
+  const page = await listPayments(chat.deps.pool, accountOf(chat, filter), pageOptions(filter));
+  await showPage(chat, filter, { payments: page.payments, hasNewer: false, hasOlder: page.hasMore });
 }
 
-async function showOlder(visit: PartnerVisit, shelf: Shelf, startingAfter: Id<'pay'>): Promise<void> {
-  const owner = ownerOf(visit, shelf);
-  const page = await listPayments(visit.deps.pool, owner, { ...wanted(shelf), startingAfter });
-  if (page.payments.length === 0) return showRecent(visit, shelf);
-  await showPage(visit, shelf, { payments: page.payments, hasNewer: true, hasOlder: page.hasMore });
+async function showOlder(
+  chat: PartnerContext,
+  filter: PaymentFilter,
+  startingAfter: Id<'pay'>,
+): Promise<void> {
+  const account = accountOf(chat, filter);
+  const page = await listPayments(chat.deps.pool, account, { ...pageOptions(filter), startingAfter });
+  if (page.payments.length === 0) return showRecent(chat, filter);
+  await showPage(chat, filter, { payments: page.payments, hasNewer: true, hasOlder: page.hasMore });
 }
 
-/** The newest page is shown whole, even if it begins in the middle of the one before. */
-async function showNewer(visit: PartnerVisit, shelf: Shelf, than: Id<'pay'>): Promise<void> {
-  const owner = ownerOf(visit, shelf);
-  const page = await listNewerPayments(visit.deps.pool, owner, { ...wanted(shelf), than });
-  if (!page.hasMore) return showRecent(visit, shelf);
-  await showPage(visit, shelf, { payments: page.payments, hasNewer: true, hasOlder: true });
+/** The newest page is always full, even if it overlaps with the page before. */
+async function showNewer(chat: PartnerContext, filter: PaymentFilter, than: Id<'pay'>): Promise<void> {
+  const account = accountOf(chat, filter);
+  const page = await listNewerPayments(chat.deps.pool, account, { ...pageOptions(filter), than });
+  if (!page.hasMore) return showRecent(chat, filter);
+  await showPage(chat, filter, { payments: page.payments, hasNewer: true, hasOlder: true });
 }
 
-/** Where somebody who looked at one payment goes on: with the newest page if it is on that, else with itself. */
-async function showAround(visit: PartnerVisit, shelf: Shelf, than: Id<'pay'>): Promise<void> {
-  const owner = ownerOf(visit, shelf);
-  const { payments } = await listNewerPayments(visit.deps.pool, owner, { ...wanted(shelf), than });
+/** The page to return to from one payment: the newest page if the payment is on it, else one that starts with it. */
+async function showAround(chat: PartnerContext, filter: PaymentFilter, than: Id<'pay'>): Promise<void> {
+  const account = accountOf(chat, filter);
+  const { payments } = await listNewerPayments(chat.deps.pool, account, { ...pageOptions(filter), than });
   const next = payments.at(-1);
-  if (!next || payments.length < paymentsShown) return showRecent(visit, shelf);
-  await showOlder(visit, shelf, next.paymentId);
+  if (!next || payments.length < paymentsShown) return showRecent(chat, filter);
+  await showOlder(chat, filter, next.paymentId);
 }
 
-/** In whichever mode; another partner's is not found. */
-async function findOwn({ deps, partner }: PartnerVisit, paymentId: Id<'pay'>): Promise<Payment | undefined> {
+/** In both modes; payments of other partners are not found. */
+async function findOwn(
+  { deps, partner }: PartnerContext,
+  paymentId: Id<'pay'>,
+): Promise<Payment | undefined> {
   const { partnerId } = partner;
   const found = await Promise.all(
     (['live', 'test'] as const).map(mode => findPayment(deps.pool, { partnerId, mode }, paymentId)),
@@ -119,68 +129,68 @@ async function findOwn({ deps, partner }: PartnerVisit, paymentId: Id<'pay'>): P
   return found.find(payment => payment && payment.status !== 'rejected');
 }
 
-async function showPayment(visit: PartnerVisit, payment: Payment, letter?: string): Promise<void> {
-  const { say, partner } = visit;
+async function showPayment(chat: PartnerContext, payment: Payment, letter?: string): Promise<void> {
+  const { texts, partner } = chat;
   const { mode } = payment;
-  const shown = letterOf(shelfOf(mode, letter));
-  await show(visit, {
-    text: say.payments.details(payment),
+  const shown = letterOf(filterFrom(mode, letter));
+  await show(chat, {
+    text: texts.payments.details(payment),
     buttons: [
-      [{ text: say.refresh, data: dataOf('yv', partner, suffixOf(payment), ...shown) }],
-      [{ text: say.back, data: dataOf('yb', partner, mode, suffixOf(payment), ...shown) }],
+      [{ text: texts.refresh, data: callbackData('yv', partner, suffixOf(payment), ...shown) }],
+      [{ text: texts.back, data: callbackData('yb', partner, mode, suffixOf(payment), ...shown) }],
     ],
   });
 }
 
-const askForPayment = (visit: PartnerVisit, text: string) =>
-  ask(visit, {
+const askForPayment = (chat: PartnerContext, text: string) =>
+  ask(chat, {
     step: 'payment_find',
-    partnerId: visit.partner.partnerId,
+    partnerId: chat.partner.partnerId,
     text,
-    back: dataOf('y', visit.partner, 'live'),
+    back: callbackData('y', chat.partner, 'live'),
   });
 
-async function find(visit: PartnerVisit, typed: string): Promise<void> {
-  const { say, deps, partner } = visit;
+async function find(chat: PartnerContext, typed: string): Promise<void> {
+  const { texts, deps, partner } = chat;
   const name = typed.trim();
   const paymentId = parseId('pay', name);
-  const byId = paymentId && (await findOwn(visit, paymentId));
+  const byId = paymentId && (await findOwn(chat, paymentId));
   const found = byId ? [byId] : await findByExternalId(deps.pool, partner.partnerId, name, paymentsShown);
   const [only, ...others] = found;
-  if (!only) return askForPayment(visit, say.payments.notFound);
-  if (others.length === 0) return showPayment(visit, only);
-  await show(visit, {
-    text: say.payments.several,
-    buttons: [...buttonsOf(visit, found), [{ text: say.back, data: dataOf('y', partner, 'live') }]],
+  if (!only) return askForPayment(chat, texts.payments.notFound);
+  if (others.length === 0) return showPayment(chat, only);
+  await show(chat, {
+    text: texts.payments.several,
+    buttons: [...buttonsOf(chat, found), [{ text: texts.back, data: callbackData('y', partner, 'live') }]],
   });
 }
 
 /** A button that leads from one payment to a page. */
 const turnBy = (turn: typeof showOlder): PartnerAction => ({
   role: 'viewer',
-  run: async (visit, mode, suffix = '', letter) => {
-    const shelf = shelfOf(mode, letter);
+  run: async (chat, mode, suffix = '', letter) => {
+    const filter = filterFrom(mode, letter);
     const paymentId = parseId('pay', `pay_${suffix}`);
-    await (paymentId ? turn(visit, shelf, paymentId) : showRecent(visit, shelf));
+    await (paymentId ? turn(chat, filter, paymentId) : showRecent(chat, filter));
   },
 });
 
 export const payments: Menu = {
   actions: {
-    y: { role: 'viewer', run: (visit, mode, letter) => showRecent(visit, shelfOf(mode, letter)) },
+    y: { role: 'viewer', run: (chat, mode, letter) => showRecent(chat, filterFrom(mode, letter)) },
     yo: turnBy(showOlder),
     yn: turnBy(showNewer),
     yb: turnBy(showAround),
-    yf: { role: 'viewer', run: visit => askForPayment(visit, visit.say.payments.askName) },
+    yf: { role: 'viewer', run: chat => askForPayment(chat, chat.texts.payments.askName) },
     yv: {
       role: 'viewer',
-      run: async (visit, suffix = '', letter) => {
+      run: async (chat, suffix = '', letter) => {
         const paymentId = parseId('pay', `pay_${suffix}`);
-        const payment = paymentId && (await findOwn(visit, paymentId));
-        if (payment) await showPayment(visit, payment, letter);
-        else visit.toast = visit.say.payments.gone;
+        const payment = paymentId && (await findOwn(chat, paymentId));
+        if (payment) await showPayment(chat, payment, letter);
+        else chat.toast = chat.texts.payments.gone;
       },
     },
   },
-  steps: { payment_find: { role: 'viewer', answer: (visit, _args, typed) => find(visit, typed) } },
+  steps: { payment_find: { role: 'viewer', answer: (chat, _args, typed) => find(chat, typed) } },
 };

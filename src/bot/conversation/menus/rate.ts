@@ -3,13 +3,13 @@ import { formatRate } from '../../../base/money.ts';
 import { isStale, listRates, readCurrentRate } from '../../../rates/index.ts';
 import type { BotDeps } from '../../deps.ts';
 import { drawRateChart } from '../../images/chart.ts';
+import { callbackData, type PartnerContext } from '../chat-context.ts';
 import { keyboardOf } from '../screen.ts';
-import { dataOf, type PartnerVisit } from '../visit.ts';
 import type { Menu } from './menu.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** More points than this cannot be told apart in the picture. */
+/** More points than this are not distinguishable in the picture. */
 const maxPoints = 400;
 /** The chart changes only with the rate, so each one is drawn once. */
 let drawn: { rateId: bigint; chart: Buffer } | undefined;
@@ -26,18 +26,18 @@ async function chartOf({ pool, clock }: BotDeps, rateId: bigint): Promise<Buffer
   return chart;
 }
 
-async function showRate(visit: PartnerVisit): Promise<void> {
-  const { say, deps, api, chatId } = visit;
+async function showRate(chat: PartnerContext): Promise<void> {
+  const { texts, deps, api, chatId } = chat;
   const rate = await readCurrentRate(deps.pool);
   if (!rate) {
-    visit.toast = say.rate.none;
+    chat.toast = texts.rate.none;
     return;
   }
   const stale = isStale(rate, deps.clock, deps.rateMaxAgeSec);
-  const caption = say.rate.now(formatRate(rate.rateE4), rate.asOf, stale);
+  const caption = texts.rate.now(formatRate(rate.rateE4), rate.asOf, stale);
   const reply_markup = keyboardOf([
-    [{ text: say.refresh, data: dataOf('r', visit.partner) }],
-    [{ text: say.menu, data: dataOf('h', visit.partner) }],
+    [{ text: texts.refresh, data: callbackData('r', chat.partner) }],
+    [{ text: texts.menu, data: callbackData('h', chat.partner) }],
   ]);
   const chart = await chartOf(deps, rate.rateId);
   await api.sendPhoto(chatId, new InputFile(chart, 'rate.png'), {

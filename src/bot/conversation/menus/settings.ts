@@ -1,33 +1,33 @@
 import { mutableTopics } from '../../notices/topics.ts';
+import { type ChatContext, show } from '../chat-context.ts';
 import { setMuted } from '../users.ts';
-import { show, type Visit } from '../visit.ts';
 import type { PersonalAction } from './menu.ts';
 
-async function showSettings(visit: Visit): Promise<void> {
-  const { say, user } = visit;
-  await show(visit, {
-    text: say.settings.text,
+async function showSettings(chat: ChatContext): Promise<void> {
+  const { texts, user } = chat;
+  await show(chat, {
+    text: texts.settings.text,
     buttons: [
       ...mutableTopics.map(topic => [
         {
-          text: `${user.muted.includes(topic) ? '🔕' : '🔔'} ${say.topics[topic]}`,
+          text: `${user.muted.includes(topic) ? '🔕' : '🔔'} ${texts.topics[topic]}`,
           data: `mute:${topic}`,
         },
       ]),
-      [{ text: say.settings.language, data: 'langs' }],
-      [{ text: say.back, data: 'home' }],
+      [{ text: texts.settings.language, data: 'langs' }],
+      [{ text: texts.back, data: 'home' }],
     ],
   });
 }
 
 export const settingsActions: Record<string, PersonalAction> = {
   set: showSettings,
-  mute: async (visit, chosen) => {
+  mute: async (chat, chosen) => {
     const topic = mutableTopics.find(one => one === chosen);
     if (!topic) return;
-    const { muted } = visit.user;
+    const { muted } = chat.user;
     const now = muted.includes(topic) ? muted.filter(one => one !== topic) : [...muted, topic];
-    await setMuted(visit.deps.pool, visit.user.userId, now);
-    await showSettings({ ...visit, user: { ...visit.user, muted: now } });
+    await setMuted(chat.deps.pool, chat.user.userId, now);
+    await showSettings({ ...chat, user: { ...chat.user, muted: now } });
   },
 };

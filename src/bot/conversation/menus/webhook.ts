@@ -12,28 +12,28 @@ import {
   rotateSecret,
   setWebhook,
 } from '../../../webhooks/index.ts';
+import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { type SecretMessage, sendSecretMessage } from '../secret-message.ts';
-import { ask, dataOf, mayStillAct, type PartnerVisit, send, show } from '../visit.ts';
 import type { Menu } from './menu.ts';
 
 const attemptsShown = 10;
 
-async function showWebhook(visit: PartnerVisit): Promise<void> {
-  const { say, deps, partner } = visit;
+async function showWebhook(chat: PartnerContext): Promise<void> {
+  const { texts, deps, partner } = chat;
   const webhook = await findWebhook(deps.pool, partner.partnerId);
-  const back = [{ text: say.back, data: dataOf('h', partner) }];
-  const set = { text: say.webhook.set, data: dataOf('ws', partner) };
-  if (!webhook) return show(visit, { text: say.webhook.none, buttons: [[set], back] });
-  await show(visit, {
-    text: say.webhook.state(webhook),
+  const back = [{ text: texts.back, data: callbackData('h', partner) }];
+  const set = { text: texts.webhook.set, data: callbackData('ws', partner) };
+  if (!webhook) return show(chat, { text: texts.webhook.none, buttons: [[set], back] });
+  await show(chat, {
+    text: texts.webhook.state(webhook),
     buttons: [
       [
-        { text: say.webhook.check, data: dataOf('wc', partner) },
-        { text: say.webhook.log, data: dataOf('wl', partner) },
+        { text: texts.webhook.check, data: callbackData('wc', partner) },
+        { text: texts.webhook.log, data: callbackData('wl', partner) },
       ],
       [
-        { text: say.webhook.secret, data: dataOf('wk', partner) },
-        { text: say.webhook.rotate, data: dataOf('wr', partner) },
+        { text: texts.webhook.secret, data: callbackData('wk', partner) },
+        { text: texts.webhook.rotate, data: callbackData('wr', partner) },
       ],
       [set],
       back,
@@ -41,125 +41,127 @@ async function showWebhook(visit: PartnerVisit): Promise<void> {
   });
 }
 
-const askForAddress = (visit: PartnerVisit, text: string) =>
-  ask(visit, {
+const askForAddress = (chat: PartnerContext, text: string) =>
+  ask(chat, {
     step: 'webhook_url',
-    partnerId: visit.partner.partnerId,
+    partnerId: chat.partner.partnerId,
     text,
-    back: dataOf('w', visit.partner),
+    back: callbackData('w', chat.partner),
   });
 
-async function saveAddress(visit: PartnerVisit, typed: string): Promise<void> {
-  const { say, deps, partner } = visit;
+async function saveAddress(chat: PartnerContext, typed: string): Promise<void> {
+  const { texts, deps, partner } = chat;
   const allowPrivate = deps.webhookAllowPrivate;
   const verdict = checkWebhookUrl(typed.trim(), { allowPrivate });
   const isFine =
     verdict.outcome === 'ok' &&
     (allowPrivate || !(await hasPrivateAddress(verdict.url.hostname, createNameLookup())));
-  if (!isFine) return askForAddress(visit, say.webhook.badAddress);
-  if (!(await mayStillAct(visit, 'developer'))) return;
-  await setWebhook(visit.audit, deps.vault, partner.partnerId, verdict.url.href);
-  await send(visit, { text: say.webhook.saved, buttons: [] });
-  await showWebhook(visit);
+  if (!isFine) return askForAddress(chat, texts.webhook.badAddress);
+  if (!(await canStillAct(chat, 'developer'))) return;
+  await setWebhook(chat.audit, deps.vault, partner.partnerId, verdict.url.href);
+  await send(chat, { text: texts.webhook.saved, buttons: [] });
+  await showWebhook(chat);
 }
 
-async function revealSecret(visit: PartnerVisit, message: SecretMessage): Promise<void> {
-  const { deps, partner, say } = visit;
+async function revealSecret(chat: PartnerContext, message: SecretMessage): Promise<void> {
+  const { deps, partner, texts } = chat;
   const secrets = await readSecrets(deps.pool, deps.vault, partner.partnerId, deps.clock.nowMs());
-  if (secrets.length > 0) await message.reveal(say.webhook.secrets(secrets));
+  if (secrets.length > 0) await message.reveal(texts.webhook.secrets(secrets));
   else await message.discard();
 }
 
-async function showSecret(visit: PartnerVisit): Promise<void> {
-  const message = await sendSecretMessage(visit);
-  if (await mayStillAct(visit, 'developer')) await revealSecret(visit, message);
+async function showSecret(chat: PartnerContext): Promise<void> {
+  const message = await sendSecretMessage(chat);
+  if (await canStillAct(chat, 'developer')) await revealSecret(chat, message);
   else await message.discard();
 }
 
-/** If the new one cannot be shown now, it can be later: it is kept. */
-async function rotate(visit: PartnerVisit): Promise<void> {
-  const { deps, partner, say } = visit;
-  const message = await sendSecretMessage(visit);
-  if (!(await mayStillAct(visit, 'developer'))) return message.discard();
-  const outcome = await rotateSecret(visit.audit, deps.vault, partner.partnerId);
-  if (outcome === 'rotated') await revealSecret(visit, message);
+/** If the new secret cannot be shown now, the user can open it later. */
+async function rotate(chat: PartnerContext): Promise<void> {
+  const { deps, partner, texts } = chat;
+  const message = await sendSecretMessage(chat);
+  if (!(await canStillAct(chat, 'developer'))) return message.discard();
+  const outcome = await rotateSecret(chat.audit, deps.vault, partner.partnerId);
+  if (outcome === 'rotated') await revealSecret(chat, message);
   else await message.discard();
-  if (outcome === 'overlap') visit.toast = say.webhook.overlap;
-  await showWebhook(visit);
+  if (outcome === 'overlap') chat.toast = texts.webhook.overlap;
+  await showWebhook(chat);
 }
 
-/** Pressed again, a check that goes on is enough. */
+/** A second press does not start a second check. */
 const beingChecked = new Set<string>();
 
-/** It may take as long as the receiver does, five times over. */
-async function check(visit: PartnerVisit): Promise<void> {
-  const { deps, partner, say } = visit;
+/** Sends five requests, so it can take five times the receiver's timeout. */
+async function check(chat: PartnerContext): Promise<void> {
+  const { deps, partner, texts } = chat;
   const webhook = await findWebhook(deps.pool, partner.partnerId);
-  if (!webhook) return showWebhook(visit);
-  visit.toast = say.webhook.checking;
+  if (!webhook) return showWebhook(chat);
+  chat.toast = texts.webhook.checking;
   if (beingChecked.has(partner.partnerId)) return;
   beingChecked.add(partner.partnerId);
-  visit.inBackground(async () => {
-    await checkNow(visit).finally(() => beingChecked.delete(partner.partnerId));
+  chat.runInBackground(async () => {
+    await checkNow(chat).finally(() => beingChecked.delete(partner.partnerId));
   });
 }
 
-async function checkNow(visit: PartnerVisit): Promise<void> {
-  const { deps, audit, partner, say } = visit;
+async function checkNow(chat: PartnerContext): Promise<void> {
+  const { deps, audit, partner, texts } = chat;
   const result = await checkPartner({ ...deps, audit }, partner.partnerId, () =>
-    mayStillAct(visit, 'developer'),
+    canStillAct(chat, 'developer'),
   );
   if (result.outcome !== 'checked') return;
   const { certificate, reEnabled } = result;
-  await send(visit, {
-    text: say.webhook.certificate(certificate, reEnabled),
-    buttons: [[{ text: say.webhook.button, data: dataOf('w', partner) }]],
+  await send(chat, {
+    text: texts.webhook.certificate(certificate, reEnabled),
+    buttons: [[{ text: texts.webhook.button, data: callbackData('w', partner) }]],
   });
 }
 
-async function showLog(visit: PartnerVisit): Promise<void> {
-  const { deps, partner, say } = visit;
+async function showLog(chat: PartnerContext): Promise<void> {
+  const { deps, partner, texts } = chat;
   const attempts = await listAttempts(deps.pool, partner.partnerId, attemptsShown);
   const events = [...new Set(attempts.map(({ eventId }) => formatEventId(eventId)))].slice(0, 5);
-  await show(visit, {
-    text: say.webhook.attempts(attempts),
+  await show(chat, {
+    text: texts.webhook.attempts(attempts),
     buttons: [
-      ...events.map(event => [{ text: say.webhook.resend(event), data: dataOf('we', partner, event) }]),
-      [{ text: say.back, data: dataOf('w', partner) }],
+      ...events.map(event => [
+        { text: texts.webhook.resend(event), data: callbackData('we', partner, event) },
+      ]),
+      [{ text: texts.back, data: callbackData('w', partner) }],
     ],
   });
 }
 
-async function resend(visit: PartnerVisit, event: string): Promise<void> {
-  const { say, audit, partner } = visit;
+async function resend(chat: PartnerContext, event: string): Promise<void> {
+  const { texts, audit, partner } = chat;
   const eventId = parseEventId(event);
   const result = eventId === undefined ? undefined : await resendEvent(audit, eventId, partner.partnerId);
-  if (result?.outcome !== 'queued') visit.toast = say.webhook.noEvent;
-  else visit.toast = result.suspended ? say.webhook.queuedSuspended : say.webhook.queued;
+  if (result?.outcome !== 'queued') chat.toast = texts.webhook.noEvent;
+  else chat.toast = result.suspended ? texts.webhook.queuedSuspended : texts.webhook.queued;
 }
 
 export const webhook: Menu = {
   actions: {
     w: { role: 'developer', run: showWebhook },
-    ws: { role: 'developer', run: visit => askForAddress(visit, visit.say.webhook.askAddress) },
+    ws: { role: 'developer', run: chat => askForAddress(chat, chat.texts.webhook.askAddress) },
     wk: { role: 'developer', run: showSecret },
     wc: { role: 'developer', run: check },
     wl: { role: 'developer', run: showLog },
-    we: { role: 'developer', run: (visit, event = '') => resend(visit, event) },
+    we: { role: 'developer', run: (chat, event = '') => resend(chat, event) },
     wr: {
       role: 'developer',
-      run: visit =>
-        ask(visit, {
+      run: chat =>
+        ask(chat, {
           step: 'webhook_rotate',
-          partnerId: visit.partner.partnerId,
-          text: visit.say.webhook.askRotate,
-          confirm: visit.say.webhook.rotate,
-          back: dataOf('w', visit.partner),
+          partnerId: chat.partner.partnerId,
+          text: chat.texts.webhook.askRotate,
+          confirm: chat.texts.webhook.rotate,
+          back: callbackData('w', chat.partner),
         }),
     },
   },
   steps: {
-    webhook_url: { role: 'developer', answer: (visit, _args, typed) => saveAddress(visit, typed) },
+    webhook_url: { role: 'developer', answer: (chat, _args, typed) => saveAddress(chat, typed) },
     webhook_rotate: { role: 'developer', confirm: rotate },
   },
 };

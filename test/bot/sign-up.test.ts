@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { dialogueToSvg } from '../telegram/index.ts';
-import { startBotWorld } from './world.ts';
+import { startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const { telegram } = await startBotWorld({ pool });

@@ -5,27 +5,27 @@ import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { writeNotice } from '../../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
-import { addJob } from './jobs.ts';
+import { addJob } from './outbox.ts';
 
-/** Most payments end within seconds; of one that takes this long its partner hears. */
-const longMs = 10 * 60_000;
+/** Most payments end within seconds; the partner is notified of one that takes this long. */
+const longPaymentMs = 10 * 60_000;
 
-export interface WatchDeps {
+export interface MonitorDeps {
   pool: Pool;
   clock: Clock;
   rateMaxAgeSec: number;
   telegramStaffChat: number | undefined;
 }
 
-/** Looks for what nobody reports: each finding is put on record together with its notice, so that it is told once. */
-export async function watch(deps: WatchDeps): Promise<void> {
-  await transaction(deps.pool, tx => watchBalances(tx, deps));
-  await transaction(deps.pool, tx => watchPayments(tx, deps));
-  await transaction(deps.pool, tx => watchRate(tx, deps));
-  await transaction(deps.pool, tx => watchForStaff(tx, deps));
+/** Finds states that no event reports. A finding is marked in the transaction of its notice, so it is sent once. */
+export async function monitor(deps: MonitorDeps): Promise<void> {
+  await transaction(deps.pool, tx => monitorBalances(tx, deps));
+  await transaction(deps.pool, tx => monitorPayments(tx, deps));
+  await transaction(deps.pool, tx => monitorRate(tx, deps));
+  await transaction(deps.pool, tx => monitorForStaff(tx, deps));
 }
 
-async function watchBalances(tx: Queryable, { clock }: WatchDeps): Promise<void> {
+async function monitorBalances(tx: Queryable, { clock }: MonitorDeps): Promise<void> {
   await tx.query({
     text: `UPDATE balance_marks b SET low_since = NULL FROM accounts a
             WHERE a.partner_id = b.partner_id AND a.mode = 'live' AND b.low_since IS NOT NULL
@@ -53,7 +53,7 @@ interface LongRow {
   amount_kopecks: bigint;
 }
 
-async function watchPayments(tx: Queryable, { clock }: WatchDeps): Promise<void> {
+async function monitorPayments(tx: Queryable, { clock }: MonitorDeps): Promise<void> {
   const { rows: begun } = await tx.query<LongRow>({
     text: `WITH long AS (
              INSERT INTO long_payments (partner_id, mode, payment_id)
@@ -63,7 +63,7 @@ async function watchPayments(tx: Queryable, { clock }: WatchDeps): Promise<void>
              ON CONFLICT DO NOTHING RETURNING *)
            SELECT p.* FROM long l
              JOIN payments p ON p.partner_id = l.partner_id AND p.mode = l.mode AND p.id = l.payment_id`,
-    values: [new Date(clock.nowMs() - longMs)],
+    values: [new Date(clock.nowMs() - longPaymentMs)],
   });
   const { rows: ended } = await tx.query<LongRow>({
     text: `DELETE FROM long_payments l USING payments p
@@ -83,9 +83,9 @@ async function watchPayments(tx: Queryable, { clock }: WatchDeps): Promise<void>
       });
 }
 
-async function watchRate(tx: Queryable, { clock, rateMaxAgeSec }: WatchDeps): Promise<void> {
+async function monitorRate(tx: Queryable, { clock, rateMaxAgeSec }: MonitorDeps): Promise<void> {
   const rate = await readCurrentRate(tx);
-  // Before there is a first one, nobody relies on it.
+  // Nobody relies on a rate before the first one.
   if (!rate) return;
   const stale = isStale(rate, clock, rateMaxAgeSec);
   const { rowCount } = await tx.query({
@@ -96,13 +96,13 @@ async function watchRate(tx: Queryable, { clock, rateMaxAgeSec }: WatchDeps): Pr
 }
 
 /** New alarms that are still open, and partners that wait for approval. */
-async function watchForStaff(tx: Queryable, { clock, telegramStaffChat }: WatchDeps): Promise<void> {
-  // Told to nobody, it would count as told, and stay unsaid when there is somebody.
+async function monitorForStaff(tx: Queryable, { clock, telegramStaffChat }: MonitorDeps): Promise<void> {
+  // Without a staff chat nothing is marked, so that a chat set later gets it all.
   if (telegramStaffChat === undefined) return;
   const at = instantOf(clock);
   for (const { alarmId, kind, subject, detail } of await takeNewAlarms(tx, clock))
     await addJob(tx, clock, null, { do: 'alarm', alarmId, kind, subject, detail });
-  // Only looked at first: every update of this table makes all processes forget the keys they remember.
+  // Selected first, since every update of this table clears the key caches of all processes.
   const { rows: partners } = await tx.query<{ id: string; name: string }>({
     text: `SELECT id, name FROM partners WHERE NOT live_approved AND approval_asked_at IS NULL FOR UPDATE`,
   });

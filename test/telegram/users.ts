@@ -1,7 +1,7 @@
 import type { Chat, ChatMemberUpdated, User } from 'grammy/types';
 import type { Draft, Room } from './chats.ts';
 import type { World } from './context.ts';
-import { createPerson, type Person } from './person.ts';
+import { createPerson, type Person } from './user.ts';
 import { authorOf } from './sending.ts';
 
 export interface NewUser {

@@ -9,7 +9,7 @@ import { decidePayment } from '../../src/payments/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());

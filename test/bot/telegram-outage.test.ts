@@ -6,7 +6,7 @@ import { type Cleanup, shutDown } from '../../src/runtime/cleanup.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { startService } from '../../src/runtime/service.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './world.ts';
+import { ownerOf, startBotWorld } from './setup.ts';
 
 const { pool, url } = await createDatabase();
 const world = await startBotWorld({ pool });
@@ -66,7 +66,7 @@ test('every failed try to learn who the bot is, is logged; then it listens', asy
   expect(callsOf('getMe')).toBe(before + 1);
   await expect
     .poll(() => world.logged.join('\n'), { timeout: 10_000 })
-    .toMatch(/'deleteWebhook' failed[\s\S]*the bot listens/);
+    .toMatch(/'deleteWebhook' failed[\s\S]*the bot is ready/);
 });
 
 test('a start that Telegram does not answer can be stopped', async () => {

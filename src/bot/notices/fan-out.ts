@@ -2,49 +2,49 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { idFromUuid } from '../../base/ids.ts';
 import type { NoticeKind } from '../../db/notices.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
-import { addJob, type NoticeDetails } from './jobs.ts';
+import { addJob, type NoticeDetails } from './outbox.ts';
 import { topicOf } from './topics.ts';
 
-/** The first of a kind is told at once; what follows within this time is told together when it is over. */
+/** The first notice of a kind is sent at once; those that follow within this time become one digest. */
 const digestMs = 60_000;
 
-interface Pile {
+interface NoticeGroup {
   partner_id: string | null;
   kind: NoticeKind;
   upTo: bigint;
 }
 
-/** What is new, by partner and kind, unless that partner has just been told of that kind. */
-const newPiles = `
+/** New notices by partner and kind, except kinds of which the partner has just got one. */
+const newGroups = `
   WITH just_sent AS MATERIALIZED (SELECT DISTINCT partner_id, kind FROM partner_notices WHERE sent_at > $1),
-       piles AS MATERIALIZED (
+       groups AS MATERIALIZED (
          SELECT partner_id, kind, max(id) AS "upTo" FROM partner_notices WHERE sent_at IS NULL GROUP BY partner_id, kind)
-  SELECT * FROM piles p
+  SELECT * FROM groups p
    WHERE NOT EXISTS (SELECT FROM just_sent t
                       WHERE t.partner_id IS NOT DISTINCT FROM p.partner_id AND t.kind = p.kind)`;
 
-/** Turns what partners are to be told into messages to their people. A flood becomes one message a minute. */
-export async function distributeNotices(pool: Pool, clock: Clock): Promise<void> {
-  const { rows } = await pool.query<Pile>({
-    text: newPiles,
+/** Turns notices of partners into outbox jobs, one per member. A flood becomes one message a minute. */
+export async function fanOutNotices(pool: Pool, clock: Clock): Promise<void> {
+  const { rows } = await pool.query<NoticeGroup>({
+    text: newGroups,
     values: [new Date(clock.nowMs() - digestMs)],
   });
-  for (const pile of rows) await transaction(pool, tx => distribute(tx, clock, pile));
+  for (const group of rows) await transaction(pool, tx => fanOut(tx, clock, group));
 }
 
-async function distribute(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: Pile): Promise<void> {
-  // What is told is what was marked: one with a smaller number may have been committed meanwhile.
-  const { rows: told } = await tx.query<{ count: number; details: NoticeDetails }>({
-    text: `WITH told AS (
+async function fanOut(tx: Queryable, clock: Clock, { partner_id, kind, upTo }: NoticeGroup): Promise<void> {
+  // Counts the rows it marks: a notice with a smaller id may have been committed since they were listed.
+  const { rows: marked } = await tx.query<{ count: number; details: NoticeDetails }>({
+    text: `WITH marked AS (
              UPDATE partner_notices SET sent_at = $4
               WHERE sent_at IS NULL AND partner_id IS NOT DISTINCT FROM $1 AND kind = $2 AND id <= $3
              RETURNING id, details)
-           SELECT count(*)::int AS count, (array_agg(details ORDER BY id DESC))[1] AS details FROM told`,
+           SELECT count(*)::int AS count, (array_agg(details ORDER BY id DESC))[1] AS details FROM marked`,
     values: [partner_id, kind, upTo, instantOf(clock)],
   });
-  const { count, details } = told[0]!;
+  const { count, details } = marked[0]!;
   if (count === 0) return;
-  // Whoever did it themselves knows.
+  // The member who caused a single notice does not get it.
   const { rows } = await tx.query<{ user_id: bigint; name: string | null }>({
     text: `SELECT DISTINCT m.user_id, CASE WHEN $1::uuid IS NOT NULL THEN p.name END AS name
              FROM members m JOIN partners p ON p.id = m.partner_id JOIN chat_users u ON u.user_id = m.user_id
@@ -54,5 +54,5 @@ async function distribute(tx: Queryable, clock: Clock, { partner_id, kind, upTo 
   });
   const partnerId = partner_id === null ? null : idFromUuid('prt', partner_id);
   for (const { user_id, name } of rows)
-    await addJob(tx, clock, user_id, { do: 'tell', kind, partnerId, partner: name, details, count });
+    await addJob(tx, clock, user_id, { do: 'notify', kind, partnerId, partner: name, details, count });
 }

@@ -1,11 +1,11 @@
 import { Api } from 'grammy';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { meetUser } from '../../src/bot/conversation/users.ts';
-import { addJob, type Lane, type Task } from '../../src/bot/notices/jobs.ts';
-import { distributeNotices } from '../../src/bot/notices/notices.ts';
-import { doDueJobs } from '../../src/bot/notices/sender.ts';
-import { watch } from '../../src/bot/notices/watch.ts';
+import { upsertUser } from '../../src/bot/conversation/users.ts';
+import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
+import { monitor } from '../../src/bot/notices/monitor.ts';
+import { addJob, type Queue, type Task } from '../../src/bot/notices/outbox.ts';
+import { sendDueJobs } from '../../src/bot/notices/sender.ts';
 import { writeNotice } from '../../src/db/notices.ts';
 import { acceptInvitation, invite, removeMember, signUp } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -24,17 +24,17 @@ beforeEach(() => pool.query('DELETE FROM chat_jobs'));
 afterEach(() => expect(telegram.violations).toEqual([]));
 
 interface Work {
-  lane?: Lane;
+  queue?: Queue;
   through?: Api;
   /** Null: there is none. */
   staff?: number | null;
 }
 
-async function work({ lane = 'messages', through = api, staff = staffChat }: Work = {}) {
+async function work({ queue = 'messages', through = api, staff = staffChat }: Work = {}) {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const publicUrl = 'https://pay.example.com';
   const deps = { pool, clock, log, publicUrl, telegramStaffChat: staff ?? undefined };
-  await doDueJobs(deps, through, lane, new AbortController().signal);
+  await sendDueJobs(deps, through, queue, new AbortController().signal);
 }
 
 async function waiting(): Promise<{ chatId: bigint | null; do: string; inMs: number }[]> {
@@ -49,7 +49,7 @@ async function someone(firstName: string) {
   const user = telegram.user({ firstName, languageCode: 'en' });
   const userId = BigInt(user.account.id);
   await user.send('/start');
-  await meetUser(pool, clock, userId, 'en');
+  await upsertUser(pool, clock, userId, 'en');
   const audit = { pool, clock, actor: 'test' };
   const signed = await signUp(audit, { userId, name: firstName }, `Partner of ${firstName}`);
   if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
@@ -57,7 +57,7 @@ async function someone(firstName: string) {
 }
 
 const notice: Task = {
-  do: 'tell',
+  do: 'notify',
   kind: 'sending_suspended',
   partnerId: null,
   partner: null,
@@ -74,11 +74,11 @@ test('what is to go away from the chat of somebody who blocked the bot goes when
   user.block();
   await work();
   expect(await waiting()).toEqual([{ chatId: userId, do: 'delete', inMs: 0 }]);
-  await work({ lane: 'deletes' });
+  await work({ queue: 'deletes' });
   expect(await waiting()).toEqual([{ chatId: userId, do: 'delete', inMs: hourMs }]);
   user.unblock();
   clock.advance(hourMs);
-  await work({ lane: 'deletes' });
+  await work({ queue: 'deletes' });
   expect(user.messages.find(({ id }) => id === message_id)?.isDeleted).toBe(true);
   expect(await waiting()).toEqual([]);
 });
@@ -94,15 +94,15 @@ test('a removal waits for no message, neither for a flood nor for what its chat 
   const [first, second] = await Promise.all(secrets);
   const isDeleted = (wanted: number | undefined) => user.messages.find(({ id }) => id === wanted)?.isDeleted;
   clock.advance(1);
-  await work({ lane: 'deletes' });
+  await work({ queue: 'deletes' });
   expect([isDeleted(first), isDeleted(second)]).toEqual([true, false]);
   clock.advance(1);
   telegram.fail({ kind: 'tooManyRequests', retryAfter: 200 }, { method: 'sendMessage' });
   await work();
-  await work({ lane: 'deletes' });
+  await work({ queue: 'deletes' });
   expect(isDeleted(second)).toBe(true);
   expect((await waiting()).map(({ do: what, inMs }) => [what, inMs])).toEqual(
-    Array.from({ length: 60 }, () => ['tell', 200_000]),
+    Array.from({ length: 60 }, () => ['notify', 200_000]),
   );
 });
 
@@ -111,9 +111,9 @@ test('without a staff chat nothing counts as told to it, and is told once there 
   const log = { warn: () => {} };
   await createAlarms({ db: pool, clock, log }).raise({ kind: 'early', subject: 's', detail: 'd' });
   const deps = { pool, clock, rateMaxAgeSec: 300 };
-  await watch({ ...deps, telegramStaffChat: undefined });
+  await monitor({ ...deps, telegramStaffChat: undefined });
   expect(await waiting()).toEqual([]);
-  await watch({ ...deps, telegramStaffChat: staffChat });
+  await monitor({ ...deps, telegramStaffChat: staffChat });
   const { rows } = await pool.query('SELECT task FROM chat_jobs');
   const tasks = rows.map(({ task }) => task);
   expect(tasks).toContainEqual(expect.objectContaining({ do: 'alarm', kind: 'early' }));
@@ -161,11 +161,11 @@ test('whoever is removed is not told what waited for them', async () => {
   const leaving = telegram.user({ firstName: 'Leaves', languageCode: 'en' });
   const leavingId = BigInt(leaving.account.id);
   await leaving.send('/start');
-  await meetUser(pool, clock, leavingId, 'en');
+  await upsertUser(pool, clock, leavingId, 'en');
   const token = await invite(audit, partnerId, userId, 'viewer');
   await acceptInvitation(audit, token, { userId: leavingId, name: 'Leaves' });
   await writeNotice(pool, clock, partnerId, 'sending_suspended');
-  await distributeNotices(pool, clock);
+  await fanOutNotices(pool, clock);
   expect((await waiting()).map(({ chatId }) => chatId)).toContain(leavingId);
   await removeMember(audit, partnerId, leavingId);
   await work();
@@ -179,7 +179,7 @@ test('two processes that digest at once tell it once', async () => {
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 20; n++)
       await writeNotice(pool, clock, partnerId, 'delivery_failed', { event_id: n });
-    await Promise.all([1, 2, 3, 4].map(() => distributeNotices(pool, clock)));
+    await Promise.all([1, 2, 3, 4].map(() => fanOutNotices(pool, clock)));
     const { rows } = await pool.query(
       `DELETE FROM chat_jobs WHERE chat_id = $1 AND task->>'kind' = 'delivery_failed' RETURNING task->'count' AS count`,
       [userId],
@@ -207,6 +207,6 @@ test('what says nothing of the message does not end it: 401, 404 and 5xx; 400 do
   const { message_id } = await api.sendMessage(user.account.id, 'gone');
   await api.deleteMessage(user.account.id, message_id);
   await addJob(pool, clock, userId, { do: 'delete', messageId: message_id });
-  await work({ lane: 'deletes' });
+  await work({ queue: 'deletes' });
   expect(await waiting()).toEqual([]);
 });

@@ -3,12 +3,12 @@ import type { Queryable } from '../../db/pool.ts';
 
 export type NoticeDetails = Record<string, string | number | null>;
 
-/** What the bot has to do by itself. Nothing of it is secret: it stands in the database. */
+/** What the bot does on its own initiative. Contains no secrets, since it is stored. */
 export type Task =
   | {
-      do: 'tell';
+      do: 'notify';
       kind: string;
-      /** Whose members it is for, and their name; null: those of all. */
+      /** The partner whose members get it, and its name; null: the members of all. */
       partnerId: string | null;
       partner: string | null;
       details: NoticeDetails;
@@ -18,6 +18,7 @@ export type Task =
   | { do: 'alarm'; alarmId: number; kind: string; subject: string; detail: string }
   | { do: 'approval'; partnerId: string; name: string };
 
+/** A row of the outbox, table `chat_jobs`: written in the transaction of its cause, sent at least once. */
 export interface Job {
   jobId: bigint;
   /** Null: the staff chat. */
@@ -40,23 +41,23 @@ export async function addJob(
   });
 }
 
-/** Removals wait for no message, however many there are. */
-export type Lane = 'deletes' | 'messages';
-const ofLane: Record<Lane, string> = {
+/** Deletions do not wait behind messages, however many there are. */
+export type Queue = 'deletes' | 'messages';
+const filterOf: Record<Queue, string> = {
   deletes: `task->>'do' = 'delete'`,
   messages: `task->>'do' <> 'delete'`,
 };
 
-export async function listDueJobs(db: Queryable, clock: Clock, lane: Lane, limit: number): Promise<Job[]> {
+export async function listDueJobs(db: Queryable, clock: Clock, queue: Queue, limit: number): Promise<Job[]> {
   const { rows } = await db.query<Job>({
     text: `SELECT id AS "jobId", chat_id AS "chatId", task, created_at AS "createdAt", tries
-             FROM chat_jobs WHERE due_at <= $1 AND ${ofLane[lane]} ORDER BY due_at, id LIMIT $2`,
+             FROM chat_jobs WHERE due_at <= $1 AND ${filterOf[queue]} ORDER BY due_at, id LIMIT $2`,
     values: [instantOf(clock), limit],
   });
   return rows;
 }
 
-export async function endJob(db: Queryable, jobId: bigint): Promise<void> {
+export async function completeJob(db: Queryable, jobId: bigint): Promise<void> {
   await db.query({ text: 'DELETE FROM chat_jobs WHERE id = $1', values: [jobId] });
 }
 
@@ -67,19 +68,19 @@ export async function postponeJob(db: Queryable, clock: Clock, job: Job, ms: num
   });
 }
 
-/** One message after the other: whatever else is to be said in that chat waits as long. */
+/** Keeps the order within a chat: all its other messages wait as long. */
 export async function postponeChat(db: Queryable, clock: Clock, job: Job, ms: number): Promise<void> {
   await db.query({
     text: `UPDATE chat_jobs SET due_at = greatest(due_at, $3), tries = tries + (id = $1)::int
-            WHERE id = $1 OR (chat_id IS NOT DISTINCT FROM $2 AND ${ofLane.messages})`,
+            WHERE id = $1 OR (chat_id IS NOT DISTINCT FROM $2 AND ${filterOf.messages})`,
     values: [job.jobId, job.chatId, new Date(clock.nowMs() + ms)],
   });
 }
 
-/** Nothing more is said in that chat. What is to go away there still is: it can be read again when it is unblocked. */
+/** Drops the messages of a chat. Deletions stay: the user can read the chat again after unblocking the bot. */
 export async function dropMessages(db: Queryable, chatId: bigint): Promise<void> {
   await db.query({
-    text: `DELETE FROM chat_jobs WHERE chat_id = $1 AND ${ofLane.messages}`,
+    text: `DELETE FROM chat_jobs WHERE chat_id = $1 AND ${filterOf.messages}`,
     values: [chatId],
   });
 }

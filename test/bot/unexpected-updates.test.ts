@@ -2,8 +2,8 @@ import type { Message, Update } from 'grammy/types';
 import { expect, test } from 'vitest';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import type { PrivateUser } from '../telegram/people.ts';
-import { type BotWorld, ownerOf, startBotWorld } from './world.ts';
+import type { PrivateUser } from '../telegram/users.ts';
+import { type BotWorld, ownerOf, startBotWorld } from './setup.ts';
 
 const { pool } = await createDatabase();
 const path = '/telegram/news';
@@ -11,13 +11,13 @@ const secret = 'a-secret-of-the-tests';
 let world: BotWorld;
 const { address } = await startApi({
   pool,
-  telegramReceiver: { path, secret, handle: update => world.first.door!.handle(update) },
+  telegramReceiver: { path, secret, handle: update => world.first.receiver!.handle(update) },
 });
 world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
 
 let nextId = 1;
-const bring = (update: object) => world.first.door!.handle({ update_id: nextId++, ...update });
-const failures = () => world.logged.filter(line => line.includes('could not'));
+const bring = (update: object) => world.first.receiver!.handle({ update_id: nextId++, ...update });
+const failures = () => world.logged.filter(line => line.includes('bot error'));
 
 const file = { file_id: 'unknown', file_unique_id: 'u' };
 const contents: Record<string, object> = {

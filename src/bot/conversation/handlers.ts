@@ -1,0 +1,82 @@
+import type { Bot, Context } from 'grammy';
+import { instantOf } from '../../base/clock.ts';
+import type { BotDeps } from '../deps.ts';
+import { createQrReader } from '../images/qr-reader.ts';
+import { handleStaffCallback } from '../notices/staff.ts';
+import { textsByLanguage } from '../texts/index.ts';
+import { handleCallback } from './callback-queries.ts';
+import { type ChatContext, send } from './chat-context.ts';
+import { handleMessage } from './messages.ts';
+import { clip } from './screen.ts';
+import { createThrottle } from './throttle.ts';
+import { setBlocked, upsertUser } from './users.ts';
+
+/** Names tell team members apart; Telegram allows longer ones. */
+const maxNameLength = 64;
+
+type RunInBackground = (chatId: number, work: () => Promise<void>) => void;
+
+/** Registers the bot's handlers for callback queries, messages and being blocked. */
+export function registerHandlers(bot: Bot, deps: BotDeps, runInBackground: RunInBackground): void {
+  const throttle = createThrottle(deps.clock);
+  const qrReader = createQrReader();
+
+  bot.on('callback_query:data', async context => {
+    const { message, from } = context.callbackQuery;
+    const isStaff = message !== undefined && message.chat.id === deps.telegramStaffChat;
+    // A button works only in the staff chat or in the private chat of the user who pressed it.
+    if (!isStaff && message?.chat.id !== from.id) return answer(context, textsByLanguage.en.notYours);
+    if (throttle(BigInt(from.id)) !== 'allowed') return answer(context, textsByLanguage.en.tooFast);
+    if (isStaff) return answer(context, await handleStaffCallback(deps, context.api, context));
+    const chat = await createChatContext(deps, context, runInBackground);
+    try {
+      await handleCallback(chat, context.callbackQuery.data);
+    } finally {
+      await answer(context, chat.toast);
+    }
+  });
+
+  bot.on('message', async context => {
+    if (context.chat.type !== 'private' || !context.from) return;
+    const decision = throttle(BigInt(context.from.id));
+    if (decision === 'throttled_again') return;
+    const chat = await createChatContext(deps, context, runInBackground);
+    if (decision === 'allowed') await handleMessage(chat, context.message, qrReader);
+    else await send(chat, { text: chat.texts.tooFast, buttons: [] });
+  });
+
+  bot.on('my_chat_member', async ({ chat, myChatMember }) => {
+    if (chat.type === 'private' && myChatMember.new_chat_member.status === 'kicked')
+      await setBlocked(deps.pool, BigInt(chat.id), instantOf(deps.clock));
+  });
+}
+
+async function createChatContext(
+  deps: BotDeps,
+  context: Context,
+  runInBackground: RunInBackground,
+): Promise<ChatContext> {
+  const from = context.from!;
+  const userId = BigInt(from.id);
+  const language = from.language_code?.startsWith('ru') ? 'ru' : 'en';
+  const user = await upsertUser(deps.pool, deps.clock, userId, language);
+  const name = [from.first_name, from.last_name].filter(Boolean).join(' ');
+  return {
+    deps,
+    api: context.api,
+    botName: context.me.username,
+    user,
+    person: { userId, name: clip(name, maxNameLength) },
+    texts: textsByLanguage[user.language],
+    audit: { pool: deps.pool, clock: deps.clock, actor: `telegram:${userId}` },
+    chatId: from.id,
+    pressedMessageId: context.callbackQuery?.message?.message_id,
+    toast: undefined,
+    runInBackground: work => runInBackground(from.id, work),
+  };
+}
+
+/** Every callback query is answered, or the button keeps its spinner. Telegram refuses answers to old queries. */
+async function answer(context: Context, text: string | undefined): Promise<void> {
+  await context.answerCallbackQuery(text === undefined ? {} : { text: clip(text, 200) }).catch(() => {});
+}

@@ -1,0 +1,101 @@
+import { Bot, BotError } from 'grammy';
+import type { Update } from 'grammy/types';
+import type { BotDeps } from '../deps.ts';
+import { abortCallsOnShutdown } from '../drain.ts';
+import { retryCalls } from '../retry.ts';
+import { textsByLanguage } from '../texts/index.ts';
+import { registerHandlers } from './handlers.ts';
+
+/** Handles the updates that reach this process, by long polling or by Telegram's webhook. */
+export interface UpdateHandler {
+  bot: Bot;
+  /** Loads the bot's own account, which the library needs before any update. Tries once. */
+  loadBotInfo(): Promise<void>;
+  /** Handles an update after the earlier ones of the same user. Rejects only if nothing was done. */
+  handle(update: Update): Promise<void>;
+  logError(error: unknown): void;
+  /** Resolves when no update is being handled. */
+  drain(): Promise<void>;
+}
+
+/** Longer than a long poll takes. */
+const timeoutSeconds = 40;
+const botInfoTimeoutMs = 10_000;
+
+export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): UpdateHandler {
+  const bot = new Bot(deps.telegramToken, {
+    client: { apiRoot: deps.telegramApiRoot, timeoutSeconds },
+  });
+  bot.api.config.use(abortCallsOnShutdown(stopping), retryCalls(deps.clock, stopping));
+  const { track, drain } = createTracker();
+  const inOrder = createUserQueues();
+  const logError = (error: unknown) => deps.log.error({ reason: withoutToken(deps, error) }, 'bot error');
+  const apologise = async (error: unknown, userId: number | undefined) => {
+    logError(error);
+    const text = `${textsByLanguage.ru.failed}\n${textsByLanguage.en.failed}`;
+    if (userId !== undefined) await bot.api.sendMessage(userId, text).catch(() => {});
+  };
+
+  // The library's own `bot.init()` retries without end and logs nothing.
+  const loadBotInfo = async () => {
+    if (bot.isInited()) return;
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(botInfoTimeoutMs)]);
+    bot.botInfo = await bot.api.getMe(signal as Parameters<typeof bot.api.getMe>[0]);
+  };
+
+  registerHandlers(bot, deps, (chatId, work) => {
+    void track(work().catch(error => apologise(error, chatId)));
+  });
+
+  return {
+    bot,
+    loadBotInfo,
+    handle: async update => {
+      await loadBotInfo().catch(error => {
+        logError(error);
+        throw new Error('Telegram does not answer getMe');
+      });
+      const userId = userOf(update);
+      const work = () => bot.handleUpdate(update).catch(error => apologise(error, userId));
+      await track(inOrder(userId, work));
+    },
+    logError,
+    drain,
+  };
+}
+
+function createTracker() {
+  const running = new Set<Promise<void>>();
+  return {
+    track: (work: Promise<void>): Promise<void> => {
+      const tracked = work.finally(() => running.delete(tracked));
+      running.add(tracked);
+      return tracked;
+    },
+    drain: async () => {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}
+
+/** Work for one user runs in order; users do not wait for each other. `work` must not reject. */
+function createUserQueues() {
+  const lastOf = new Map<number, Promise<void>>();
+  return async (userId: number | undefined, work: () => Promise<void>): Promise<void> => {
+    if (userId === undefined) return work();
+    const last = (lastOf.get(userId) ?? Promise.resolve()).then(work);
+    lastOf.set(userId, last);
+    await last;
+    if (lastOf.get(userId) === last) lastOf.delete(userId);
+  };
+}
+
+const userOf = (update: Update) =>
+  (update.callback_query ?? update.message ?? update.my_chat_member)?.from?.id;
+
+/** The error as text without the token, which is part of every URL of the Bot API. */
+function withoutToken({ telegramToken }: BotDeps, error: unknown): string {
+  const cause = error instanceof BotError ? error.error : error;
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return text.replaceAll(telegramToken, '…');
+}

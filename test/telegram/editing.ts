@@ -1,8 +1,8 @@
 import type { Message } from 'grammy/types';
 import { type ChatMessage, toWire, type Version } from './chats.ts';
 import type { Call, World } from './context.ts';
-import type { ParametersOf } from './parameters.ts';
 import { badRequest } from './errors.ts';
+import type { ParametersOf } from './parameters.ts';
 import { inlineKeyboardOf, messageText, writableRoom } from './sending.ts';
 
 export function editMessageText({ world }: Call, parameters: ParametersOf<'editMessageText'>): Message {

@@ -7,9 +7,9 @@ import { createChats } from './chats.ts';
 import type { World } from './context.ts';
 import { createFaults, type Fault, type FaultScope } from './faults.ts';
 import { createFileStore } from './files.ts';
-import { createPeople, type People } from './users.ts';
 import { createApiServer, type RecordedCall } from './server.ts';
 import { createUpdates } from './updates.ts';
+import { createPeople, type People } from './users.ts';
 import { createWebhook } from './webhook.ts';
 
 export { dialogueToSvg } from './svg.ts';

@@ -1,8 +1,8 @@
 import type { File, Update } from 'grammy/types';
-import { deleteMessage, deleteMessages, editMessageReplyMarkup, editMessageText } from './editing.ts';
 import type { Call } from './context.ts';
-import type { MethodName, ParametersOf } from './parameters.ts';
+import { deleteMessage, deleteMessages, editMessageReplyMarkup, editMessageText } from './editing.ts';
 import { badRequest, Refusal, violation } from './errors.ts';
+import type { MethodName, ParametersOf } from './parameters.ts';
 import { sendDocument, sendMessage, sendPhoto, writableRoom } from './sending.ts';
 
 type Methods = { [Name in MethodName]: (call: Call, parameters: ParametersOf<Name>) => unknown };

@@ -2,10 +2,10 @@ import type { Message } from 'grammy/types';
 import type { Upload } from './body.ts';
 import { type ChatMessage, type Room, toWire } from './chats.ts';
 import type { Call, World } from './context.ts';
+import { badRequest, Refusal, violation } from './errors.ts';
 import { type FormattedText, parseHtml, trimmed } from './formatting.ts';
 import { checkKeyboard, type Keyboard } from './keyboard.ts';
 import type { Markup, ParametersOf } from './parameters.ts';
-import { badRequest, Refusal, violation } from './errors.ts';
 
 const maxTextLength = 4096;
 const maxCaptionLength = 1024;

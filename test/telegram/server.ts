@@ -8,10 +8,10 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallBody, readBody } from './body.ts';
 import type { Call, World } from './context.ts';
+import { Refusal } from './errors.ts';
 import type { Fault, Faults } from './faults.ts';
 import { methods } from './methods.ts';
 import { isMethod, type MethodName, readParameters } from './parameters.ts';
-import { Refusal } from './errors.ts';
 
 /** A call as it came, and the status that it was answered with; none if it never was. */
 export interface RecordedCall {

@@ -1,8 +1,8 @@
 import type { Chat, ChatMemberUpdated, User } from 'grammy/types';
 import type { Draft, Room } from './chats.ts';
 import type { World } from './context.ts';
-import { createPerson, type Person } from './user.ts';
 import { authorOf } from './sending.ts';
+import { createPerson, type Person } from './user.ts';
 
 export interface NewUser {
   id?: number;

@@ -18,15 +18,15 @@ export interface ShownOrder {
 }
 
 export interface Order extends ShownOrder {
-  /** What the PUT asked for; `amount_kopecks` may be a lie that a fault told. */
+  /** The amount of the PUT; a simulated failure may have changed `amount_kopecks`. */
   asked_kopecks: number;
-  /** How an accepted order ends, and when. Known from the start, so a restart needs no timer to be kept. */
+  /** How an accepted order ends, and when. Decided at the start, so that a restart needs no timers. */
   end: { at: string; state: 'succeeded' | 'declined'; reason: string | null } | null;
 }
 
 export interface Rate {
   rate: string;
-  /** Unix seconds; null means now, whenever it is asked. */
+  /** Unix seconds; null: the time of each request. */
   frozen_as_of: number | null;
   down: boolean;
 }
@@ -43,18 +43,18 @@ export type BankRecord =
 export interface State {
   qrs: Map<string, MadeQr>;
   orders: Map<string, Order>;
-  /** The same orders as they came; an order's place is the cursor of the list. */
-  ordersInTurn: Order[];
+  /** The same orders in the order of arrival; the index is the cursor of the list. */
+  ordersByArrival: Order[];
   voided: Set<string>;
-  /** The latest order of a QR that was not declined at once. */
-  holders: Map<string, Order>;
+  /** The last order of each QR that was not declined at once. */
+  lastOrders: Map<string, Order>;
   faults: Map<string, Fault>;
   rate: Rate;
 }
 
 export interface Bank {
   state: State;
-  /** The only way to change the state: in memory at once, on disk before anything is answered. */
+  /** The only way to change the state: in memory at once, on disk before the answer. */
   record(record: BankRecord): void;
   flushed(): Promise<void>;
 }
@@ -65,9 +65,9 @@ export async function openBank(dir: string, rate: string, die: (why: string) => 
   const state: State = {
     qrs: new Map(),
     orders: new Map(),
-    ordersInTurn: [],
+    ordersByArrival: [],
     voided: new Set(),
-    holders: new Map(),
+    lastOrders: new Map(),
     faults: new Map(),
     rate: { rate, frozen_as_of: null, down: false },
   };
@@ -97,8 +97,8 @@ function apply(state: State, record: BankRecord): void {
 
 function applyOrder(state: State, order: Order): void {
   state.orders.set(order.payment_id, order);
-  state.ordersInTurn.push(order);
-  if (order.state !== 'declined') state.holders.set(order.qrc_id, order);
+  state.ordersByArrival.push(order);
+  if (order.state !== 'declined') state.lastOrders.set(order.qrc_id, order);
 }
 
 function applyFaultUsed({ faults }: State, id: string): void {

@@ -2,13 +2,13 @@ import { renderSVG } from 'uqr';
 import { type Bank, orderNow } from './bank.ts';
 import { kinds, readFault } from './faults.ts';
 import { type Answer, ok, type Route, refusal, route } from './http.ts';
-import { BadInput, type Fields, fieldsOf, integer, oneOf, optional, text, yesOrNo } from './input.ts';
+import { BadInput, boolean, type Fields, fieldsOf, integer, oneOf, optional, text } from './input.ts';
 import { isExpired, isOneTime, type MadeQr, newLink, resolved, scenarios, shopFor } from './qr.ts';
 
 const maxShown = 100;
 const qrPath = /^\/sim\/qrs\/(\w{1,64})$/;
 
-/** What a person or a test calls to make QR codes, faults and rates. */
+/** The control API: a person or a test makes QR codes, simulated failures and rates with it. */
 export function controlRoutes(bank: Bank): Route[] {
   const { qrs, faults } = bank.state;
   const shown = (qr: MadeQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });
@@ -26,9 +26,9 @@ export function controlRoutes(bank: Bank): Route[] {
     route('GET', /^\/sim\/qrs$/, () => ok({ qrs: [...qrs.values()].slice(-maxShown).reverse().map(shown) })),
     route('GET', qrPath, ({ params: [id] }) => withQr(id, qr => ok(shown(qr)))),
     route('PATCH', qrPath, ({ params: [id], body }) => withQr(id, qr => ok(keep(changeQr(qr, body))))),
-    route('GET', /^\/sim\/qrs\/(\w{1,64})\.svg$/, ({ params: [id] }) => withQr(id, picture)),
+    route('GET', /^\/sim\/qrs\/(\w{1,64})\.svg$/, ({ params: [id] }) => withQr(id, qrImage)),
     route('GET', /^\/sim\/orders$/, () => {
-      const latest = bank.state.ordersInTurn.slice(-maxShown).reverse();
+      const latest = bank.state.ordersByArrival.slice(-maxShown).reverse();
       return ok({ orders: latest.map(order => orderNow(order, Date.now())) });
     }),
     route('GET', /^\/sim\/faults$/, showFaults),
@@ -41,21 +41,21 @@ export function controlRoutes(bank: Bank): Route[] {
       bank.record({ type: 'fault_cleared', id: id ?? null });
       return showFaults();
     }),
-    route('GET', /^\/rate$/, () => tellRate(bank)),
+    route('GET', /^\/rate$/, () => rateAnswer(bank)),
     route('PUT', /^\/sim\/rate$/, ({ body }) => setRate(bank, body)),
   ];
 }
 
-function picture({ link }: MadeQr): Answer {
+function qrImage({ link }: MadeQr): Answer {
   return { status: 200, body: renderSVG(link, { ecc: 'M', border: 4 }), contentType: 'image/svg+xml' };
 }
 
-/** As a shop's screen would say it. A reusable QR stays open whoever has paid. */
+/** As a shop's screen would show it. A reusable QR stays open after a payment. */
 function stateOf({ state }: Bank, qr: MadeQr): 'open' | 'in_progress' | 'paid' | 'expired' {
-  const holder = isOneTime(qr.qrc_id) && state.holders.get(qr.qrc_id);
-  const stateOfHolder = holder && orderNow(holder, Date.now()).state;
-  if (stateOfHolder === 'succeeded') return 'paid';
-  if (stateOfHolder === 'accepted') return 'in_progress';
+  const order = isOneTime(qr.qrc_id) && state.lastOrders.get(qr.qrc_id);
+  const orderState = order && orderNow(order, Date.now()).state;
+  if (orderState === 'succeeded') return 'paid';
+  if (orderState === 'accepted') return 'in_progress';
   return isExpired(qr, Date.now()) ? 'expired' : 'open';
 }
 
@@ -66,11 +66,11 @@ function makeQr(body: unknown): MadeQr {
   const scenario = oneOf(fields, 'scenario', scenarios);
   const amountKopecks = readAmount(fields) ?? null;
   const isCashLink = scenario === 'C2B_CASH_REGISTER';
-  const readReusable = () => yesOrNo(fields, 'reusable');
+  const readReusable = () => boolean(fields, 'reusable');
   const reusable = optional(fields, 'reusable', readReusable) ?? (amountKopecks === null || isCashLink);
-  // A cash link's amount comes and goes while the link stays, so the link does not tell it.
+  // The amount of a cash link changes while the link stays the same, so the link does not carry it.
   const { qrc_id, link } = newLink(reusable, isCashLink ? null : amountKopecks);
-  // The national system's own terms: a cash link's invoice lives 5 minutes, a one-time QR 72 hours.
+  // The terms of SBP: an invoice of a cash link lives for 5 minutes, a one-time QR for 72 hours.
   const lifeSec = isCashLink && amountKopecks !== null ? 300 : reusable ? null : 72 * 3600;
   const shop = shopFor(typeof fields.recipient === 'string' ? fields.recipient : qrc_id);
   const facts = { qrc_id, scenario, amount_kopecks: amountKopecks, purpose: 'Оплата заказа', ...shop };
@@ -101,7 +101,7 @@ const readAmount = (fields: Fields) =>
 
 const inSec = (sec: number | null) => (sec === null ? null : new Date(Date.now() + sec * 1000).toISOString());
 
-function tellRate({ state }: Bank): Answer {
+function rateAnswer({ state }: Bank): Answer {
   const { rate, frozen_as_of, down } = state.rate;
   if (down) return refusal(503, 'UNAVAILABLE', 'The rate feed is down.');
   return ok({ rate, as_of: frozen_as_of ?? Math.floor(Date.now() / 1000) });
@@ -117,7 +117,7 @@ function setRate(bank: Bank, body: unknown): Answer {
   const rate = {
     rate: optional(fields, 'rate', readRate) ?? bank.state.rate.rate,
     frozen_as_of: optional(fields, 'frozen_as_of', readFrozen) ?? null,
-    down: optional(fields, 'down', () => yesOrNo(fields, 'down')) ?? false,
+    down: optional(fields, 'down', () => boolean(fields, 'down')) ?? false,
   };
   bank.record({ type: 'rate', rate });
   return ok(rate);

@@ -5,8 +5,8 @@ const calls = ['resolve', 'pay', 'poll', 'void'] as const;
 export type CallName = (typeof calls)[number];
 
 /**
- * A call passes the stages in this order and takes the first fault that fits at each, so faults of different stages
- * combine: a delay, then a decline, then an answer that is lost.
+ * A call goes through the stages in this order and takes the first fault that fits at each. So faults of different
+ * stages combine: a delay, then a decline, then a lost answer.
  */
 export type Stage = 'wait' | 'before' | 'outcome' | 'amount' | 'answer';
 
@@ -33,12 +33,13 @@ export const kinds = {
 } as const satisfies Record<string, Kind>;
 type KindName = keyof typeof kinds;
 
+/** A simulated failure of the bank side. */
 export interface Fault {
   id: string;
   on: CallName;
-  /** Null means any. */
+  /** Null: any. */
   qrc_id: string | null;
-  /** How often it will strike yet; null means until cleared. */
+  /** How many calls it still applies to; null: until cleared. */
   times: number | null;
   kind: KindName;
   ms?: number;

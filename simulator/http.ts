@@ -5,11 +5,11 @@ const maxBodyBytes = 64 * 1024;
 
 export interface Answer {
   status: number;
-  /** Text and bytes go out as they are, everything else as JSON. */
+  /** Strings and bytes are sent as they are, everything else as JSON. */
   body: unknown;
   contentType?: string;
-  /** What a fault does to it: no answer at all, half the body, or headers and then silence. */
-  spoilt?: 'lost' | 'cut' | 'stalled';
+  /** What a simulated failure does to it: no answer, half of the body, or headers and nothing more. */
+  damage?: 'lost' | 'cut' | 'stalled';
 }
 
 interface Received {
@@ -22,7 +22,7 @@ export interface Route {
   method: string;
   path: RegExp;
   handle(received: Received): Answer | Promise<Answer>;
-  /** The bearer token it takes to call it; undefined lets everybody in. */
+  /** The bearer token that the route requires; undefined: none. */
   token?: string | undefined;
 }
 
@@ -39,25 +39,25 @@ export const refusal = (status: number, code: string, message: string): Answer =
   body: { code, message },
 });
 
-/** `beforeAnswer` stands between every handler and its answer: nobody is told of what is not on disk. */
+/** `beforeAnswer` runs between every handler and its answer: nothing is answered before it is on disk. */
 export function createHttpServer(routes: Route[], beforeAnswer: () => Promise<void>): Server {
   const server = createServer(async (request, response) => {
-    const answer = await answerTo(routes, request).catch(trouble);
+    const answer = await answerTo(routes, request).catch(errorAnswer);
     await beforeAnswer();
     send(response, answer);
   });
-  // Longer than any client keeps an idle connection, so that no request meets one that is just being closed.
+  // Longer than any client keeps an idle connection: otherwise a request could hit one that is just being closed.
   server.keepAliveTimeout = 120_000;
   return server;
 }
 
 async function answerTo(routes: Route[], request: IncomingMessage): Promise<Answer> {
   const address = `http://simulator${request.url}`;
-  if (!URL.canParse(address)) return refusal(400, 'BAD_REQUEST', 'The address cannot be read.');
+  if (!URL.canParse(address)) return refusal(400, 'BAD_REQUEST', 'The request path cannot be parsed.');
   const { pathname, searchParams: query } = new URL(address);
   const known = routes.filter(({ path }) => path.test(pathname));
   const route = known.find(({ method }) => method === request.method);
-  if (!known[0]) return refusal(404, 'NOT_FOUND', 'There is nothing at this address.');
+  if (!known[0]) return refusal(404, 'NOT_FOUND', 'There is nothing at this path.');
   if (!route) return refusal(405, 'METHOD_NOT_ALLOWED', `Use ${known.map(({ method }) => method)} here.`);
   if (route.token !== undefined && request.headers.authorization !== `Bearer ${route.token}`) {
     return refusal(401, 'UNAUTHORIZED', 'Send Authorization: Bearer with the token of this gateway.');
@@ -71,7 +71,7 @@ async function answerTo(routes: Route[], request: IncomingMessage): Promise<Answ
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // What is too much is read and thrown away: a client that is cut off while sending would not see the answer.
+  // The excess is read and discarded: a client that is cut off while sending would not see the answer.
   for await (const chunk of request) {
     sizeBytes += chunk.length;
     if (sizeBytes <= maxBodyBytes) chunks.push(chunk);
@@ -88,18 +88,18 @@ function parseBody(bytes: Buffer): unknown {
   }
 }
 
-function trouble(error: unknown): Answer {
+function errorAnswer(error: unknown): Answer {
   if (error instanceof BadInput) return refusal(400, 'BAD_REQUEST', error.message);
-  // A client that left in the middle of its request is no news.
+  // A client that disconnects during its request is normal.
   if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') console.error(error);
-  return refusal(500, 'INTERNAL', 'The simulator has a bug; its error output says more.');
+  return refusal(500, 'INTERNAL', 'The simulator has a bug: see its error output.');
 }
 
-function send(response: ServerResponse, { status, body, contentType, spoilt }: Answer): void {
-  if (spoilt === 'lost') return void response.destroy();
+function send(response: ServerResponse, { status, body, contentType, damage }: Answer): void {
+  if (damage === 'lost') return void response.destroy();
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = isRaw ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
-  const sentBytes = spoilt === 'cut' ? bytes.subarray(0, bytes.length >> 1) : bytes;
+  const sentBytes = damage === 'cut' ? bytes.subarray(0, bytes.length >> 1) : bytes;
   response.writeHead(status, {
     'content-type':
       isRaw && contentType ? `${contentType}; charset=utf-8` : 'application/json; charset=utf-8',
@@ -110,6 +110,6 @@ function send(response: ServerResponse, { status, body, contentType, spoilt }: A
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   });
-  if (spoilt === 'stalled') response.flushHeaders();
+  if (damage === 'stalled') response.flushHeaders();
   else response.end(sentBytes);
 }

@@ -1,4 +1,4 @@
-/** Something in a request is not as it should be; the message names it and becomes a 400. */
+/** A request has an invalid field; the message names it and becomes a 400. */
 export class BadInput extends Error {}
 
 export type Fields = Record<string, unknown>;
@@ -25,7 +25,7 @@ export function integer(fields: Fields, name: string, min: number, max = Number.
   throw new BadInput(`"${name}" must be an integer from ${min} to ${max}.`);
 }
 
-export function yesOrNo(fields: Fields, name: string): boolean {
+export function boolean(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (typeof value === 'boolean') return value;
   throw new BadInput(`"${name}" must be true or false.`);
@@ -41,7 +41,7 @@ export function oneOf<Choice extends string>(
   throw new BadInput(`"${name}" must be one of ${choices.join(', ')}.`);
 }
 
-/** What `read` makes of the field; undefined when it is missing, null when it is null. */
+/** The result of `read`; undefined when the field is missing, null when it is null. */
 export function optional<Value>(fields: Fields, name: string, read: () => Value): Value | null | undefined {
   const value = fields[name];
   return value === undefined || value === null ? value : read();

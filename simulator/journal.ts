@@ -9,8 +9,8 @@ export interface Journal {
 }
 
 /**
- * An append-only file of JSON lines. Whatever is appended while one write is under way shares the next, so many
- * requests share one fsync.
+ * An append-only file of JSON lines. Records appended during a write share the next one, so many requests share one
+ * fsync.
  */
 export async function openJournal<Recorded>(
   path: string,
@@ -18,9 +18,9 @@ export async function openJournal<Recorded>(
   onDiskFailure: (error: unknown) => void,
 ): Promise<Journal> {
   const isNew = !existsSync(path);
-  const wholeBytes = isNew ? 0 : await readRecords(path, replay);
+  const completeBytes = isNew ? 0 : await readRecords(path, replay);
   const file = await open(path, 'a', 0o600);
-  await file.truncate(wholeBytes);
+  await file.truncate(completeBytes);
   if (isNew) await syncFolder(dirname(path));
 
   let waiting = '';
@@ -34,7 +34,7 @@ export async function openJournal<Recorded>(
       await file.appendFile(lines);
       await file.datasync();
     } catch (error) {
-      // Memory is ahead of the disk now, and only a restart makes them agree again.
+      // Memory is ahead of the disk now; only a restart makes them agree again.
       onDiskFailure(error);
       throw error;
     }
@@ -53,12 +53,12 @@ export async function openJournal<Recorded>(
 }
 
 /**
- * Returns how many bytes are whole records. kill -9 may cut off the last one: nobody was told of it, so it is
- * dropped. A broken line further up is no such accident and stops the start.
+ * Returns how many bytes are complete records. kill -9 may cut off the last one: it was never answered, so it is
+ * dropped. A broken line before the end is damage and stops the start.
  */
 async function readRecords<Recorded>(path: string, replay: (record: Recorded) => void): Promise<number> {
   let rest = Buffer.alloc(0);
-  let wholeBytes = 0;
+  let completeBytes = 0;
   let lineNumber = 0;
   let isBroken = false;
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
@@ -72,13 +72,13 @@ async function readRecords<Recorded>(path: string, replay: (record: Recorded) =>
       isBroken = record === undefined;
       if (record !== undefined) {
         replay(record);
-        wholeBytes += end + 1 - start;
+        completeBytes += end + 1 - start;
       }
       start = end + 1;
     }
     rest = bytes.subarray(start);
   }
-  return wholeBytes;
+  return completeBytes;
 }
 
 function parse<Recorded>(line: string): Recorded | undefined {

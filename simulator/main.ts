@@ -1,6 +1,6 @@
 /**
- * A stand-in for the bank side and for a rate feed: a program of its own that knows nothing of Kopeck but the wire
- * contract. It keeps what it is told, through kill -9, and misbehaves on demand. Its page is at /.
+ * A simulator of the bank side and of a rate feed: a separate program that shares only the wire contract with Kopeck.
+ * Its state survives kill -9, and it simulates failures on request. Its page is at /.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -44,11 +44,11 @@ function pageRoutes(): Route[] {
   ];
 }
 
-// Nothing to tidy up: what was answered is on disk.
+// Nothing to clean up: everything that was answered is on disk.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(0));
 const settings = readSettings(process.env);
 if (settings.followStdin) {
-  // Whoever holds the other end is gone, be it by kill -9.
+  // The parent process has ended, perhaps by kill -9.
   for (const event of ['close', 'end', 'error']) process.stdin.on(event, () => process.exit(0));
   process.stdin.resume();
 }

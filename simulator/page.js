@@ -3,7 +3,7 @@ const [makeForm, faultForm, message] = [byId('make'), byId('fault'), byId('messa
 let chosenId = null;
 let latest = { qrs: [], orders: [], faults: [], kinds: {} };
 
-/** An element; text is set as text, so nothing that comes from a request can become markup. */
+/** Creates an element. Text stays text, so nothing that comes from a request can become markup. */
 function element(name, attributes = {}, ...children) {
   const made = Object.assign(document.createElement(name), attributes);
   made.append(...children);
@@ -17,18 +17,18 @@ async function call(method, path, body) {
   return answer;
 }
 
-function say(text, isError = false) {
+function showMessage(text, isError = false) {
   message.textContent = text;
   message.className = isError ? 'error' : '';
 }
 
-/** Runs what a button is for, says how it went, and shows what it changed. */
+/** Runs the action of a button, shows its result, and refreshes the page. */
 async function act(work, done) {
   try {
     await work();
-    say(done);
+    showMessage(done);
   } catch (error) {
-    say(error.message, true);
+    showMessage(error.message, true);
   }
   await refresh();
 }
@@ -58,8 +58,8 @@ function qrLine(qr) {
 }
 
 function qrCard(qr) {
-  if (!qr) return [element('p', {}, 'None yet: make one.')];
-  const copy = () => act(() => navigator.clipboard.writeText(qr.link), 'The link is copied.');
+  if (!qr) return [element('p', {}, 'None yet: create one.')];
+  const copy = () => act(() => navigator.clipboard.writeText(qr.link), 'Link copied.');
   const facts = {
     State: stateMark(qr),
     Amount: rubles(qr.amount_kopecks),
@@ -76,8 +76,8 @@ function qrCard(qr) {
     element('img', { src: `/sim/qrs/${qr.qrc_id}.svg`, alt: `QR code of ${qr.link}` }),
     element('dl', {}, ...rows),
     element('code', {}, qr.link),
-    element('button', { type: 'button', id: 'copy', onclick: copy }, 'Copy the link'),
-    element('h3', {}, 'Its orders'),
+    element('button', { type: 'button', id: 'copy', onclick: copy }, 'Copy link'),
+    element('h3', {}, 'Orders of this QR code'),
     orders.length ? element('ul', {}, ...orders.map(orderLine)) : element('p', {}, 'None yet.'),
   ];
 }
@@ -87,7 +87,7 @@ const orderLine = order =>
 
 function orderTable(orders) {
   if (orders.length === 0) return [element('p', {}, 'None yet.')];
-  const names = ['Made', 'Payment', 'Order', 'State', 'Reason', 'Amount', 'QR code'];
+  const names = ['Created', 'Payment', 'Order', 'State', 'Reason', 'Amount', 'QR code'];
   const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col' }, name)));
   const rows = orders.slice(0, 30).map(order => {
     const { created_at, payment_id, order_id, reason, amount_kopecks, qrc_id } = order;
@@ -100,28 +100,28 @@ function orderTable(orders) {
 
 function faultLine({ id, kind, on, qrc_id, times, ...params }) {
   const details = Object.values(params).map(value => `, ${value}`);
-  const often = times === null ? 'until cleared' : `${times} more`;
+  const often = times === null ? 'until cleared' : `${times} more times`;
   const text = `${kind} on ${on}${details.join('')}, ${often}${qrc_id ? `, ${shortened(qrc_id)}` : ''}`;
-  const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'The fault is cleared.');
+  const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'Failure cleared.');
   const button = element('button', { type: 'button', id: `clear-${id}`, onclick: clear }, 'Clear');
   button.ariaLabel = `Clear ${text}`;
   return element('li', { className: 'line' }, element('span', {}, text), button);
 }
 
 function faultLines(faults) {
-  if (faults.length === 0) return [element('p', {}, 'None: the bank behaves.')];
-  const clear = () => act(() => call('DELETE', '/sim/faults'), 'All faults are cleared.');
+  if (faults.length === 0) return [element('p', {}, 'None: the bank side works normally.')];
+  const clear = () => act(() => call('DELETE', '/sim/faults'), 'All failures cleared.');
   const all = element('button', { type: 'button', id: 'clear-all', onclick: clear }, 'Clear all');
   return [...faults.map(faultLine), element('li', {}, all)];
 }
 
-/** Replaces only what has changed, and gives the focus back to the button that had it. */
+/** Replaces only what has changed, and returns the focus to the button that had it. */
 function show(id, facts, make) {
-  const [place, key] = [byId(id), JSON.stringify([facts, chosenId])];
-  if (place.shownKey === key) return;
+  const [container, key] = [byId(id), JSON.stringify([facts, chosenId])];
+  if (container.shownKey === key) return;
   const focusedId = document.activeElement?.id;
-  place.replaceChildren(...make());
-  place.shownKey = key;
+  container.replaceChildren(...make());
+  container.shownKey = key;
   if (focusedId && document.activeElement === document.body) byId(focusedId)?.focus();
 }
 
@@ -145,9 +145,9 @@ async function refresh() {
     chosenId ??= qrs[0]?.qrc_id ?? null;
     byId('rate').textContent = rate ? `1 USDT = ${rate} RUB` : 'The rate feed is down';
   } catch {
-    return say('The simulator does not answer.', true);
+    return showMessage('The simulator does not answer.', true);
   }
-  if (message.textContent === 'The simulator does not answer.') say('');
+  if (message.textContent === 'The simulator does not answer.') showMessage('');
   const { qrs, orders, faults, kinds } = latest;
   const chosen = qrs.find(qr => qr.qrc_id === chosenId);
   if (faultForm.kind.options.length === 0) {
@@ -169,7 +169,7 @@ makeForm.addEventListener('submit', event => {
   act(async () => {
     const body = { scenario, amount_kopecks, recipient: recipient || undefined, reusable };
     chosenId = (await call('POST', '/sim/qrs', body)).qrc_id;
-  }, 'The QR code is made.');
+  }, 'QR code created.');
 });
 
 faultForm.addEventListener('submit', event => {
@@ -180,7 +180,7 @@ faultForm.addEventListener('submit', event => {
   const fault = { ...rest, ms: number(ms), status: number(status), times: number(times) };
   fault.reason = (isDecline && reason) || undefined;
   fault.qrc_id = chosen ? chosenId : null;
-  act(() => call('PUT', '/sim/faults', fault), 'The fault is set.');
+  act(() => call('PUT', '/sim/faults', fault), 'Failure set.');
 });
 
 faultForm.kind.addEventListener('change', offerParams);

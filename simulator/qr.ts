@@ -18,7 +18,7 @@ export interface Qr {
   expires_at: string | null;
 }
 
-/** A QR made here, with what is printed on paper: the link stays as it is when the rest is changed. */
+/** A QR made here. The link is what is printed on paper: it stays the same when other fields change. */
 export interface MadeQr extends Qr {
   link: string;
   reusable: boolean;
@@ -44,7 +44,7 @@ export interface Link {
   sumKopecks: number | null;
 }
 
-/** Undefined for anything that is not an SBP link, or whose checksum says that it was damaged. */
+/** Undefined for anything that is not an SBP link, or has a wrong checksum. */
 export function readLink(link: string): Link | undefined {
   const match = linkPattern.exec(link);
   if (!match) return undefined;
@@ -58,7 +58,7 @@ export function readLink(link: string): Link | undefined {
 /** Prefix AD or BD; the others are reusable. */
 export const isOneTime = (qrcId: string) => /^[AB]D/.test(qrcId);
 
-/** A link from elsewhere that carries its sum is payable too, always to the same shop. */
+/** A link made elsewhere can be paid too if it carries an amount, always to the same shop. */
 export function qrOfForeignLink({ qrcId, sumKopecks }: Link): Qr | undefined {
   if (sumKopecks === null) return undefined;
   const facts = { purpose: 'Оплата заказа', expires_at: null, ...shopFor(qrcId) };
@@ -78,7 +78,7 @@ export function newLink(reusable: boolean, sumKopecks: number | null): { qrc_id:
   return { qrc_id: qrcId, link: `${link}&crc=${crc16(link)}` };
 }
 
-/** What resolving tells. The fingerprint changes when, and only when, one of the other fields does. */
+/** The answer to resolving. The fingerprint changes if and only if another field does. */
 export function resolved(qr: Qr): Qr & { fingerprint: string } {
   const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, expires_at } = qr;
   const facts = { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, expires_at };

@@ -1,12 +1,12 @@
 import { type Bank, type Order, orderNow, type ShownOrder } from './bank.ts';
 import { type Answer, ok, type Route, refusal, route } from './http.ts';
 import { BadInput, fieldsOf, integer, text } from './input.ts';
-import { takeFault, underFaults } from './misbehave.ts';
 import { isExpired, isOneTime, type Qr, qrOfForeignLink, readLink, resolved } from './qr.ts';
+import { takeFault, withSimulatedFailures } from './simulated-failures.ts';
 
 const anyLink = /^.{1,2048}$/s;
 
-/** The gateway's wire contract: what Kopeck calls. */
+/** The wire contract of the gateway, which Kopeck calls. */
 export function wireRoutes(bank: Bank, token: string | undefined): Route[] {
   const { orders } = bank.state;
   const orderPath = /^\/orders\/([\w-]{1,128})$/;
@@ -16,37 +16,39 @@ export function wireRoutes(bank: Bank, token: string | undefined): Route[] {
     route('POST', /^\/qr\/resolve$/, ({ body }) => {
       const qrUrl = text(fieldsOf(body), 'qr_url', anyLink);
       const call = { on: 'resolve', qrcId: readLink(qrUrl)?.qrcId ?? null } as const;
-      return underFaults(bank, call, () => resolve(bank, qrUrl));
+      return withSimulatedFailures(bank, call, () => resolve(bank, qrUrl));
     }),
     route('PUT', orderPath, ({ params: [paymentId = ''], body }) => {
       const request = readRequest(paymentId, body);
       const call = { on: 'pay', qrcId: request.qrcId, paymentId } as const;
-      return underFaults(bank, call, () => pay(bank, request));
+      return withSimulatedFailures(bank, call, () => pay(bank, request));
     }),
     route('GET', orderPath, ({ params: [paymentId = ''] }) =>
-      underFaults(bank, { on: 'poll', qrcId: qrcIdOf(paymentId) }, () => poll(bank, paymentId)),
+      withSimulatedFailures(bank, { on: 'poll', qrcId: qrcIdOf(paymentId) }, () => poll(bank, paymentId)),
     ),
     route('POST', voidPath, ({ params: [paymentId = ''] }) =>
-      underFaults(bank, { on: 'void', qrcId: qrcIdOf(paymentId) }, () => voidOrder(bank, paymentId)),
+      withSimulatedFailures(bank, { on: 'void', qrcId: qrcIdOf(paymentId) }, () =>
+        voidOrder(bank, paymentId),
+      ),
     ),
     route('GET', /^\/orders$/, ({ query }) => list(bank, query)),
   ];
   return routes.map(open => ({ ...open, token }));
 }
 
-function lookUp({ state }: Bank, qrUrl: string): Qr | undefined {
+function findQr({ state }: Bank, qrUrl: string): Qr | undefined {
   const link = readLink(qrUrl);
   return link && (state.qrs.get(link.qrcId) ?? qrOfForeignLink(link));
 }
 
 function resolve(bank: Bank, qrUrl: string): Answer {
-  const qr = lookUp(bank, qrUrl);
+  const qr = findQr(bank, qrUrl);
   if (!qr) return refusal(404, 'QR_CODE_NOT_FOUND', 'There is no such QR code.');
   if (isExpired(qr, Date.now())) return refusal(410, 'QR_EXPIRED', 'The QR code has expired.');
   const answer = resolved(qr);
-  const lies =
+  const isWrong =
     answer.amount_kopecks !== null && takeFault(bank, 'amount', { on: 'resolve', qrcId: qr.qrc_id });
-  return ok(lies ? { ...answer, amount_kopecks: answer.amount_kopecks! + 1 } : answer);
+  return ok(isWrong ? { ...answer, amount_kopecks: answer.amount_kopecks! + 1 } : answer);
 }
 
 interface PayRequest {
@@ -73,34 +75,35 @@ function pay(bank: Bank, request: PayRequest): Answer {
     return refusal(409, 'ORDER_MISMATCH', 'This id belongs to an order of another QR code or amount.');
   }
   if (known) return ok(orderNow(known, Date.now()));
-  if (bank.state.voided.has(paymentId)) return refusal(409, 'VOIDED', 'This id was voided, for ever.');
-  const qr = lookUp(bank, request.qrUrl);
-  const impediment = whyNot(bank, qr);
-  if (impediment) return placed(bank, request, { state: 'declined', reason: impediment });
+  if (bank.state.voided.has(paymentId))
+    return refusal(409, 'VOIDED', 'This id was voided and cannot be used again.');
+  const qr = findQr(bank, request.qrUrl);
+  const reason = declineReason(bank, qr);
+  if (reason) return placeOrder(bank, request, { state: 'declined', reason });
   if (resolved(qr!).fingerprint !== request.fingerprint) {
-    return refusal(409, 'QR_CHANGED', 'The QR code is not what it was when it was resolved.');
+    return refusal(409, 'QR_CHANGED', 'The QR code has changed since it was resolved.');
   }
-  // The fingerprint is right and the amount is not: the caller made it up.
+  // The fingerprint is right and the amount is not: the caller has invented it.
   if ((qr!.amount_kopecks ?? amountKopecks) !== amountKopecks) {
-    return placed(bank, request, { state: 'declined', reason: 'VALIDATION_ERROR' });
+    return placeOrder(bank, request, { state: 'declined', reason: 'VALIDATION_ERROR' });
   }
-  return placed(bank, request, outcome(bank, qrcId));
+  return placeOrder(bank, request, chooseOutcome(bank, qrcId));
 }
 
-function whyNot({ state }: Bank, qr: Qr | undefined): string | undefined {
+function declineReason({ state }: Bank, qr: Qr | undefined): string | undefined {
   const nowMs = Date.now();
   if (!qr) return 'QR_CODE_NOT_FOUND';
   if (isExpired(qr, nowMs)) return 'QR_EXPIRED';
   if (qr.scenario.startsWith('C2B_SUBSCRIPTION')) return 'OPERATION_NOT_SUPPORTED';
-  const holder = isOneTime(qr.qrc_id) && state.holders.get(qr.qrc_id);
-  const stateOfHolder = holder ? orderNow(holder, nowMs).state : 'declined';
-  if (stateOfHolder === 'succeeded') return 'QR_ALREADY_PAID';
-  return stateOfHolder === 'accepted' ? 'OPERATION_IN_PROGRESS' : undefined;
+  const order = isOneTime(qr.qrc_id) && state.lastOrders.get(qr.qrc_id);
+  const orderState = order ? orderNow(order, nowMs).state : 'declined';
+  if (orderState === 'succeeded') return 'QR_ALREADY_PAID';
+  return orderState === 'accepted' ? 'OPERATION_IN_PROGRESS' : undefined;
 }
 
 type Outcome = Pick<Order, 'state' | 'reason'> & { end?: Order['end'] };
 
-function outcome(bank: Bank, qrcId: string): Outcome {
+function chooseOutcome(bank: Bank, qrcId: string): Outcome {
   const fault = takeFault(bank, 'outcome', { on: 'pay', qrcId });
   const reason = fault?.reason ?? null;
   if (fault?.kind === 'decline') return { state: 'declined', reason };
@@ -109,16 +112,16 @@ function outcome(bank: Bank, qrcId: string): Outcome {
   return { state: 'accepted', reason: null, end: { at, state: fault.outcome!, reason } };
 }
 
-function placed(bank: Bank, request: PayRequest, { state, reason, end = null }: Outcome): Answer {
+function placeOrder(bank: Bank, request: PayRequest, { state, reason, end = null }: Outcome): Answer {
   const { paymentId, qrcId, amountKopecks } = request;
-  const lie = takeFault(bank, 'amount', { on: 'pay', qrcId }) ? 1 : 0;
+  const errorKopecks = takeFault(bank, 'amount', { on: 'pay', qrcId }) ? 1 : 0;
   const now = new Date().toISOString();
   const order: Order = {
     payment_id: paymentId,
     order_id: `ord_${String(bank.state.orders.size + 1).padStart(9, '0')}`,
     state,
     reason,
-    amount_kopecks: amountKopecks + lie,
+    amount_kopecks: amountKopecks + errorKopecks,
     qrc_id: qrcId,
     created_at: now,
     updated_at: now,
@@ -149,10 +152,10 @@ function list({ state }: Bank, query: URLSearchParams): Answer {
   if (!/^\d{1,9}$/.test(cursor)) throw new BadInput('"cursor" must be a next_cursor of this list.');
   if (!/^\d{1,4}$/.test(limit) || +limit < 1 || +limit > 1000) throw new BadInput('"limit" is 1 to 1000.');
   const [orders, nowMs]: [ShownOrder[], number] = [[], Date.now()];
-  let place = Number(cursor);
-  for (; place < state.ordersInTurn.length && orders.length < Number(limit); place++) {
-    const order = state.ordersInTurn[place]!;
+  let index = Number(cursor);
+  for (; index < state.ordersByArrival.length && orders.length < Number(limit); index++) {
+    const order = state.ordersByArrival[index]!;
     if (Date.parse(order.created_at) >= sinceMs) orders.push(orderNow(order, nowMs));
   }
-  return ok({ orders, next_cursor: place < state.ordersInTurn.length ? `${place}` : null });
+  return ok({ orders, next_cursor: index < state.ordersByArrival.length ? `${index}` : null });
 }

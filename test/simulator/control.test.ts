@@ -38,7 +38,7 @@ test.each([
   expect((await call('GET', '/sim/qrs')).body.qrs[0]).toMatchObject({ qrc_id: qr.qrc_id, link: qr.link });
 });
 
-test('the life of a QR is the national system’s unless said otherwise', async () => {
+test('the lifetime of a QR is that of SBP by default', async () => {
   const lifeSec = async (fields: object) => {
     const { created_at, expires_at } = await makeQr(simulator, fields);
     return expires_at && Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000);
@@ -50,7 +50,7 @@ test('the life of a QR is the national system’s unless said otherwise', async 
   expect(await lifeSec({ expires_in_sec: 60 })).toBe(60);
 });
 
-test('changing a QR changes what resolving tells, its fingerprint too, but not its link', async () => {
+test('changing a QR changes the answer to resolving and its fingerprint, but not its link', async () => {
   const qr = await makeQr(simulator);
   const seen = new Set([qr.fingerprint]);
   const changes = [
@@ -69,7 +69,7 @@ test('changing a QR changes what resolving tells, its fingerprint too, but not i
   }
 });
 
-test('a QR tells its state, and the orders are shown newest first', async () => {
+test('a QR shows its state, and orders are listed newest first', async () => {
   const [qr, paymentId] = [await makeQr(simulator), nextPaymentId()];
   const state = async () => (await call('GET', `/sim/qrs/${qr.qrc_id}`)).body.state;
   expect(await state()).toBe('open');
@@ -82,7 +82,7 @@ test('a QR tells its state, and the orders are shown newest first', async () => 
   expect(expired.state).toBe('expired');
 });
 
-test('the picture and the page are there, and nothing from outside is allowed in', async () => {
+test('the image and the page are served, and the page loads nothing from outside', async () => {
   const qr = await makeQr(simulator);
   const picture = await fetch(`${address}/sim/qrs/${qr.qrc_id}.svg`);
   expect(picture.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
@@ -101,7 +101,7 @@ test('the picture and the page are there, and nothing from outside is allowed in
   }
 });
 
-test('the rate feed tells, freezes, falls over and recovers', async () => {
+test('the rate feed answers, freezes, fails and recovers', async () => {
   const set = (body: object) => call('PUT', '/sim/rate', body);
   const { status, body } = await call('GET', '/rate');
   expect([status, body.rate]).toEqual([200, '91.10']);

@@ -31,7 +31,7 @@ describe('refused before anything is stored', () => {
     expect((await attempt()).status).toBe(200);
   });
 
-  test('never said of an order that exists', async () => {
+  test('never for an order that exists', async () => {
     const qr = await qrWith();
     await qr.pay();
     for (const kind of ['busy', 'unavailable', 'changed_qr']) await qr.fault({ on: 'pay', kind });
@@ -103,7 +103,7 @@ describe('carried out, but', () => {
     expect(Date.parse(updated_at) - Date.parse(created_at)).toBeGreaterThanOrEqual(499);
   });
 
-  test('wrong_amount lies by a kopeck', async () => {
+  test('wrong_amount adds a kopeck', async () => {
     const qr = await qrWith(
       { on: 'resolve', kind: 'wrong_amount', times: 1 },
       { on: 'pay', kind: 'wrong_amount' },
@@ -115,7 +115,7 @@ describe('carried out, but', () => {
   });
 });
 
-test('an order that is on its way meets a void and loses', async () => {
+test('a void wins against an order that is still delayed', async () => {
   const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 600, times: 1 });
   const paying = qr.pay();
   await expect
@@ -143,7 +143,7 @@ test('faults of different stages combine, those of one stage come one after the 
   expect(performance.now() - startMs).toBeGreaterThan(110);
 });
 
-test('poll and void misbehave too', async () => {
+test('poll and void can fail, too', async () => {
   const qr = await qrWith(
     { on: 'poll', kind: 'unavailable', times: 1 },
     { on: 'void', kind: 'answer_lost', times: 1 },

@@ -29,7 +29,7 @@ test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test.concurrent('ends with its stdin when told to, and only then', async () => {
+test.concurrent('ends with its stdin only if the setting is on', async () => {
   const [follower, loner] = await Promise.all([
     startSimulator({ SIMULATOR_FOLLOW_STDIN: '1' }),
     startSimulator(),

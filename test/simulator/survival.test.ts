@@ -48,7 +48,7 @@ test('everything that was answered is there after kill -9', async () => {
   expect((await call('GET', `/orders/${ids.later}`)).body.state).toBe('accepted');
 });
 
-test('an order ends in time although nobody was there to end it', async () => {
+test('an order ends on time although the simulator was down', async () => {
   const dir = newFolder();
   const killed = await startSimulator({}, dir);
   const [qr, paymentId] = [await makeQr(killed), nextPaymentId()];

@@ -10,7 +10,7 @@ const foreign =
   'https://qr.nspk.ru/AS100074QCPTCVTO8JM9NO8IDAIQPHPB?type=01&bank=100000000061&sum=1000&cur=RUB';
 
 describe('POST /qr/resolve', () => {
-  test('tells everything about a QR made here', async () => {
+  test('answers everything about a QR made here', async () => {
     const qr = await makeQr(simulator, {
       recipient: 'Кофейня',
       recipient_id: 'MB0000000007',
@@ -31,7 +31,7 @@ describe('POST /qr/resolve', () => {
     });
   });
 
-  test('knows a link from elsewhere by its sum, and always tells the same of it', async () => {
+  test('a link made elsewhere that carries an amount always resolves the same', async () => {
     const first = await call('POST', '/qr/resolve', { qr_url: `${foreign}&crc=2FF3` });
     expect(first.body).toMatchObject({ scenario: 'C2B', amount_kopecks: 1000, expires_at: null });
     expect(first.body.recipient_id).toMatch(/^MB\d{10}$/);
@@ -40,9 +40,12 @@ describe('POST /qr/resolve', () => {
   });
 
   test.each([
-    ['a link without a sum', 'https://qr.nspk.ru/AS1R004PRL5RNGBA9ARPLJLTDO94S3J9?type=01&bank=100000000061'],
+    [
+      'a link without an amount',
+      'https://qr.nspk.ru/AS1R004PRL5RNGBA9ARPLJLTDO94S3J9?type=01&bank=100000000061',
+    ],
     ['a damaged link', `${foreign}&crc=2FF4`],
-    ['a sum of nothing', 'https://qr.nspk.ru/AS1R004PRL5RNGBA9ARPLJLTDO94S3J9?sum=0'],
+    ['an amount of zero', 'https://qr.nspk.ru/AS1R004PRL5RNGBA9ARPLJLTDO94S3J9?sum=0'],
     ['another host', 'https://example.com/AS1R004PRL5RNGBA9ARPLJLTDO94S3J9?sum=100'],
     ['no link at all', 'hello'],
   ])('does not know %s', async (_, qr_url) => {
@@ -127,7 +130,7 @@ describe('PUT /orders/{id}', () => {
     });
   });
 
-  test('pays a link from elsewhere, and declines one that it does not know', async () => {
+  test('pays a link made elsewhere, and declines one it cannot resolve', async () => {
     const request = (await call('POST', '/qr/resolve', { qr_url: foreign })).body;
     const paid = await call('PUT', `/orders/${nextPaymentId()}`, { qr_url: foreign, ...request });
     expect(paid.body.state).toBe('succeeded');
@@ -137,7 +140,7 @@ describe('PUT /orders/{id}', () => {
   });
 });
 
-test('a voided id is refused for ever, and stays unknown', async () => {
+test('a voided id stays refused and unknown', async () => {
   const [qr, paymentId] = [await makeQr(simulator), nextPaymentId()];
   for (const _ of [1, 2]) {
     expect(await call('POST', `/orders/${paymentId}/void`)).toEqual({
@@ -173,7 +176,7 @@ test('GET /orders gives every order once, in the order of creation', async () =>
   }
 });
 
-test('with a token, the wire is for those who have it', async () => {
+test('with a token, the wire contract requires it', async () => {
   const guarded = await startSimulator({ GATEWAY_TOKEN: 'let-me-in' });
   const wire = [
     ['POST', '/qr/resolve', { qr_url: foreign }, 200],

@@ -11,8 +11,9 @@ export interface Call {
 
 const refusals = ['busy', 'unavailable', 'changed_qr'];
 
+/** The first fault for this stage of the call, counted as used. */
 export function takeFault({ state, record }: Bank, stage: Stage, call: Call): Fault | undefined {
-  // These say that nothing was accepted, so they are never said of an order that was: the contract builds on it.
+  // These answers mean that no order was accepted. The contract relies on it, so an accepted order never gets one.
   const isAccepted = call.on === 'pay' && state.orders.has(call.paymentId ?? '');
   for (const fault of state.faults.values()) {
     const fits = fault.on === call.on && (fault.qrc_id === null || fault.qrc_id === call.qrcId);
@@ -24,33 +25,33 @@ export function takeFault({ state, record }: Bank, stage: Stage, call: Call): Fa
   return undefined;
 }
 
-/** Carries a call out, unless a fault prevents it, and sends the answer on, unless a fault spoils it. */
-export async function underFaults(bank: Bank, call: Call, carryOut: () => Answer): Promise<Answer> {
+/** Carries a call out with the simulated failures that are set for it: delayed, refused, or its answer damaged. */
+export async function withSimulatedFailures(bank: Bank, call: Call, carryOut: () => Answer): Promise<Answer> {
   const delay = takeFault(bank, 'wait', call);
   if (delay) {
     await bank.flushed();
-    // A client that gives up meanwhile does not stop the bank.
+    // The call goes on even if the client disconnects meanwhile.
     await sleep(delay.ms);
   }
-  const obstacle = takeFault(bank, 'before', call);
-  if (obstacle) return obstructed(obstacle);
+  const refusing = takeFault(bank, 'before', call);
+  if (refusing) return failureAnswer(refusing);
   const answer = carryOut();
-  const spoiler = takeFault(bank, 'answer', call);
-  if (!spoiler) return answer;
-  const spoilt = { answer_lost: 'lost', broken_json: 'cut', stall: 'stalled' } as const;
-  return { ...answer, spoilt: spoilt[spoiler.kind as keyof typeof spoilt] };
+  const damaging = takeFault(bank, 'answer', call);
+  if (!damaging) return answer;
+  const damages = { answer_lost: 'lost', broken_json: 'cut', stall: 'stalled' } as const;
+  return { ...answer, damage: damages[damaging.kind as keyof typeof damages] };
 }
 
-function obstructed({ kind, status = 502, body }: Fault): Answer {
+function failureAnswer({ kind, status = 502, body }: Fault): Answer {
   switch (kind) {
     case 'busy':
       return refusal(429, 'BUSY', 'Too many orders at once.');
     case 'unavailable':
       return refusal(503, 'UNAVAILABLE', 'Not in service right now.');
     case 'changed_qr':
-      return refusal(409, 'QR_CHANGED', 'The QR code is not what it was when it was resolved.');
+      return refusal(409, 'QR_CHANGED', 'The QR code has changed since it was resolved.');
     case 'unresolvable':
-      return refusal(422, 'QR_UNRESOLVABLE', 'The details of the QR code cannot be had right now.');
+      return refusal(422, 'QR_UNRESOLVABLE', 'The details of the QR code are not available right now.');
     case 'http_error':
       return {
         status,
@@ -58,6 +59,6 @@ function obstructed({ kind, status = 502, body }: Fault): Answer {
         contentType: 'text/html',
       };
     default:
-      return { status: 0, body: null, spoilt: 'lost' };
+      return { status: 0, body: null, damage: 'lost' };
   }
 }

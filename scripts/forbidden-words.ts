@@ -24,28 +24,36 @@ export function readForbiddenWords(glossary: string): ForbiddenWord[] {
 
 const codeSpans = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text]) => text!);
 
-/** Patterns for text in which identifiers have been split: `bankOrder` is `bank Order` there, `bank_order` is `bank order`. */
-function patternOf(word: string): RegExp {
-  const isIdentifier = /[a-z][A-Z]|_/.test(word);
-  const parts = splitIdentifiers(word).split(/\s+/);
-  // An identifier is looked for in the text as it is: "look at" in a sentence is plain English.
-  if (isIdentifier) {
-    const [first = '', ...letters] = word;
-    const rest = letters.join('');
-    return new RegExp(`(?:(?<![A-Za-z])${first.toLowerCase()}|${first.toUpperCase()})${rest}(?![a-z])`);
-  }
-  return new RegExp(`\\b${parts.join('\\s+')}s?\\b`, 'i');
-}
+/** Joins the parts of a split identifier: `bankOrder` and `bank_order` become `bank·Order` and `bank·order`. */
+const joint = '·';
 
 const splitIdentifiers = (text: string) =>
-  text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]/g, ' ');
+  text.replace(/([a-z0-9])([A-Z])/g, `$1${joint}$2`).replaceAll(/(?<=\w)[_-](?=\w)/g, joint);
+
+/**
+ * A word in camelCase, or a name with underscores, is searched for as it stands: "look at" in a sentence is plain
+ * English. Any other word or phrase is found in prose and among the parts of identifiers, but not across both:
+ * `run outFlow` is not "run out".
+ */
+function patternOf(word: string): RegExp {
+  if (/[a-z][A-Z]|_/.test(word)) {
+    const [first = '', ...letters] = splitIdentifiers(word);
+    const rest = letters.join('');
+    return new RegExp(`(?<![A-Za-z])[${first.toLowerCase()}${first.toUpperCase()}]${rest}(?![A-Za-z])`);
+  }
+  const parts = word.split(' ');
+  const inProse = `(?<![\\w${joint}])${parts.join('\\s+')}s?(?![\\w${joint}])`;
+  const inIdentifier = `(?<![A-Za-z])${parts.join(joint)}s?(?![A-Za-z])`;
+  return new RegExp(`${inProse}|${inIdentifier}`, 'i');
+}
 
 /** The forbidden words in one line of a file, or in its path. */
 export function findForbidden(line: string, words: ForbiddenWord[]): ForbiddenWord[] {
   const split = splitIdentifiers(line);
   return words.filter(({ pattern, allowed }) => {
-    if (!pattern.test(line) && !pattern.test(split)) return false;
-    const rest = allowed.reduce((text, phrase) => text.replaceAll(phrase, ' '), line);
-    return pattern.test(rest) || pattern.test(splitIdentifiers(rest));
+    if (!pattern.test(split)) return false;
+    return pattern.test(
+      splitIdentifiers(allowed.reduce((text, phrase) => text.replaceAll(phrase, ' '), line)),
+    );
   });
 }

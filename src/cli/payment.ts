@@ -91,7 +91,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const paymentId = parseId('pay', id);
   const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
-  const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextLookAt, supportSince } = payment;
+  const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextPollAt, supportSince } = payment;
   const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');
   const rows: [string, string | null][] = [
     ['payment', payment.paymentId],
@@ -106,7 +106,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
     ['gateway order', gatewayOrderId],
     ['created (UTC)', formatInstant(payment.createdAt)],
     ['ended (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
-    ['next poll (UTC)', nextLookAt && formatInstant(nextLookAt)],
+    ['next poll (UTC)', nextPollAt && formatInstant(nextPollAt)],
     ['with support since', supportSince && formatInstant(supportSince)],
   ];
   return {
@@ -116,7 +116,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
       qrc_id: qrcId,
       idempotency_key: idempotencyKey,
       gateway_order_id: gatewayOrderId,
-      next_look_at: nextLookAt?.toISOString() ?? null,
+      next_look_at: nextPollAt?.toISOString() ?? null,
       support_since: supportSince?.toISOString() ?? null,
     },
     text: details(rows.filter((row): row is [string, string] => row[1] !== null)),

@@ -36,6 +36,7 @@ test.each([
   ['an identifier as prose', 'peek at it'],
   ['a longer identifier', 'peekAtlas'],
   ['a word of another table', 'term'],
+  ['a phrase that ends inside an identifier', 'hand outFlow'],
 ])('%s is not', (_, line) => {
   expect(found(line)).toEqual([]);
 });

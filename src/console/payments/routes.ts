@@ -99,7 +99,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
           rate_id: `${payment.rateId}`,
           metadata: payment.metadata,
           is_under_way: payment.isUnderWay,
-          next_look_at: payment.nextLookAt?.toISOString() ?? null,
+          next_look_at: payment.nextPollAt?.toISOString() ?? null,
           support_since: payment.supportSince?.toISOString() ?? null,
         },
         timeline: timelineOf(told, payment.status, story, changes),

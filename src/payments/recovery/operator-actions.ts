@@ -10,7 +10,7 @@ export interface WatchedPayment extends Payment {
   partnerName: string;
   rateId: bigint;
   /** When it will be looked at next; null when it is finished. */
-  nextLookAt: Date | null;
+  nextPollAt: Date | null;
   supportSince: Date | null;
   /** A process is paying or asking about it at this moment. */
   isUnderWay: boolean;
@@ -55,7 +55,7 @@ export async function findPaymentAnywhere(
       ...toPayment(row),
       partnerName: row.partner_name,
       rateId: row.rate_id,
-      nextLookAt: row.next_at,
+      nextPollAt: row.next_at,
       supportSince: row.support_since,
       isUnderWay: row.lease_holder !== null,
     }

@@ -5,7 +5,7 @@ import type { FoundPayment } from '../search/search.ts';
 
 export interface PaymentInReview extends FoundPayment {
   tries: number;
-  nextLookAt: Date;
+  nextPollAt: Date;
   supportSince: Date | null;
   isUnderWay: boolean;
   /** What came of the last call. */
@@ -43,7 +43,7 @@ export async function listReview(
     ...toPayment(row),
     partnerName: row.partner_name,
     tries: row.tries,
-    nextLookAt: row.next_at,
+    nextPollAt: row.next_at,
     supportSince: row.support_since,
     isUnderWay: row.is_under_way,
     lastAnswer: row.last_answer,

@@ -29,26 +29,26 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
   };
 }
 
-/** Why something was not done, in a status and in words. */
+/** The status and message of every outcome that is not done. */
 const refusals = {
   no_payment: [404, 'There is no such payment.'],
   no_partner: [404, 'There is no such partner.'],
   no_request: [404, 'There is no such request.'],
-  already_ended: [409, 'The payment has ended already, and what has ended stays as it is.'],
-  stale: [409, 'It has changed since this page was loaded: look at it again.'],
-  under_way: [409, 'The bank side is being asked about it at this moment: try again in a minute.'],
-  already_waiting: [409, 'This waits for a second person already.'],
-  reference_conflict: [409, 'This reference stands for another amount: take a new reference.'],
-  already_credited: [409, 'This reference has been credited already, with the same amount.'],
-  already_decided: [409, 'Somebody has decided on this request already.'],
-  own_request: [403, 'A second person has to decide on this: you asked for it yourself.'],
+  already_ended: [409, 'The payment is already finished, and a finished payment never changes.'],
+  stale: [409, 'It has changed since this page was loaded: reload it and try again.'],
+  under_way: [409, 'The payment is being processed or polled right now: try again in a minute.'],
+  already_waiting: [409, 'This already waits for the approval of a second operator.'],
+  reference_conflict: [409, 'This reference was used for another amount: use a new one.'],
+  already_credited: [409, 'This reference has already been credited with the same amount.'],
+  already_decided: [409, 'Another operator has already decided on this request.'],
+  own_request: [403, 'You asked for this yourself: a second operator has to decide.'],
   enrolled_by_asker: [
     403,
-    'Whoever asked for this has issued your access, or that of whoever did: somebody else has to approve it.',
+    'Your access was issued, directly or through others, by the operator who asked for this: another operator has to approve it.',
   ],
-  not_own_request: [403, 'Only whoever asked for it can withdraw it.'],
+  not_own_request: [403, 'Only the operator who asked for it can withdraw it.'],
   forbidden: [403, 'Your role may not do this.'],
-  test_mode: [409, 'In test mode there is no bank side to ask.'],
+  test_mode: [409, 'Test payments have no gateway to ask.'],
 } as const satisfies Record<string, [number, string]>;
 
 type Result =
@@ -57,7 +57,7 @@ type Result =
   | { outcome: 'void'; why: VoidReason }
   | { outcome: keyof typeof refusals };
 
-/** What came of an action that may need a second person, as pages are told. */
+/** The answer to an action that may need four-eyes approval. */
 export function answer(request: FastifyRequest, reply: FastifyReply, result: Result): Done | FastifyReply {
   switch (result.outcome) {
     case 'done':

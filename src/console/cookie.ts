@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * The prefix makes browsers keep it to this host, and to https; on this machine itself, where nobody listens in, they
- * take it over plain http as well.
+ * With the `__Host-` prefix browsers bind the cookie to this host and to https. They make an exception for localhost,
+ * where plain http works too.
  */
 const cookieName = '__Host-kopeck';
 const start = `${cookieName}=`;
@@ -14,8 +14,8 @@ export function readSessionToken({ headers }: FastifyRequest): string | undefine
 
 const attributes = 'Path=/; HttpOnly; Secure; SameSite=Strict';
 
-export const giveSessionToken = (reply: FastifyReply, token: string) =>
+export const setSessionCookie = (reply: FastifyReply, token: string) =>
   reply.header('Set-Cookie', `${start}${token}; ${attributes}`);
 
-export const takeSessionToken = (reply: FastifyReply) =>
+export const clearSessionCookie = (reply: FastifyReply) =>
   reply.header('Set-Cookie', `${start}; ${attributes}; Max-Age=0`);

@@ -14,7 +14,7 @@ type Needed =
   | 'webhookAllowPrivate'
   | 'webhookRetryScheduleSec';
 
-/** What the console works with. */
+/** What the console needs from the rest of the service. */
 export interface ConsoleDeps
   extends Omit<RecoverDeps, 'heartbeat' | 'gateway'>,
     ReconcilerDeps,
@@ -26,17 +26,17 @@ export interface ConsoleDeps
   secretKey: string;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
-  /** Where the built pages are, if not where the build puts them. */
+  /** The folder with the built pages; tests use their own. */
   pagesFolder?: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the guard on every route that needs something. */
+    /** The signed-in operator; set by the guard unless the route needs `nothing`. */
     operator: SignedIn;
   }
   interface FastifyContextConfig {
-    /** What an operator must be allowed to; `nothing` is for who has not signed in yet. Routes of the console say it. */
+    /** The permission that a console route needs; `nothing` for routes that work before signing in. */
     needs?: Permission | 'nothing';
   }
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Page } from './shapes/common.ts';
 
-/** Fields that several pages send. What they let through can be read; whether it makes sense is another question. */
+/** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });
 export const Usdt = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,6})?$' });
 export const Mode = Type.Union([Type.Literal('live'), Type.Literal('test')]);
@@ -12,19 +12,19 @@ export const Instant = Type.String({
 export const Text = Type.String({ minLength: 1, maxLength: 256 });
 export const ById = Type.Object({ id: Type.String({ maxLength: 100 }) });
 
-/** A number of ours in an address; undefined for what is none. */
+/** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);
 
-/** A page of rows of which one more was read than is shown; `placeOf` says where the next page begins. */
+/** A page of rows, of which one more than `limit` was read; `cursorOf` gives the start of the next page. */
 export function pageOf<Item, Row>(
   items: Item[],
   limit: number,
-  placeOf: (last: Item) => string,
+  cursorOf: (last: Item) => string,
   toRow: (item: Item) => Row,
 ): Page<Row> {
   const shown = items.slice(0, limit);
   return {
     data: shown.map(toRow),
-    next_cursor: items.length > limit ? placeOf(shown.at(-1)!) : null,
+    next_cursor: items.length > limit ? cursorOf(shown.at(-1)!) : null,
   };
 }

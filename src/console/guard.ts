@@ -4,49 +4,47 @@ import { deriveKey } from '../db/secret-key.ts';
 import { findSession, roleHasPermission } from '../operators/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { refuse } from './replies.ts';
+import { refuse, unsearchable } from './replies.ts';
 
-/** Known only to pages of ours: it follows from the session's token, which they never see. */
+/** The CSRF token of a session: only our pages get it, since it is derived from a cookie that scripts cannot read. */
 export const csrfTokenOf = (secretKey: string, sessionToken: string) =>
   createHmac('sha256', deriveKey(secretKey, 'console csrf')).update(sessionToken).digest('base64url');
 
-/** Every route of this scope says what it needs, and nobody passes who has not got it. */
+/**
+ * Guards every route of the scope; each route declares what it needs. A request is checked in this order: a change must
+ * come from our origin, there must be a session, a change must carry the CSRF token of that session, and the operator's
+ * role must have the permission.
+ */
 export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
   scope.addHook('onRoute', route => {
-    if (!route.config?.needs) throw new Error(`${route.method} ${route.url} does not say what it needs`);
-    // The reference of the partner API is about other things.
+    if (!route.config?.needs) throw new Error(`${route.method} ${route.url} does not declare what it needs`);
+    // The console is not part of the partner API's OpenAPI document.
     route.schema = { ...route.schema, hide: true };
   });
   scope.addHook('onRequest', async (request, reply) => {
     const { needs } = request.routeOptions.config;
     const isChange = request.method !== 'GET';
-    if (isChange && !isFromOurPage(deps, request)) return refuseForeign(request, reply);
+    if (isChange && !isFromOurPage(deps, request)) return refuseCsrf(request, reply);
     if (needs === 'nothing') return undefined;
 
-    const found = await findVisitor(deps, request);
-    if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to go on.');
+    const found = await findSignedIn(deps, request);
+    if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
     const { token, operator } = found;
     const sent = request.headers['x-csrf-token'];
-    if (isChange && !isSame(`${sent}`, csrfTokenOf(deps.secretKey, token)))
-      return refuseForeign(request, reply);
+    if (isChange && !isSame(`${sent}`, csrfTokenOf(deps.secretKey, token))) return refuseCsrf(request, reply);
     if (!roleHasPermission(operator.role, needs!))
       return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} may not do this.`);
-    // No text of ours has it, and PostgreSQL takes none that does; bodies are looked through where they are read.
-    if (/%00/.test(request.url))
-      return refuse(
-        request,
-        reply,
-        422,
-        'invalid_request',
-        'This cannot be looked for: check what was typed.',
-      );
+    if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
     request.operator = operator;
     return undefined;
   });
 }
 
-/** Who has a session, with its token; what a page asks by itself, without anybody before it, does not prolong it. */
-export async function findVisitor(deps: ConsoleDeps, request: FastifyRequest) {
+/** PostgreSQL stores no NUL, so a query for one would fail. Bodies are checked where they are parsed. */
+const hasNul = ({ url }: FastifyRequest) => url.includes('%00');
+
+/** The operator who is signed in, and the session's token. Background requests of a page do not prolong the session. */
+export async function findSignedIn(deps: ConsoleDeps, request: FastifyRequest) {
   const token = readSessionToken(request);
   if (token === undefined) return undefined;
   const isUserActivity = request.headers['x-background'] === undefined;
@@ -54,10 +52,16 @@ export async function findVisitor(deps: ConsoleDeps, request: FastifyRequest) {
   return operator && { token, operator };
 }
 
-const refuseForeign = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 403, 'csrf', 'The request did not come from a page of this console: load it again.');
+const refuseCsrf = (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(
+    request,
+    reply,
+    403,
+    'csrf',
+    'The request did not come from a page of this console: reload the page.',
+  );
 
-/** A browser says where a request comes from, and no page can make it say something else. */
+/** Browsers set `Origin` and `Sec-Fetch-Site` themselves; no script can change them. */
 function isFromOurPage({ publicUrl }: ConsoleDeps, { headers, host }: FastifyRequest): boolean {
   const { origin } = headers;
   const site = headers['sec-fetch-site'];
@@ -66,6 +70,7 @@ function isFromOurPage({ publicUrl }: ConsoleDeps, { headers, host }: FastifyReq
   return new URL(origin).host === host || (publicUrl !== undefined && new URL(publicUrl).origin === origin);
 }
 
+/** In constant time, also for texts of different lengths. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

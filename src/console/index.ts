@@ -23,7 +23,7 @@ export type { ConsoleDeps } from './deps.ts';
 
 export type Console = (server: FastifyInstance) => Promise<void>;
 
-/** Every page's routes, one file each. */
+/** The routes of all pages. */
 const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   accessRoutes,
   operatorRoutes,
@@ -40,7 +40,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   settingsRoutes,
 ];
 
-/** The operators' door: its pages under `/console`, and what they ask under `/console/api`. */
+/** The operators' console: its pages under `/console`, and their API under `/console/api`. */
 export function createConsole(deps: ConsoleDeps): Console {
   return async server => {
     await server.register(
@@ -53,7 +53,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         scope.setErrorHandler((error, request, reply) => {
           if (!isDatabaseUnavailable(error)) throw error;
           deps.log.error({ err: error, request_id: request.id }, 'a request of the console failed');
-          return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again.');
+          return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again later.');
         });
         for (const register of routes) register(scope, deps);
         scope.all('/*', { config: { needs: 'nothing' } }, (request, reply) =>

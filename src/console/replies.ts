@@ -5,7 +5,7 @@ import type { AuditContext } from '../db/audit.ts';
 import type { ConsoleDeps } from './deps.ts';
 import type { Refusal } from './shapes/common.ts';
 
-/** A refusal as pages expect it; answers that go well are returned as they are. */
+/** The one error answer of the console's API. */
 export function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -17,31 +17,36 @@ export function refuse(
   return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify(refusal));
 }
 
-/** For the audit: who did it is whoever has signed in. */
+/** Changes are recorded in the audit log under the signed-in operator. */
 export const auditContextOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyRequest): AuditContext => ({
   pool,
   clock,
   actor: `operator:${operator.name}`,
 });
 
-/** A file that is written while it is sent; if that fails it breaks off, and the log says why. */
+/** A file that is generated while it is sent; after an error it ends early, and the reason is logged. */
 export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: AsyncIterable<string>) =>
-  Readable.from(pieces).on('error', err => log.error({ err, request_id: id }, 'a file broke off'));
+  Readable.from(pieces).on('error', err =>
+    log.error({ err, request_id: id }, 'a file could not be sent to its end'),
+  );
 
 export const done = { outcome: 'done' } as const;
 
-/** What a schema lets through is what a route's function gets: `typed(scope).post('/x', { schema: { body: … } }, …)`. */
+export const unsearchable = 'This cannot be searched for: check what was typed.';
+
+/** Route handlers get the static types of their schemas: `typed(scope).post('/x', { schema: { body: … } }, …)`. */
 interface FromSchemas extends FastifyTypeProvider {
   validator: this['schema'] extends Type.TSchema ? Type.Static<this['schema']> : unknown;
   serializer: unknown;
 }
 export const typed = (scope: FastifyInstance) => scope.withTypeProvider<FromSchemas>();
+export type Routes = ReturnType<typeof typed>;
 
-/** Bodies have the fields that are named and no others, so that a slip of the pen is noticed. */
+/** A body with exactly these fields: a misspelled one is an error. */
 export const Body = <Fields extends Type.TProperties>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
 
-/** Of lists: how many, and after which. */
+/** The query string of lists: how many rows, and after which cursor. */
 export const paging = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   after: Type.Optional(Type.String({ maxLength: 500 })),

@@ -109,5 +109,5 @@ test.each(guarded.filter(isChange))('no change from elsewhere: $path', async rou
 test('a route that does not say what it needs is not registered', () => {
   const server = Fastify();
   guard(server, deps);
-  expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not say what it needs');
+  expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not declare what it needs');
 });

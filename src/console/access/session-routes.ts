@@ -1,10 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { endSession, idleEndOf, listPermissions, type SignedIn } from '../../operators/index.ts';
-import { readSessionToken, takeSessionToken } from '../cookie.ts';
+import { parseId } from '../../base/ids.ts';
+import {
+  endSession,
+  idleEndOf,
+  listPermissions,
+  listSessions,
+  roleHasPermission,
+  type SignedIn,
+} from '../../operators/index.ts';
+import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { csrfTokenOf, findVisitor } from '../guard.ts';
-import { auditContextOf, done } from '../replies.ts';
-import type { Entrance, Session } from '../shapes/access.ts';
+import { ById } from '../fields.ts';
+import { csrfTokenOf, findSignedIn } from '../guard.ts';
+import { auditContextOf, done, type Routes, refuse, typed } from '../replies.ts';
+import type { Entrance, Session, SessionRow } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
   const { operatorId, name, role, endsAt } = signedIn;
@@ -17,24 +26,68 @@ export function sessionObject(deps: ConsoleDeps, token: string, signedIn: Signed
   };
 }
 
-/** Who has signed in, and signing out. */
+/** The session of the signed-in operator, signing out, and the list of open sessions. */
 export function sessionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
-  scope.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
+  const routes = typed(scope);
+  ownSession(routes, deps);
+  openSessions(routes, deps);
+}
+
+function ownSession(routes: Routes, deps: ConsoleDeps): void {
+  routes.get('/session', { config: { needs: 'see' } }, (request: FastifyRequest) =>
     Promise.resolve(sessionObject(deps, readSessionToken(request)!, request.operator)),
   );
 
-  // What a page asks first: to find nobody signed in is no error, and browsers report refusals as errors.
-  scope.get('/entrance', { config: { needs: 'nothing' } }, async request => {
-    const found = await findVisitor(deps, request);
-    const entrance: Entrance = { session: found ? sessionObject(deps, found.token, found.operator) : null };
-    return entrance;
+  // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
+  routes.get('/entrance', { config: { needs: 'nothing' } }, async (request): Promise<Entrance> => {
+    const found = await findSignedIn(deps, request);
+    return { session: found ? sessionObject(deps, found.token, found.operator) : null };
   });
 
-  scope.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
+  routes.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
     await endSession(auditContextOf(deps, request), request.operator.sessionId, {
       action: 'session.sign_out',
     });
-    takeSessionToken(reply);
+    clearSessionCookie(reply);
     return done;
   });
+}
+
+/** Admins see and end the sessions of all operators, everybody else only their own. */
+const visibleSessions = ({ operator }: FastifyRequest) =>
+  roleHasPermission(operator.role, 'operators.manage') ? undefined : operator.operatorId;
+
+function openSessions(routes: Routes, deps: ConsoleDeps): void {
+  routes.get('/sessions', { config: { needs: 'see' } }, async request => {
+    const sessions = await listSessions(deps.db, deps.clock, visibleSessions(request));
+    return {
+      data: sessions.map(
+        (session): SessionRow => ({
+          session_id: session.sessionId,
+          operator_id: session.operatorId,
+          operator: session.name,
+          address: session.address,
+          user_agent: session.userAgent,
+          created_at: session.createdAt.toISOString(),
+          last_seen_at: session.lastSeenAt.toISOString(),
+          ends_at: session.endsAt.toISOString(),
+          is_this_one: session.sessionId === request.operator.sessionId,
+        }),
+      ),
+    };
+  });
+
+  // A session that the operator may not end does not exist for them.
+  routes.post(
+    '/sessions/:id/revoke',
+    { config: { needs: 'see' }, schema: { params: ById } },
+    async (request, reply) => {
+      const id = parseId('ses', request.params.id);
+      const ofOperator = visibleSessions(request);
+      const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
+      const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
+      if (outcome === 'ended') return done;
+      return refuse(request, reply, 404, 'no_session', 'There is no such session, or it has ended.');
+    },
+  );
 }

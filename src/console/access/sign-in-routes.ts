@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
 import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
-import { giveSessionToken } from '../cookie.ts';
+import { setSessionCookie } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Body, refuse, typed } from '../replies.ts';
+import { Body, type Routes, refuse, typed } from '../replies.ts';
 import type { Enrolment } from '../shapes/access.ts';
 import { sessionObject } from './session-routes.ts';
 
@@ -13,7 +13,7 @@ const Code = Type.String({ maxLength: 20 });
 const Token = Type.String({ maxLength: 100 });
 const needs = 'nothing';
 
-/** As authenticators show it: in two halves. */
+/** Authenticator apps show the code in two halves. */
 const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
 
 const visitorOf = ({ ip, headers }: FastifyRequest) => ({
@@ -21,10 +21,14 @@ const visitorOf = ({ ip, headers }: FastifyRequest) => ({
   userAgent: headers['user-agent'] ?? '',
 });
 
-/** Coming in: by name, password and code, or the first time by a link. */
+/** Signing in with name, password and code, and the first time with an invitation link. */
 export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
+  signInRoute(routes, deps);
+  setupRoutes(routes, deps);
+}
 
+function signInRoute(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/login',
     {
@@ -37,7 +41,7 @@ export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const result = await signIn(deps, credentials, visitorOf(request));
       switch (result.outcome) {
         case 'signed_in':
-          giveSessionToken(reply, result.token);
+          setSessionCookie(reply, result.token);
           return sessionObject(deps, result.token, result.signedIn);
         case 'refused':
           return refuse(request, reply, 401, 'wrong_credentials', 'Name, password or code is wrong.');
@@ -47,9 +51,17 @@ export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       }
     },
   );
+}
 
+function setupRoutes(routes: Routes, deps: ConsoleDeps): void {
   const refuseLink = (request: FastifyRequest, reply: Parameters<typeof refuse>[1]) =>
-    refuse(request, reply, 404, 'no_link', 'The link was used, replaced or has expired: ask for a new one.');
+    refuse(
+      request,
+      reply,
+      404,
+      'no_link',
+      'The link was used or replaced, or it has expired: ask for a new one.',
+    );
 
   routes.post(
     '/setup/look',
@@ -80,14 +92,20 @@ export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const result = await enrol(deps, wanted, visitorOf(request));
       switch (result.outcome) {
         case 'signed_in':
-          giveSessionToken(reply, result.token);
+          setSessionCookie(reply, result.token);
           return sessionObject(deps, result.token, result.signedIn);
         case 'no_link':
           return refuseLink(request, reply);
         case 'weak_password':
           return refuse(request, reply, 400, 'weak_password', result.objection);
         case 'wrong_code':
-          return refuse(request, reply, 400, 'wrong_code', 'The code is wrong: type the one shown now.');
+          return refuse(
+            request,
+            reply,
+            400,
+            'wrong_code',
+            'The code is wrong: type the one that is shown now.',
+          );
       }
     },
   );

@@ -8,16 +8,21 @@ import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../c
 import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Day, pageOf, readNumber, Text } from '../fields.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 
 const see = { needs: 'see' } as const;
 
-/** Who gets nothing from us, and whether the bank side has the same payments as we have. */
+/** Blocked recipients, and reconciliation with the gateway. */
 export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
-  const { db } = deps;
+  recipientRoutes(routes, deps);
+  showReconciliations(routes, deps);
+  runReconciliation(routes, deps);
+}
 
+function recipientRoutes(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get('/recipients', { config: see }, async () => ({
     data: (await listBlockedRecipients(db)).map(({ recipient, blockedAt }) => ({
       recipient,
@@ -42,7 +47,7 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     const outcome = await blockRecipient(auditContextOf(deps, request), recipient);
     return outcome === 'blocked'
       ? done
-      : refuse(request, reply, 409, outcome, 'This recipient is blocked already.');
+      : refuse(request, reply, 409, outcome, 'This recipient is already blocked.');
   });
   routes.post('/recipients/unblock', recipients, async (request, reply) => {
     const outcome = await unblockRecipient(auditContextOf(deps, request), request.body.recipient);
@@ -50,7 +55,10 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       ? done
       : refuse(request, reply, 409, outcome, 'This recipient is not blocked any more.');
   });
+}
 
+function showReconciliations(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get(
     '/reconciliations',
     { config: see, schema: { querystring: Type.Object(paging) } },
@@ -66,8 +74,11 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     const run = runId === undefined ? undefined : await findRun(db, runId);
     return run ? runDetail(run) : refuse(request, reply, 404, 'not_found', 'There is no such run.');
   });
+}
 
-  /** The bank side is asked page by page for a whole day: one such question at a time is enough. */
+function runReconciliation(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
+  /** A run reads a whole day from the gateway, page by page, so only one runs at a time. */
   let isRunning = false;
   routes.post(
     '/reconciliations',
@@ -77,15 +88,21 @@ export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       if (!day || day.getTime() > deps.clock.nowMs())
         return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
       if (isRunning)
-        return refuse(request, reply, 409, 'already_running', 'A run is under way: wait for its end.');
+        return refuse(
+          request,
+          reply,
+          409,
+          'already_running',
+          'A reconciliation is already running: wait until it ends.',
+        );
       isRunning = true;
       try {
         const { runId } = await reconcileDay(auditContextOf(deps, request), deps.gateway, day);
         return runRow((await findRun(db, runId))!);
       } catch (error) {
         const message =
-          error instanceof OperatorError ? error.message : 'The bank side does not answer: try again.';
-        deps.log.error({ err: error, request_id: request.id }, 'the bank side could not be reconciled with');
+          error instanceof OperatorError ? error.message : 'The gateway does not answer: try again later.';
+        deps.log.error({ err: error, request_id: request.id }, 'the reconciliation failed');
         return refuse(request, reply, 503, 'gateway_unavailable', message);
       } finally {
         isRunning = false;

@@ -15,17 +15,24 @@ import {
 import { findPartner } from '../../partners/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Day, Mode, pageOf, readNumber } from '../fields.ts';
-import { auditContextOf, fileOf, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, fileOf, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const see = { needs: 'see' } as const;
-const mostEntries = 2n ** 62n;
+const maxEntryNo = 2n ** 62n;
 
-/** The books: accounts, entries, whether they add up, and a partner's day. */
+/** The ledger: accounts, entries, trial balance, verification, and a partner's statement of a day. */
 export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
-  const { db } = deps;
+  showAccounts(routes, deps);
+  showEntries(routes, deps);
+  showTrialBalance(routes, deps);
+  verify(routes, deps);
+  downloadStatement(routes, deps);
+}
 
+function showAccounts(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get(
     '/ledger/accounts',
     { config: see, schema: { querystring: Type.Object(paging) } },
@@ -38,7 +45,10 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return pageOf(accounts, limit, last => `${last.partnerId}.${last.mode}`, accountRow);
     },
   );
+}
 
+function showEntries(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get(
     '/ledger/entries',
     {
@@ -50,13 +60,16 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const partnerId = parseId('prt', partner_id);
       if (!partnerId) return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
       const before = readNumber(after);
-      const upTo = before === undefined ? mostEntries : before - 1n;
+      const upTo = before === undefined ? maxEntryNo : before - 1n;
       const wanted = { upTo, limit: limit + 1, newestFirst: true };
       const entries = await listEntries(db, { partnerId, mode }, wanted);
       return pageOf(entries, limit, last => `${last.entryNo}`, entryRow);
     },
   );
+}
 
+function showTrialBalance(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get('/ledger/trial-balance', { config: see }, async (): Promise<TrialBalance> => {
     const { live, test } = await readTrialBalance(db);
     const sum = (books: typeof live) => accountNames.reduce((total, name) => total + books[name], 0n);
@@ -69,7 +82,9 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       total: { live_usdt: formatMicroUsdt(sum(live)), test_usdt: formatMicroUsdt(sum(test)) },
     };
   });
+}
 
+function verify(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/ledger/verify',
     { config: { needs: 'ledger.verify' } },
@@ -86,7 +101,10 @@ export function ledgerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       };
     },
   );
+}
 
+function downloadStatement(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get(
     '/partners/:id/statement',
     {

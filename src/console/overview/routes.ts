@@ -14,15 +14,15 @@ import { readRateNow } from '../rates/rows.ts';
 import { auditContextOf, done, refuse, typed } from '../replies.ts';
 import type { Overview } from '../shapes/overview.ts';
 
-/** Everybody who looks within this time sees the same. */
+/** Requests within this time get the same answer. */
 const sharedForMs = 1_500;
 const alarmsShown = 100;
 
-/** How the house is doing, and what people must look at. */
+/** The state of the service at a glance, and the open alarms. */
 export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   const overview = shareAnswers(deps, createOverview(deps));
-  // Whoever has changed something looks at once, and must not be shown how it was before.
+  // After a change the page reloads at once and must not get the state before it.
   scope.addHook('onSend', async request => {
     if (request.method !== 'GET') overview.forget();
   });
@@ -56,12 +56,12 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
         alarmId === undefined ? 'no_alarm' : await clearAlarm(auditContextOf(deps, request), alarmId);
       return outcome === 'cleared'
         ? done
-        : refuse(request, reply, 409, 'no_alarm', 'This alarm is not open: it has ended meanwhile.');
+        : refuse(request, reply, 409, 'no_alarm', 'This alarm is not open any more.');
     },
   );
 }
 
-/** Several people look every few seconds; one of them asks, and those who come in the meantime share the answer. */
+/** Several pages poll every few seconds: one of them runs the queries, and the others share its answer. */
 function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {
   const answers = new Map<number, { at: number; answer: Promise<Answer> }>();
   const askShared = (minutes: number): Promise<Answer> => {
@@ -71,7 +71,7 @@ function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => 
     for (const [key, { at }] of answers) if (nowMs - at >= sharedForMs) answers.delete(key);
     const answer = ask(minutes);
     answers.set(minutes, { at: nowMs, answer });
-    // Whoever comes after a failure tries again.
+    // A failure is not shared: the next request tries again.
     answer.catch(() => answers.delete(minutes));
     return answer;
   };

@@ -11,16 +11,23 @@ import {
 } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, pageOf, readNumber } from '../fields.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
-const mostAddresses = 100;
+const maxAddresses = 100;
 const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
 
-/** How partners and we reach each other: their keys, and their receivers. */
+/** API keys and webhooks of partners. */
 export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
+  revoke(routes, deps);
+  changeAllowedAddresses(routes, deps);
+  listDeliveries(routes, deps);
+  resend(routes, deps);
+  checkWebhook(routes, deps);
+}
 
+function revoke(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/keys/:key_id/revoke',
     { config: { needs: 'keys.revoke' }, schema: { params: KeyId } },
@@ -29,10 +36,12 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
       return outcome === 'revoked'
         ? done
-        : refuse(request, reply, 409, outcome, 'The key is revoked already.');
+        : refuse(request, reply, 409, outcome, 'The key is already revoked.');
     },
   );
+}
 
+function changeAllowedAddresses(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/keys/:key_id/addresses',
     {
@@ -40,7 +49,7 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       schema: {
         params: KeyId,
         body: Body({
-          allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: mostAddresses }),
+          allowed_addresses: Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses }),
         }),
       },
     },
@@ -58,11 +67,13 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       );
       if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
       return outcome === 'already_revoked'
-        ? refuse(request, reply, 409, outcome, 'The key is revoked: no address may use it any more.')
+        ? refuse(request, reply, 409, outcome, 'The key is revoked: no address can use it any more.')
         : done;
     },
   );
+}
 
+function listDeliveries(routes: Routes, deps: ConsoleDeps): void {
   routes.get(
     '/partners/:id/deliveries',
     { config: { needs: 'see' }, schema: { params: ById, querystring: Type.Object(paging) } },
@@ -74,7 +85,9 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
     },
   );
+}
 
+function resend(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/events/:id/resend',
     { config: { needs: 'events.resend' }, schema: { params: ById } },
@@ -89,7 +102,9 @@ export function connectionRoutes(scope: FastifyInstance, deps: ConsoleDeps): voi
       return done;
     },
   );
+}
 
+function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/partners/:id/webhook/check',
     { config: { needs: 'webhooks.check' }, schema: { params: ById } },

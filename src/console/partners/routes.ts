@@ -21,7 +21,7 @@ import { findWebhook } from '../../webhooks/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
-import { auditContextOf, Body, done, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
 import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
@@ -40,11 +40,19 @@ const Limits = Body({
 const noPartner = (request: FastifyRequest, reply: FastifyReply) =>
   refuse(request, reply, 404, 'not_found', 'There is no such partner.');
 
-/** Partners: who they are, what they may do, and their money. */
+/** Partners: their state, limits and balances. */
 export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
-  const { db } = deps;
+  listPartners(routes, deps);
+  addPartner(routes, deps);
+  showPartner(routes, deps);
+  changeState(routes, deps);
+  changeLimits(routes, deps);
+  creditBalance(routes, deps);
+}
 
+function listPartners(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get(
     '/partners',
     {
@@ -67,7 +75,10 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       );
     },
   );
+}
 
+function addPartner(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.post(
     '/partners',
     { config: { needs: 'partners.create' }, schema: { body: Body({ name: Text }) } },
@@ -79,7 +90,10 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return partnerRow(db, partnerId);
     },
   );
+}
 
+function showPartner(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
   routes.get('/partners/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
     const partnerId = parseId('prt', request.params.id);
     const partner = partnerId && (await findPartner(db, partnerId));
@@ -105,7 +119,9 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
     };
     return detail;
   });
+}
 
+function changeState(routes: Routes, deps: ConsoleDeps): void {
   const change = (
     word: string,
     needs: 'partners.approve' | 'partners.suspend',
@@ -116,14 +132,16 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const result = partnerId && (await act(auditContextOf(deps, request), partnerId));
       if (!result || result.outcome === 'no_partner') return noPartner(request, reply);
       if (result.outcome === 'already_approved')
-        return refuse(request, reply, 409, result.outcome, 'Live mode has been approved already.');
+        return refuse(request, reply, 409, result.outcome, 'Live mode is already approved.');
       return done;
     });
   change('approve', 'partners.approve', approveLive);
   change('refuse', 'partners.approve', refuseLive);
   change('suspend', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, true));
   change('resume', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, false));
+}
 
+function changeLimits(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/partners/:id/limits',
     {
@@ -149,7 +167,7 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         case 'no_partner':
           return noPartner(request, reply);
         case 'stale': {
-          const message = 'The limits have changed since this page was loaded: look at them again.';
+          const message = 'The limits have changed since this page was loaded: reload it and try again.';
           return refuse(request, reply, 409, outcome, message);
         }
         case 'min_above_max':
@@ -157,7 +175,9 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       }
     },
   );
+}
 
+function creditBalance(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/partners/:id/credit',
     {

@@ -25,7 +25,7 @@ export async function partnerRows(db: Queryable, found: Found): Promise<PartnerR
   }));
 }
 
-/** Of one that is known to be there. */
+/** The partner must exist. */
 export async function partnerRow(db: Queryable, partnerId: Id<'prt'>): Promise<PartnerRow> {
   const found = await searchPartners(db, { text: partnerId, after: undefined, limit: 1 });
   return (await partnerRows(db, found))[0]!;
@@ -56,7 +56,7 @@ export const limitsRow = (limits: Limits): LimitsShape => ({
   other_rps: limits.otherRps,
 });
 
-/** As a page sent them; the schema has seen to it that each can be read. */
+/** The schema has checked that every amount can be parsed. */
 export const readLimits = (sent: LimitsShape): Limits => ({
   minKopecks: parseKopecks(sent.min_rub)!,
   maxKopecks: parseKopecks(sent.max_rub)!,

@@ -13,7 +13,7 @@ import type { AuditContext } from '../../db/audit.ts';
 import { listReview } from '../../payments/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { RequestRow } from '../shapes/approvals.ts';
 import type { Page } from '../shapes/common.ts';
 import type { ReviewRow } from '../shapes/payments.ts';
@@ -22,10 +22,15 @@ import { paymentRow } from './rows.ts';
 const states = ['waiting', 'approved', 'refused', 'withdrawn', 'void'] as const;
 const ById = Type.Object({ id: Type.String() });
 
-/** What waits for people: payments without a final answer, and requests for a second person. */
+/** What waits for operators: payments without a final answer, and requests for four-eyes approval. */
 export function reviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
+  listReviewQueue(routes, deps);
+  listApprovalRequests(routes, deps);
+  decideRequests(routes, deps);
+}
 
+function listReviewQueue(routes: Routes, deps: ConsoleDeps): void {
   routes.get(
     '/review',
     { config: { needs: 'see' }, schema: { querystring: Type.Object(paging) } },
@@ -57,7 +62,9 @@ export function reviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       };
     },
   );
+}
 
+function listApprovalRequests(routes: Routes, deps: ConsoleDeps): void {
   routes.get(
     '/requests',
     {
@@ -73,8 +80,10 @@ export function reviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return { data: requests.map(one => requestRow(one, request.operator)) };
     },
   );
+}
 
-  // What each kind of request needs is looked up with the request itself; here it is enough to have signed in.
+function decideRequests(routes: Routes, deps: ConsoleDeps): void {
+  // The permission depends on the kind of the request and is checked together with it.
   const decisions: [string, (audit: AuditContext, operator: Operator, id: Id<'apr'>) => Promise<Decision>][] =
     [
       ['approve', approveRequest],

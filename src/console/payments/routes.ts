@@ -2,14 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
 import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../../approvals/index.ts';
 import { parseId } from '../../base/ids.ts';
-import { parseInstant } from '../../base/instants.ts';
 import { isLabel } from '../../base/label.ts';
-import { parseKopecks } from '../../base/money.ts';
-import { parseQrLink } from '../../base/qr.ts';
 import { changesOf } from '../../db/audit.ts';
 import {
   findPaymentAnywhere,
-  type PaymentFilter,
   paymentTimeline,
   pollNow,
   readSearchWords,
@@ -18,37 +14,24 @@ import {
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, Body, paging, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { PaymentDetail, PaymentRow } from '../shapes/payments.ts';
 import { paymentRow, timelineOf } from './rows.ts';
-
-const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
-const oneOf = <const Values extends string[]>(...values: Values) =>
-  Type.Union(values.map(value => Type.Literal(value)) as { [At in keyof Values]: Type.TLiteral<Values[At]> });
-
-const Search = Type.Object({
-  q: Text,
-  payment_id: Text,
-  external_id: Text,
-  qr: Text,
-  recipient: Text,
-  partner_id: Text,
-  mode: Type.Optional(oneOf('live', 'test')),
-  status: Type.Optional(oneOf('processing', 'succeeded', 'failed')),
-  status_detail: Type.Optional(oneOf('awaiting_gateway', 'manual_review', 'gateway_declined')),
-  amount_rub: Text,
-  created_after: Text,
-  created_before: Text,
-  ...paging,
-});
+import { oneOf, readFilter, Search } from './search-filter.ts';
 
 const ById = Type.Object({ id: Type.String() });
 
-/** Every payment there is: found, told as a story, asked about, and ended by an operator's word. */
+/** Payments of all partners: search, details with the timeline, polling the gateway now, an operator's decision. */
 export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
+  findPayments(routes, deps);
+  showPayment(routes, deps);
+  askGateway(routes, deps);
+  decidePayment(routes, deps);
+}
 
+function findPayments(routes: Routes, deps: ConsoleDeps): void {
   routes.get(
     '/payments',
     { config: { needs: 'see' }, schema: { querystring: Search } },
@@ -57,13 +40,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const after = cursor === undefined ? undefined : parseId('pay', cursor);
       const filter = readFilter(request.query, deps.qrHosts);
       if (!filter || (cursor !== undefined && !after))
-        return refuse(
-          request,
-          reply,
-          422,
-          'invalid_request',
-          'This cannot be looked for: check what was typed.',
-        );
+        return refuse(request, reply, 422, 'invalid_request', unsearchable);
       const filters = q ? readSearchWords(q, deps.qrHosts) : [{}];
       const page = await searchPayments(
         deps.db,
@@ -73,7 +50,9 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return { data: page.payments.map(paymentRow), next_cursor: page.next };
     },
   );
+}
 
+function showPayment(routes: Routes, deps: ConsoleDeps): void {
   routes.get(
     '/payments/:id',
     { config: { needs: 'see' }, schema: { params: ById } },
@@ -83,7 +62,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       if (!payment || payment.status === 'rejected')
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
-      const [told, story, changes, requests, thresholds] = await Promise.all([
+      const [events, deliveries, changes, requests, thresholds] = await Promise.all([
         paymentTimeline(db, payment),
         deliveryHistory(db, payment),
         changesOf(db, payment.paymentId),
@@ -102,13 +81,15 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
           next_look_at: payment.nextPollAt?.toISOString() ?? null,
           support_since: payment.supportSince?.toISOString() ?? null,
         },
-        timeline: timelineOf(told, payment.status, story, changes),
+        timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
         request: requests[0] ? requestRow(requests[0], request.operator) : null,
         needs_second_person: needsApproval(payment, thresholds),
       };
     },
   );
+}
 
+function askGateway(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/payments/:id/ask',
     { config: { needs: 'payments.ask' }, schema: { params: ById } },
@@ -119,7 +100,9 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       return answer(request, reply, { outcome: outcome === 'asked' ? 'done' : outcome });
     },
   );
+}
 
+function decidePayment(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/payments/:id/resolve',
     {
@@ -139,7 +122,7 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       const { outcome, expected_status_detail: expectedStatusDetail } = request.body;
       const reason = request.body.reason.trim();
       if (!isLabel(reason))
-        return refuse(request, reply, 422, 'invalid_request', 'Say how you know, in 1 to 128 characters.');
+        return refuse(request, reply, 422, 'invalid_request', 'Give a reason of 1 to 128 characters.');
       const asked = { outcome, reason, expectedStatusDetail };
       return answer(
         request,
@@ -148,48 +131,4 @@ export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       );
     },
   );
-}
-
-/** What was said, in terms of the house; undefined when something cannot be read. */
-function readFilter(
-  query: Type.Static<typeof Search>,
-  qrHosts: readonly string[],
-): PaymentFilter | undefined {
-  const filter: PaymentFilter = {
-    ...(query.external_id ? { externalId: query.external_id } : {}),
-    ...(query.recipient ? { recipient: query.recipient } : {}),
-    ...(query.mode ? { mode: query.mode } : {}),
-    ...(query.status ? { status: query.status } : {}),
-    ...(query.status_detail ? { statusDetail: query.status_detail } : {}),
-  };
-  let isReadable = true;
-  const read = <Value>(text: string | undefined, parse: (text: string) => Value | undefined) => {
-    if (!text) return undefined;
-    const value = parse(text);
-    if (value === undefined) isReadable = false;
-    return value;
-  };
-  const paymentId = read(query.payment_id, text => parseId('pay', text));
-  const partnerId = read(query.partner_id, text => parseId('prt', text));
-  const qrcId = read(query.qr, text => readCode(text, qrHosts));
-  const amountKopecks = read(query.amount_rub, parseKopecks);
-  const createdFrom = read(query.created_after, parseInstant);
-  const createdBefore = read(query.created_before, parseInstant);
-  if (!isReadable) return undefined;
-  return {
-    ...filter,
-    ...(paymentId ? { paymentId } : {}),
-    ...(partnerId ? { partnerId } : {}),
-    ...(qrcId ? { qrcId } : {}),
-    ...(amountKopecks === undefined ? {} : { amountKopecks }),
-    ...(createdFrom ? { createdFrom } : {}),
-    ...(createdBefore ? { createdBefore } : {}),
-  };
-}
-
-/** A link in whatever form it was pasted, or the code itself. */
-function readCode(text: string, qrHosts: readonly string[]): string | undefined {
-  const link = parseQrLink(text, qrHosts);
-  if (link.kind === 'sbp') return link.qrcId;
-  return /^\w{1,64}$/.test(text.trim()) ? text.trim() : undefined;
 }

@@ -23,24 +23,28 @@ export const paymentRow = (payment: FoundPayment): PaymentRow => ({
   settled_at: payment.settledAt?.toISOString() ?? null,
 });
 
-/** What happened here and at the bank side, on the way to the partner, and by operators, as one story. */
-export function timelineOf(
-  happenings: TimelineEvent[],
-  status: string,
-  story: DeliveryHistory | undefined,
-  changes: PastChange[],
-): TimelineItem[] {
+interface PaymentHistory {
+  status: string;
+  /** Phases, ledger entries and calls to the gateway. */
+  events: TimelineEvent[];
+  deliveries: DeliveryHistory | undefined;
+  /** What operators did, from the audit log. */
+  changes: PastChange[];
+}
+
+/** Everything that happened to a payment in one list, the oldest first. */
+export function timelineOf({ status, events, deliveries, changes }: PaymentHistory): TimelineItem[] {
   const items = [
-    ...happenings.map(
-      ({ at, durationMs, ...told }): TimelineItem => ({
-        ...told,
+    ...events.map(
+      ({ at, durationMs, ...event }): TimelineItem => ({
+        ...event,
         at: at.toISOString(),
         actor: null,
         duration_ms: durationMs,
       }),
     ),
-    ...(story ? tellStory(story, status) : []),
-    ...changes.map(tellChange),
+    ...(deliveries ? deliveryItems(deliveries, status) : []),
+    ...changes.map(changeItem),
   ];
   return items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
 }
@@ -62,11 +66,11 @@ const item = (
   ...more,
 });
 
-function tellStory({ eventId, at, attempts, delivery }: DeliveryHistory, status: string): TimelineItem[] {
-  const told = [item(at, 'event', `payment.${status}`, { detail: formatEventId(eventId) })];
+function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, status: string): TimelineItem[] {
+  const items = [item(at, 'event', `payment.${status}`, { detail: formatEventId(eventId) })];
   for (const { attempt, at: triedAt, status: answered, error, durationMs } of attempts) {
     const delivered = answered !== null && answered >= 200 && answered < 300;
-    told.push(
+    items.push(
       item(triedAt, 'delivery', delivered ? 'delivered' : 'not_delivered', {
         detail: [`attempt ${attempt}`, answered === null ? null : `status ${answered}`, error]
           .filter(Boolean)
@@ -76,22 +80,22 @@ function tellStory({ eventId, at, attempts, delivery }: DeliveryHistory, status:
       }),
     );
   }
-  if (delivery?.failedAt) told.push(item(delivery.failedAt, 'delivery', 'given_up', { outcome: 'bad' }));
+  if (delivery?.failedAt) items.push(item(delivery.failedAt, 'delivery', 'given_up', { outcome: 'bad' }));
   else if (delivery)
-    told.push(
+    items.push(
       item(delivery.nextAt, 'delivery', 'next_attempt', {
         detail: `attempt ${delivery.attempts + 1}`,
         outcome: 'open',
       }),
     );
-  return told;
+  return items;
 }
 
-const worthTelling = ['kind', 'outcome', 'status', 'reason', 'asked_by', 'decided_by', 'why'];
+const shownFacts = ['kind', 'outcome', 'status', 'reason', 'asked_by', 'decided_by', 'why'];
 
-function tellChange({ at, actor, action, before, after }: PastChange): TimelineItem {
+function changeItem({ at, actor, action, before, after }: PastChange): TimelineItem {
   const facts: Record<string, unknown> = { ...(action.startsWith('request.') ? before : {}), ...after };
-  const detail = worthTelling
+  const detail = shownFacts
     .filter(name => facts[name] !== undefined && facts[name] !== null)
     .map(name => `${name}: ${facts[name]}`)
     .join(', ');

@@ -11,14 +11,14 @@ import {
 } from '../../rates/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Rubles, Text } from '../fields.ts';
-import { auditContextOf, Body, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, type Routes, refuse, typed } from '../replies.ts';
 import type { RatesPage, WhatIf } from '../shapes/rates.ts';
 import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 
 const changesShown = 50;
 const hourMs = 3_600_000;
 
-/** In hundredths of a percent they are whole numbers. */
+/** Stored in basis points, so at most two decimal places count. */
 const Percent = Type.Number({ minimum: 0.01, maximum: 50 });
 const Rules = {
   spread_bps: Type.Integer({ minimum: 0, maximum: 5_000 }),
@@ -32,11 +32,16 @@ const readRules = (sent: { spread_bps: number; band_percent: number; jump_percen
   jumpBps: Math.round(sent.jump_percent * 100),
 });
 
-/** What a USDT is worth, how that is made, and what it would be if it were made otherwise. */
+/** The rate and its history, the rules by which it is computed, and what other rules would give. */
 export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
-  const { db, clock, rateMaxAgeSec, rateSpreadBps } = deps;
+  showRates(routes, deps);
+  tryRules(routes, deps);
+  changeRules(routes, deps);
+}
 
+function showRates(routes: Routes, deps: ConsoleDeps): void {
+  const { db, clock, rateMaxAgeSec, rateSpreadBps } = deps;
   routes.get(
     '/rates',
     {
@@ -66,7 +71,10 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       };
     },
   );
+}
 
+function tryRules(routes: Routes, deps: ConsoleDeps): void {
+  const { db, rateMaxAgeSec } = deps;
   routes.post(
     '/rates/what-if',
     { config: { needs: 'see' }, schema: { body: Body({ ...Rules, amount_rub: Rubles }) } },
@@ -91,7 +99,10 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       };
     },
   );
+}
 
+function changeRules(routes: Routes, deps: ConsoleDeps): void {
+  const { rateSpreadBps } = deps;
   routes.post(
     '/rates/rules',
     {
@@ -99,8 +110,8 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
       schema: { body: Body({ ...Rules, reason: Text, expected_version: Type.Integer({ minimum: 0 }) }) },
     },
     async (request, reply) => {
-      const { expected_version, reason: said, ...sent } = request.body;
-      const reason = said.trim();
+      const { expected_version, reason: sentReason, ...sent } = request.body;
+      const reason = sentReason.trim();
       if (!isLabel(reason))
         return refuse(
           request,
@@ -115,7 +126,7 @@ export function rateRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
         expectedVersion: expected_version,
       });
       if (verdict.outcome !== 'stale') return rulesRow(verdict.rules);
-      const message = 'Somebody has changed the rules since this page was loaded: look at them again.';
+      const message = 'The rules have changed since this page was loaded: reload it and try again.';
       return refuse(request, reply, 409, 'stale', message);
     },
   );

@@ -13,22 +13,27 @@ import {
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Instant, Rubles, readNumber, Usdt } from '../fields.ts';
-import { auditContextOf, Body, done, refuse, typed } from '../replies.ts';
+import { auditContextOf, Body, done, type Routes, refuse, typed } from '../replies.ts';
 import type { SettingsPage } from '../shapes/settings.ts';
 
 const maintenance = { needs: 'settings.maintenance' } as const;
 
 const refusals = {
-  until_before_from: 'It would end before it begins.',
-  over_already: 'It would be over already.',
-  too_long: 'A maintenance lasts a week at the most.',
+  until_before_from: 'The maintenance would end before it begins.',
+  over_already: 'The maintenance would be over already.',
+  too_long: 'A maintenance may last a week at most.',
 };
 
-/** What holds for the whole house: pauses, and what one person may do alone. */
+/** Settings of the whole service: maintenance, and the amounts above which four-eyes approval is needed. */
 export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
-  const { db, clock } = deps;
+  showSettings(routes, deps);
+  maintenanceRoutes(routes, deps);
+  changeThresholds(routes, deps);
+}
 
+function showSettings(routes: Routes, deps: ConsoleDeps): void {
+  const { db, clock } = deps;
   routes.get('/settings', { config: { needs: 'see' } }, async (request): Promise<SettingsPage> => {
     const [on, windows, thresholds, requests] = await Promise.all([
       isUnderMaintenance(db, clock),
@@ -54,7 +59,9 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       requests: requests.map(one => requestRow(one, request.operator)),
     };
   });
+}
 
+function maintenanceRoutes(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/settings/maintenance',
     { config: maintenance, schema: { body: Body({ on: Type.Boolean() }) } },
@@ -84,10 +91,18 @@ export function settingsRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
       const outcome = windowId === undefined ? 'no_window' : await cancelMaintenance(audit, windowId);
       return outcome === 'cancelled'
         ? done
-        : refuse(request, reply, 409, outcome, 'It is not planned any more: it is over, or was called off.');
+        : refuse(
+            request,
+            reply,
+            409,
+            outcome,
+            'This maintenance is not planned any more: it is over, or it was cancelled.',
+          );
     },
   );
+}
 
+function changeThresholds(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/settings/thresholds',
     {

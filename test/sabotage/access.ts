@@ -1,0 +1,100 @@
+import type { Sabotage } from './sabotage.ts';
+
+const signIn = { test: 'test/console/sign-in.test.ts' };
+const invitation = { test: 'test/console/invitation-and-session.test.ts' };
+const roles = { test: 'test/console/roles.test.ts' };
+const operators = { test: 'test/operators/operators.test.ts' };
+const guardFile = { file: 'src/console/guard.ts' };
+const sessions = { file: 'src/operators/sessions.ts', ...invitation };
+
+/** Guards of access to the console. */
+export const accessSabotages: Sabotage[] = [
+  {
+    guard: 'role of the operator',
+    ...guardFile,
+    ...roles,
+    pattern: /!roleHasPermission\(operator\.role, needs!\)/,
+    replacement: 'false',
+    failingTitle: 'POST /operators',
+  },
+  {
+    guard: 'CSRF token',
+    ...guardFile,
+    ...roles,
+    pattern: /!isSame\(`\$\{sent\}`, csrfTokenOf\(deps\.secretKey, token\)\)/,
+    replacement: 'false',
+    failingTitle: 'no change from elsewhere',
+  },
+  {
+    guard: 'origin of a request',
+    ...guardFile,
+    ...signIn,
+    pattern: /isChange && !isFromOurPage\(deps, request\)/,
+    replacement: 'false',
+    failingTitle: 'from a page of somebody else',
+  },
+  {
+    guard: 'permission declared by every route',
+    ...guardFile,
+    ...roles,
+    pattern: /if \(!route\.config\?\.needs\)/,
+    replacement: 'if (false)',
+    failingTitle: 'a route that does not say',
+  },
+  {
+    guard: 'idle timeout of a session',
+    ...sessions,
+    pattern: /s\.last_seen_at > \$2/,
+    replacement: '$2::timestamptz IS NOT NULL',
+    failingTitle: 'ends after half an hour',
+  },
+  {
+    guard: 'absolute timeout of a session',
+    ...sessions,
+    pattern: /s\.ends_at > \$1/,
+    replacement: '$1::timestamptz IS NOT NULL',
+    failingTitle: 'ends after twelve hours',
+  },
+  {
+    guard: 'revoked session',
+    ...sessions,
+    pattern: /const isOpen = `s\.ended_at IS NULL AND /,
+    replacement: 'const isOpen = `',
+    failingTitle: 'can be seen and ended',
+  },
+  {
+    guard: 'polling does not extend a session',
+    ...sessions,
+    pattern: /isUserActivity && clock/,
+    replacement: 'clock',
+    failingTitle: 'is not kept alive',
+  },
+  {
+    guard: 'TOTP code used once',
+    file: 'src/operators/sign-in.ts',
+    ...signIn,
+    pattern: / AND coalesce\(totp_last_step < \$3, true\)/,
+    failingTitle: 'takes a code once',
+  },
+  {
+    guard: 'setup link used once',
+    file: 'src/operators/enrol.ts',
+    ...invitation,
+    pattern: /, setup_hash = NULL, setup_expires_at = NULL/,
+    failingTitle: 'lets one person in, once',
+  },
+  {
+    guard: 'lock of sign-in attempts',
+    file: 'src/operators/throttle.ts',
+    ...signIn,
+    pattern: /await tx\.query\(\{ text: `SELECT pg_advisory_xact_lock\(\$\{countingLock\}\)` \}\);/,
+    failingTitle: 'hears nobody after five failures',
+  },
+  {
+    guard: 'lock of changes to operators',
+    file: 'src/operators/operators.ts',
+    ...operators,
+    pattern: /await tx\.query\(\{ text: 'LOCK TABLE operators IN SHARE ROW EXCLUSIVE MODE' \}\);/,
+    failingTitle: 'two admins who remove each other',
+  },
+];

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sabotages } from './all.ts';
+import { removeGuard } from './sabotage.ts';
+
+const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+
+/** `npm run sabotage` takes minutes; this finds at once that a guard was moved or a test renamed. */
+test.each(sabotages)('$guard: its code and its test are found', sabotage => {
+  const text = read(sabotage.file);
+  expect(removeGuard(text, sabotage)).not.toBe(text);
+  const tests = read(sabotage.test);
+  // Titles of test.each are put together when the tests run.
+  expect(tests.includes(sabotage.failingTitle) || tests.includes('test.each')).toBe(true);
+});
+
+test('each guard has a name of its own', () => {
+  const names = sabotages.map(({ guard }) => guard);
+  expect(names).toEqual([...new Set(names)]);
+});

@@ -41,11 +41,11 @@ export interface ErrorBody {
     code: string;
     /** May change; for people */
     message: string;
-    /** Names this request; also in the header X-Request-Id */
+    /** Identifies this request; also in the header X-Request-Id */
     request_id: string;
-    /** Addition. True: wait, then send the same request again; it may well go through */
+    /** Addition. True: wait, then send the same request again */
     retryable: boolean;
-    /** Addition. True: whenever you send this payment again, also after mending it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
+    /** Addition. True: whenever you send this payment again, also after correcting it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
     same_key: boolean;
     /** With `insufficient_balance`: what the payment needs */
     required_usdt?: string | undefined;
@@ -68,7 +68,7 @@ export interface PingAnswer {
   /** The mode of the key */
   mode: 'live' | 'test';
   api_version: string;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -76,7 +76,7 @@ export interface GetBalanceAnswer {
   /** What can be spent */
   balance_usdt: string;
   currency: 'USDT';
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -90,7 +90,7 @@ export interface GetRateAnswer {
   max_age_sec: number;
   /** True while payments are closed for the age of the rate */
   stale: boolean;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -114,7 +114,7 @@ export interface CreateQuoteAnswer {
   max_age_sec: number;
   /** True while payments are closed for the age of the rate */
   stale: boolean;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -132,7 +132,7 @@ export interface ResolveQrAnswer {
   purpose: string;
   /** False when the recipient is blocked or the amount outside the limits */
   payable: boolean;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -152,11 +152,11 @@ export interface ListPaymentsQuery {
   /** The id of the last payment of the page before */
   starting_after?: string | undefined;
   status?: 'processing' | 'succeeded' | 'failed' | undefined;
-  /** Addition. Only payments that you call so */
+  /** Addition. Only payments with this identifier of yours */
   external_id?: string | undefined;
-  /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, nothing is missed or seen twice */
+  /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice */
   created_after?: string | undefined;
-  /** Addition. Only payments created before this time, and not at it: ISO 8601 with offset */
+  /** Addition. Only payments created before this time: ISO 8601 with offset */
   created_before?: string | undefined;
 }
 
@@ -165,13 +165,13 @@ export interface ListPaymentsAnswer {
   has_more: boolean;
   /** Pass it as `starting_after`; null on the last page */
   next_cursor: string | null;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
 export interface ListEventsQuery {
   limit?: number | undefined;
-  /** The id of the last event that you have; none: from the first */
+  /** The id of the last event that you have; without it the list begins with the first */
   after?: string | undefined;
 }
 
@@ -186,7 +186,7 @@ export interface ListEventsAnswer {
   has_more: boolean;
   /** Pass it as `after`, now or later */
   next_cursor: string;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -202,18 +202,18 @@ export interface GetStatementAnswer {
   /** The mode of the key */
   mode: 'live' | 'test';
   day: string;
-  /** False for today: there may be more to come */
+  /** False for today: more entries may follow */
   closed: boolean;
   currency: 'USDT';
   /** At the beginning of the day */
   opening: {
-    /** With a minus: what was paid in */
+    /** Negative: what was paid in */
     topup_usdt: string;
-    /** With a minus: what the house gave */
+    /** Negative: what was granted in test mode */
     treasury_usdt: string;
     /** What could be spent */
     available_usdt: string;
-    /** Debited for payments without an end */
+    /** Debited for unfinished payments */
     held_usdt: string;
     /** Spent */
     settled_usdt: string;
@@ -229,13 +229,13 @@ export interface GetStatementAnswer {
     amount_usdt: string;
     /** After this entry */
     after: {
-      /** With a minus: what was paid in */
+      /** Negative: what was paid in */
       topup_usdt: string;
-      /** With a minus: what the house gave */
+      /** Negative: what was granted in test mode */
       treasury_usdt: string;
       /** What could be spent */
       available_usdt: string;
-      /** Debited for payments without an end */
+      /** Debited for unfinished payments */
       held_usdt: string;
       /** Spent */
       settled_usdt: string;
@@ -247,18 +247,18 @@ export interface GetStatementAnswer {
   }>;
   /** At the end of the day, or so far */
   closing: {
-    /** With a minus: what was paid in */
+    /** Negative: what was paid in */
     topup_usdt: string;
-    /** With a minus: what the house gave */
+    /** Negative: what was granted in test mode */
     treasury_usdt: string;
     /** What could be spent */
     available_usdt: string;
-    /** Debited for payments without an end */
+    /** Debited for unfinished payments */
     held_usdt: string;
     /** Spent */
     settled_usdt: string;
   };
-  /** Payments that had no end then */
+  /** Payments that were unfinished then */
   open_holds: Array<{
     /** Counts without gaps */
     entry_no: string;
@@ -273,9 +273,9 @@ export interface GetStatementAnswer {
 
 export interface GetTestClockAnswer {
   object: 'test_clock';
-  /** By how much it was moved, all in all */
+  /** By how much it was advanced in total */
   advanced_sec: number;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
@@ -285,8 +285,8 @@ export interface AdvanceTestClockBody {
 
 export interface AdvanceTestClockAnswer {
   object: 'test_clock';
-  /** By how much it was moved, all in all */
+  /** By how much it was advanced in total */
   advanced_sec: number;
-  /** Names this request; also in the header X-Request-Id */
+  /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }

@@ -21,7 +21,7 @@ export const mode = Type.Enum(['live', 'test'], { description: 'The mode of the 
 
 export const requestId = Type.String({
   pattern: '^req_[0-7][0-9a-z]{25}$',
-  description: 'Names this request; also in the header X-Request-Id',
+  description: 'Identifies this request; also in the header X-Request-Id',
   examples: ['req_01m7ehqr39e00aq7xw60wbe32j'],
 });
 
@@ -81,11 +81,11 @@ export const ErrorBody = Type.Object(
       message: Type.String({ description: 'May change; for people' }),
       request_id: requestId,
       retryable: Type.Boolean({
-        description: 'Addition. True: wait, then send the same request again; it may well go through',
+        description: 'Addition. True: wait, then send the same request again',
       }),
       same_key: Type.Boolean({
         description:
-          'Addition. True: whenever you send this payment again, also after mending it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
+          'Addition. True: whenever you send this payment again, also after correcting it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
       }),
       required_usdt: Type.Optional(usdt('With `insufficient_balance`: what the payment needs')),
       balance_usdt: Type.Optional(usdt('With `insufficient_balance`: what there is')),

@@ -6,7 +6,7 @@ import * as schemas from './schemas.ts';
 
 const apiVersion = '2026-11-14';
 
-/** Who a key belongs to, and what can be spent with it. */
+/** The partner of a key, and its balance. */
 export function accountRoutes(server: FastifyInstance, deps: ApiDeps): void {
   server.get('/v1/ping', { schema: schemas.pingOperation }, request => ({
     ok: true,

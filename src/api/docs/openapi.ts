@@ -19,14 +19,14 @@ request leaves the key free. 429 and 503 are temporary: wait 2 seconds, then twi
 `;
 
 const additions = `
-What was added to the contract; whoever does without it misses nothing. Beside the endpoints below:
+Additions to the contract; integrations work without them. Besides the endpoints below:
 
-- Every error says what a program can do about it. \`retryable\`: wait, then send the same request again. \`same_key\`:
-  whenever you send this payment again, also after mending it, keep its \`Idempotency-Key\`.
+- Every error tells a program what to do. \`retryable\`: wait, then send the same request again. \`same_key\`:
+  whenever you send this payment again, also after correcting it, keep its \`Idempotency-Key\`.
 - \`GET /v1/payments\` finds by \`external_id\`, \`created_after\` (that time included) and \`created_before\` (that time not
   included). Write the plus of an offset as \`%2B\`, or use \`Z\`.
-- A test payment can ask for a misfortune with \`"metadata": {"kopeck_scenario": "…"}\`. Other values, and all values
-  in a live payment, mean nothing to us.
+- A test payment can ask for a simulated failure with \`"metadata": {"kopeck_scenario": "…"}\`. Other values, and all values
+  in a live payment, are ignored.
 
 | scenario | what happens |
 |---|---|
@@ -40,7 +40,7 @@ const event = (name: string, summary: string) => ({
     operationId: `on${name}`,
     tags: ['Webhooks'],
     summary,
-    // Yours to secure: what comes from us carries our signature.
+    // The receiver is the partner's; our requests carry a signature instead of a key.
     security: [],
     description:
       'Signed with `X-Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with your webhook secret.',
@@ -86,8 +86,8 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
       servers: [{ url: '/' }],
       tags: [
         { name: 'Account', description: 'Key and balance' },
-        { name: 'Rates', description: 'What a ruble costs' },
-        { name: 'Payments', description: 'Pay, look, list' },
+        { name: 'Rates', description: 'Rate and quotes' },
+        { name: 'Payments', description: 'Pay, read, list' },
         { name: 'Webhooks', description: 'What the service sends to you' },
         { name: 'Additions', description: additions },
       ],

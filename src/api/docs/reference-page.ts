@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** The page carries its own scripts and styles; the policy makes sure that it stays that way. */
+/** The page brings its own scripts and styles; the policy keeps it from loading anything from other hosts. */
 const policy =
   "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'";
@@ -8,8 +8,8 @@ const policy =
 const passedOn = ['content-type', 'location', 'cache-control', 'etag'] as const;
 
 /**
- * The reference of the API at `/docs`. The page is megabytes of code, and more reads them in: a process that nobody asks
- * for it starts without. Whoever asks first has it loaded, into a server that listens to nobody but us.
+ * The API reference at `/docs`. The page is megabytes of code, so it is loaded on the first request for it, into a
+ * second Fastify instance that listens on no port.
  */
 export function referenceRoutes(server: FastifyInstance): void {
   let opened: Promise<FastifyInstance> | undefined;
@@ -36,7 +36,7 @@ async function openReference(): Promise<FastifyInstance> {
       withDefaultFonts: false,
       telemetry: false,
       authentication: { preferredSecurityScheme: 'apiKey' },
-      // What leads to somebody else's service.
+      // These features send data to the vendor's services.
       agent: { disabled: true },
       mcp: { disabled: true },
       showDeveloperTools: 'never',

@@ -5,7 +5,7 @@ import { shapeError } from '../http/errors.ts';
 import { sendJsonText } from '../http/responses.ts';
 import * as schemas from './schemas.ts';
 
-/** An addition to the contract: what webhooks send, for whoever cannot receive or was down. */
+/** An addition to the contract: the webhook events as a list, for partners who cannot receive webhooks or were down. */
 export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
   server.get<{ Querystring: { limit: number; after?: string } }>(
     '/v1/events',
@@ -23,7 +23,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const last = events.at(-1);
       const rest = JSON.stringify({
         has_more: hasMore,
-        // With nothing new it is where the reader stands, so that it can be stored as it comes.
+        // Without new events the reader's own cursor, so that it can always be stored.
         next_cursor: last ? formatEventId(last.eventId) : after,
         request_id: request.id,
       });

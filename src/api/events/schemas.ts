@@ -6,7 +6,7 @@ const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   after: Type.Optional(
     Type.String({
-      description: 'The id of the last event that you have; none: from the first',
+      description: 'The id of the last event that you have; without it the list begins with the first',
       examples: ['evt_17'],
     }),
   ),
@@ -31,7 +31,7 @@ export const listEventsOperation = {
   tags: ['Additions'],
   summary: 'The same events as webhooks, oldest first',
   description:
-    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you will miss none and get none twice.',
+    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice.',
   security: apiKeySecurity,
   querystring: EventQuery,
   response: responses(EventList, []),

@@ -3,7 +3,7 @@ import { allErrors, retryAdvice } from '../../base/errors.ts';
 
 export type ErrorCode = keyof typeof allErrors;
 
-/** The error body of the contract; `extra` are the further fields that some codes have. */
+/** Sends the error body of the contract; `extra` are the additional fields of some codes. */
 export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -18,7 +18,7 @@ export function sendError(
     .send(JSON.stringify({ error: { code, message, request_id: request.id, ...advice, ...extra } }));
 }
 
-/** One objection to the shape of a request, in the manner of FastAPI. */
+/** One validation error, in the format of FastAPI, which the contract requires. */
 export interface Detail {
   loc: (string | number)[];
   msg: string;

@@ -4,7 +4,7 @@ import { countOpenAlarms } from '../../alarms/index.ts';
 import { countUnfinished } from '../../payments/index.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** Prometheus metrics at /metrics: of all processes behind this port, and of the service as the database knows it. */
+/** Prometheus metrics at /metrics: those of all processes on this port, and gauges that are read from the database. */
 export function measure(
   server: FastifyInstance,
   { db, shareMetrics }: Pick<ApiDeps, 'db' | 'shareMetrics'>,
@@ -18,7 +18,7 @@ export function measure(
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90],
     registers: [registry],
   });
-  // Finding a series by its labels costs more than adding to it.
+  // Looking up a series by its labels costs more than observing a value.
   const series = new Map<string, ReturnType<typeof durations.labels>>();
   server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
@@ -34,10 +34,8 @@ export function measure(
     registers: [registry],
   });
   server.addHook('onListen', async () => serving.set(1));
-  gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Alarms that nobody has seen to', 'kind', () =>
-    countOpenAlarms(db),
-  );
-  gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Payments without an end', 'state', () =>
+  gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Open alarms', 'kind', () => countOpenAlarms(db));
+  gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Unfinished payments', 'state', () =>
     countUnfinished(db),
   );
   const readAll = shareMetrics(registry);
@@ -46,7 +44,7 @@ export function measure(
   );
 }
 
-/** Read when it is asked for; without a database it has no value rather than an old one. */
+/** Read on every scrape; without a database the gauge has no value rather than an old one. */
 function gaugeFromDatabase(
   registry: Registry,
   name: string,

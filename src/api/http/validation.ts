@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { type Detail, ShapeError } from './errors.ts';
 
-/** Bodies are taken as they are; what stands in an address is text, and may mean a number. */
+/** Bodies must have the right types; values in a URL or header are text and are converted. */
 const ajvOf = {
   body: new Ajv({ strict: false, allErrors: true }),
   rest: new Ajv({ strict: false, allErrors: true, coerceTypes: true, useDefaults: true }),
@@ -25,7 +25,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   };
 };
 
-/** One objection per field: of the branches of a union the first to object speaks for all. */
+/** One detail per field: of a union only the first failing branch is reported. */
 function describe(part: string, found: ErrorObject[]): Detail[] {
   const details = new Map<string, Detail>();
   for (const error of found) {
@@ -77,7 +77,7 @@ function phrase(part: string, { keyword, params, schema }: ErrorObject): { msg: 
   }
 }
 
-/** The validator would take `0x10`, `1e1` and ` 5` for integers; in an address only digits are. */
+/** Ajv would convert `0x10`, `1e1` and ` 5` to integers; we accept digits only. */
 function refuseOddIntegers(
   schema: { properties?: Record<string, { type?: string }> },
   data: Record<string, unknown>,

@@ -6,7 +6,7 @@ import { losslessBody, readAmount } from '../http/body.ts';
 import { sendError } from '../http/errors.ts';
 import * as schemas from './schemas.ts';
 
-/** What a ruble costs. */
+/** The current rate, and a quote for an amount. */
 export function rateRoutes(server: FastifyInstance, deps: ApiDeps): void {
   const describeFreshness = (rate: CurrentRate) => ({
     as_of: Math.floor(rate.asOf.getTime() / 1000),

@@ -8,7 +8,7 @@ import * as schemas from './schemas.ts';
 
 const types = { csv: 'text/csv; charset=utf-8', json: 'application/json; charset=utf-8' };
 
-/** An addition to the contract: the books of a day, for whoever reconciles. */
+/** An addition to the contract: the ledger entries of a day, for reconciliation. */
 export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
   server.get<{ Querystring: { day: string; format: 'csv' | 'json' } }>(
     '/v1/statement',
@@ -26,8 +26,10 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const name = `statement-${partnerId}-${mode}-${statement.day}.${format}`;
       reply.header('Content-Disposition', `attachment; filename="${name}"`);
       const pieces = Readable.from(writeStatement(deps.db, statement, format));
-      // It breaks off without its digest, and whoever reads it can see that.
-      pieces.on('error', err => deps.log.error({ err, request_id: request.id }, 'a statement broke off'));
+      // The file then ends without its digest, so the reader can detect it.
+      pieces.on('error', err =>
+        deps.log.error({ err, request_id: request.id }, 'a statement could not be sent to its end'),
+      );
       return reply.send(pieces);
     },
   );

@@ -5,10 +5,10 @@ import { mode, orNull, partnerId, paymentId, usdt } from '../shared-schemas.ts';
 const books = (description: string) =>
   Type.Object(
     {
-      topup_usdt: usdt('With a minus: what was paid in'),
-      treasury_usdt: usdt('With a minus: what the house gave'),
+      topup_usdt: usdt('Negative: what was paid in'),
+      treasury_usdt: usdt('Negative: what was granted in test mode'),
       available_usdt: usdt('What could be spent'),
-      held_usdt: usdt('Debited for payments without an end'),
+      held_usdt: usdt('Debited for unfinished payments'),
       settled_usdt: usdt('Spent'),
     },
     { description },
@@ -30,7 +30,7 @@ const Statement = Type.Object({
   partner_id: partnerId,
   mode,
   day: Type.String({ format: 'date', examples: ['2026-11-15'] }),
-  closed: Type.Boolean({ description: 'False for today: there may be more to come' }),
+  closed: Type.Boolean({ description: 'False for today: more entries may follow' }),
   currency: Type.Literal('USDT'),
   opening: books('At the beginning of the day'),
   entries: Type.Array(
@@ -49,21 +49,21 @@ const Statement = Type.Object({
   closing: books('At the end of the day, or so far'),
   open_holds: Type.Array(
     Type.Object({ entry_no: entryNo, at, amount_usdt: usdt('Held'), payment_id: paymentId }),
-    { description: 'Payments that had no end then' },
+    { description: 'Payments that were unfinished then' },
   ),
   digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
 });
 
-const StatementCsv = Type.String({ description: 'The same as lines; the last one is the digest' });
+const StatementCsv = Type.String({ description: 'The same as CSV; the last line is the digest' });
 
-const Unchanged = Type.Null({ description: 'You have it already' });
+const Unchanged = Type.Null({ description: 'The statement has not changed' });
 
 export const getStatementOperation = {
   operationId: 'getStatement',
   tags: ['Additions'],
-  summary: 'The books of a UTC day',
+  summary: 'The ledger entries of a UTC day',
   description:
-    'Opening balances, every entry with the balances after it, closing balances, and what was still held then, for the mode of the key. A day that is over is `closed`: from then on its statement is the same for ever, byte for byte; so the id of the request stands only in the header. Today is shown so far and is not closed. A day that has not begun: 400 `invalid_request`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so that `If-None-Match` answers 304.',
+    'Opening balances, every entry with the balances after it, closing balances, and the open holds, for the mode of the key. A day that is over is `closed`: its statement never changes again, not by a byte, so the request id is only in the header. The statement of today ends now and is not closed. A day that has not begun: 400 `invalid_request`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so `If-None-Match` gets 304.',
   security: apiKeySecurity,
   querystring: StatementQuery,
   response: {

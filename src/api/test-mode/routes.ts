@@ -5,11 +5,11 @@ import type { ApiDeps } from '../deps.ts';
 import { sendError } from '../http/errors.ts';
 import * as schemas from './schemas.ts';
 
-/** Before the body is read: to a live key there is nothing to be said about it. */
+/** Checked before the body is validated: a live key gets the same answer for every body. */
 const onlyTestKeys = async (request: FastifyRequest, reply: FastifyReply) =>
   request.caller.mode === 'test' ? undefined : sendError(request, reply, 'test_key_required');
 
-/** An addition to the contract: whoever tests need not wait. */
+/** An addition to the contract: the test clock, so that tests need not wait. */
 export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
   const describe = (request: FastifyRequest, advancedSec: number) => ({
     object: 'test_clock',

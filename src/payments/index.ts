@@ -32,8 +32,9 @@ export {
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { listReview } from './recovery/review.ts';
 export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './recovery/test-clock.ts';
+export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
-export { type FoundPayment, type PaymentFilter, searchPayments } from './search/search.ts';
+export { type FoundPayment, searchPayments } from './search/search.ts';
 export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';

@@ -4,7 +4,7 @@ import type { Mode } from '../ledger/index.ts';
 
 export type PaymentStatus = 'processing' | 'succeeded' | 'failed';
 
-/** Why a payment failed; the gateway's reasons, and that it never ran. */
+/** Why a payment failed: the gateway's reasons, and that it was never executed. */
 export const failureMessages = {
   gateway_declined: 'The payment was declined by the bank or the recipient.',
   qr_expired: 'The QR code has expired.',
@@ -20,7 +20,7 @@ export interface Payment {
   paymentId: Id<'pay'>;
   partnerId: Id<'prt'>;
   mode: Mode;
-  /** An attempt that the gateway refused before acceptance is 'rejected': on record, but not a payment. */
+  /** 'rejected' is an attempt that the gateway refused before acceptance: stored, but not a payment for the partner. */
   status: PaymentStatus | 'rejected';
   statusDetail: 'awaiting_gateway' | 'manual_review' | 'gateway_declined' | null;
   idempotencyKey: string;
@@ -91,8 +91,8 @@ export const toPayment = (row: PaymentRow): Payment => ({
 export const formatInstant = (instant: Date) => instant.toISOString().replace('Z', '000+00:00');
 
 /**
- * The payment object of the contract, as JSON text. The one place where it is written, so that what is answered and
- * what is sent to webhooks cannot differ; and by hand, since `metadata` must go in as the bytes that came.
+ * The payment object of the contract, as JSON text. Answers and webhooks both use it, so that they cannot differ. It is
+ * put together by hand since `metadata` must keep the bytes that the partner sent.
  */
 export function paymentObject(payment: Payment): string {
   const fields = JSON.stringify({

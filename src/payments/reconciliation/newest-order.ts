@@ -2,7 +2,7 @@ import { idFromUuid } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Order } from '../../gateway/index.ts';
 
-/** The last order that a bank side is known to have taken from us; undefined if there is none. */
+/** The newest of our orders that a bank side has accepted; undefined if there is none. */
 export async function findNewestOrder(
   db: Queryable,
 ): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {
@@ -14,7 +14,7 @@ export async function findNewestOrder(
   return row && { paymentId: idFromUuid('pay', row.id), amountKopecks: row.amountKopecks };
 }
 
-/** Whether a bank side will be asked about live payments as soon as the service runs. */
+/** Whether there are live payments that the service will poll as soon as it runs. */
 export async function hasUnfinishedPayments(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query({ text: `SELECT FROM open_payments WHERE mode = 'live' LIMIT 1` });
   return rowCount === 1;

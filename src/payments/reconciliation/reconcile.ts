@@ -11,7 +11,7 @@ export interface ReconcileDeps {
   gateway: Pick<Gateway, 'listOrders'>;
 }
 
-/** Live payments created from the one time on and before the other. */
+/** Live payments created in [from, until). */
 export interface Period {
   from: Date;
   until: Date;
@@ -21,7 +21,7 @@ export type DifferenceKind = 'paid_there_not_here' | 'here_not_there' | 'amounts
 
 export interface Difference {
   kind: DifferenceKind;
-  /** As it is named here, or, when we know no such payment, by the bank side. */
+  /** Our id, or the bank side's text when there is no such payment here. */
   paymentId: string;
   partnerId: string | null;
   status: Payment['status'] | null;
@@ -35,27 +35,27 @@ export interface Reconciliation extends Period {
   runId: bigint;
   orders: bigint;
   payments: bigint;
-  /** The first ones of many. */
+  /** At most `maxDifferences` of them. */
   differences: Difference[];
 }
 
-/** For whoever waits: how many orders were read by now; and how to say that nobody does any more. */
+/** Progress for the caller, and its way to cancel. */
 export interface Watch {
   onProgress?(orders: number): void;
   signal?: AbortSignal;
 }
 
-/** The clock of the bank side may differ from ours by so much. */
+/** The clock of the bank side may differ from ours by this much. */
 const skewMs = 600_000;
-/** An order is put within a minute of its payment; one that was created this long after the period is of another. */
-const lateMs = 3_600_000;
+/** An order is sent within a minute of its payment; one created this long after the period belongs to a later one. */
+const maxOrderDelayMs = 3_600_000;
 const timeLimitMs = 600_000;
-const mostDifferences = 1_000;
+const maxDifferences = 1_000;
 
-/** What is under way while the two sides are read looks different for a moment; after this long it does not. */
-const lookTwiceMs = 2_000;
+/** Payments under way differ for a moment, since the two sides are not read at the same instant. */
+const recheckAfterMs = 2_000;
 
-/** Compares the two sides; a difference that may be of the moment counts only when it is still there a little later. */
+/** Compares the two sides; a difference in a recent period counts only if a second comparison finds it too. */
 export async function reconcile(
   deps: ReconcileDeps,
   actor: string,
@@ -67,7 +67,7 @@ export async function reconcile(
   try {
     return await run(deps, runId, period, watch);
   } finally {
-    // Of no use to anybody once the run is over, however it ended.
+    // Only this run needs them.
     await pool.query('DELETE FROM listed_orders WHERE run_id = $1', [runId]).catch(() => {});
   }
 }
@@ -79,23 +79,23 @@ async function run(
   watch: Watch,
 ): Promise<Reconciliation> {
   const { pool, clock } = deps;
-  let found = await look(deps, runId, period, watch);
-  const isOver = period.until.getTime() + lateMs < clock.nowMs();
+  let found = await compare(deps, runId, period, watch);
+  const isOver = period.until.getTime() + maxOrderDelayMs < clock.nowMs();
   if (found.length > 0 && !isOver) {
-    await clock.sleep(lookTwiceMs, watch.signal);
-    const same = new Set(found.map(nameOf));
-    found = (await look(deps, runId, period, watch)).filter(difference => same.has(nameOf(difference)));
+    await clock.sleep(recheckAfterMs, watch.signal);
+    const before = new Set(found.map(keyOf));
+    found = (await compare(deps, runId, period, watch)).filter(difference => before.has(keyOf(difference)));
   }
   return finishRun(pool, clock, runId, period, found);
 }
 
-const nameOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
+const keyOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
 
 /**
  * Reads the list of the bank side page by page into a table, then compares it with our payments in one statement, so
- * that a day of a million payments needs no more memory than one of ten. Nothing outside is asked in a transaction.
+ * that a day of a million payments needs no more memory than one of ten. No transaction is open during the calls.
  */
-async function look(
+async function compare(
   { pool, clock, gateway }: ReconcileDeps,
   runId: bigint,
   period: Period,
@@ -109,33 +109,34 @@ async function look(
     signal?.throwIfAborted();
     const page = await gateway.listOrders(new Date(period.from.getTime() - skewMs), cursor);
     const own = page.orders.filter(order => isOf(period, order));
-    await keepOrders(pool, runId, own);
+    await storeOrders(pool, runId, own);
     count += own.length;
     onProgress?.(count);
     cursor = isPast(period, page) ? undefined : (page.nextCursor ?? undefined);
     const isEndless =
       cursor !== undefined && (seen.has(cursor) || page.orders.length === 0 || clock.nowMs() > endMs);
     if (isEndless)
-      throw new OperatorError('The list of orders of the bank side has no end: its cursors must be mended.');
+      throw new OperatorError('The list of orders of the bank side has no end: its cursors must be fixed.');
     if (cursor !== undefined) seen.add(cursor);
   } while (cursor !== undefined);
-  const { rows } = await patiently<DifferenceRow>(pool, differences, boundsOf(runId, period));
+  const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));
   return rows.map(toDifference);
 }
 
-/** Orders come as they were created; a single one with a wrong time proves nothing about those behind it. */
+/** Orders come by creation time. A whole page must be past the period: a single order may have a wrong time. */
 const isPast = ({ until }: Period, { orders }: OrderPage) =>
-  orders.length > 0 && orders.every(({ createdAt }) => createdAt.getTime() > until.getTime() + lateMs);
+  orders.length > 0 &&
+  orders.every(({ createdAt }) => createdAt.getTime() > until.getTime() + maxOrderDelayMs);
 
 /**
- * An order belongs where its payment does, whose id has the time; one that is no id of ours, or one with a time that
- * cannot be true, where it was created.
+ * An order belongs to the period of its payment, whose id has its creation time. If the id is not ours, or its time cannot
+ * be true, the order's own creation time counts.
  */
 function isOf({ from, until }: Period, { paymentId, createdAt }: ListedOrder): boolean {
   const id = parseId('pay', paymentId);
   const createdMs = createdAt.getTime();
   const idMs = id ? timeOfId(id) : createdMs;
-  const atMs = Math.abs(idMs - createdMs) > lateMs ? createdMs : idMs;
+  const atMs = Math.abs(idMs - createdMs) > maxOrderDelayMs ? createdMs : idMs;
   return atMs >= from.getTime() && atMs < until.getTime();
 }
 
@@ -152,8 +153,8 @@ async function startRun(
   return rows[0]!.id;
 }
 
-async function keepOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<void> {
-  // The same order twice is one order, as it was listed last.
+async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<void> {
+  // An order that is listed twice counts once, as it was listed last.
   const orders = [...new Map(listed.map(order => [`${order.orderId} ${order.paymentId}`, order])).values()];
   if (orders.length === 0) return;
   const ids = orders.map(({ paymentId }) => parseId('pay', paymentId));
@@ -177,7 +178,7 @@ const ours = `
   SELECT p.* FROM partners r CROSS JOIN LATERAL (
          SELECT * FROM payments WHERE partner_id = r.id AND mode = 'live' AND id >= $2 AND id < $3 OFFSET 0) AS p`;
 
-/** A second paid order of one payment is one that we do not have; else what matters most is said first. */
+/** A second paid order of the same payment is `paid_there_not_here`; otherwise the most serious kind comes first. */
 const differences = `
   SELECT * FROM (
     SELECT CASE
@@ -195,7 +196,7 @@ const differences = `
       FULL JOIN (SELECT *, row_number() OVER (
                           PARTITION BY payment ORDER BY state <> 'succeeded', order_id) AS place
                    FROM listed_orders WHERE run_id = $1) AS o ON o.payment_id = p.id) AS compared
-   WHERE kind IS NOT NULL ORDER BY kind, id, order_id LIMIT ${mostDifferences}`;
+   WHERE kind IS NOT NULL ORDER BY kind, id, order_id LIMIT ${maxDifferences}`;
 
 const boundsOf = (runId: bigint, { from, until }: Period) => [
   runId,
@@ -203,8 +204,8 @@ const boundsOf = (runId: bigint, { from, until }: Period) => [
   minUuidAt(until.getTime()),
 ];
 
-/** A statement over a whole day may take longer than one that a request waits for. */
-const patiently = <Row extends object>(pool: Pool, text: string, values: unknown[]) =>
+/** A statement over a whole day may take longer than the time-out for requests. */
+const queryForLong = <Row extends object>(pool: Pool, text: string, values: unknown[]) =>
   transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
     return tx.query<Row>({ text, values, query_timeout: timeLimitMs });
@@ -217,7 +218,7 @@ async function finishRun(
   period: Period,
   found: Difference[],
 ): Promise<Reconciliation> {
-  const { rows } = await patiently<{ orders: bigint; payments: bigint }>(
+  const { rows } = await queryForLong<{ orders: bigint; payments: bigint }>(
     pool,
     `UPDATE reconciliations
         SET finished_at = $4, differences = $5, orders = (SELECT count(*) FROM listed_orders WHERE run_id = $1),
@@ -251,7 +252,7 @@ const toDifference = (row: DifferenceRow): Difference => ({
   orderKopecks: row.order_kopecks,
 });
 
-/** For machines: what is stored with the run and what the command line prints. */
+/** As JSON: stored with the run, and printed by the command line. */
 export const differenceObject = (difference: Difference) => ({
   kind: difference.kind,
   payment_id: difference.paymentId,

@@ -8,7 +8,7 @@ import {
   type Watch,
 } from './reconcile.ts';
 
-/** A comparison with the bank side that was made, or is under way. */
+/** A reconciliation with the bank side, finished or under way. */
 export interface Run {
   runId: bigint;
   actor: string;
@@ -26,7 +26,7 @@ export type StoredDifference = ReturnType<typeof differenceObject>;
 const columns = `id AS "runId", actor, from_at AS "from", until_at AS "until", started_at AS "startedAt",
                  finished_at AS "finishedAt", orders, payments, jsonb_array_length(differences) AS "differenceCount"`;
 
-/** The newest first; those before one of them, if it is named. */
+/** Newest first; with `before`, those before that run. */
 export async function listRuns(
   db: Queryable,
   { before, limit }: { before?: bigint | undefined; limit: number },
@@ -51,7 +51,7 @@ export async function findRun(
 
 const dayMs = 86_400_000;
 
-/** A day of creation, UTC, by a person's wish. */
+/** Reconciles the payments created on a UTC day, for an operator. */
 export const reconcileDay = (
   audit: AuditContext,
   gateway: ReconcileDeps['gateway'],

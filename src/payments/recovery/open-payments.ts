@@ -3,7 +3,7 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey, Mode } from '../../ledger/index.ts';
 
-/** When to look next, and what is known by now. */
+/** When to poll next, and what is known by now. */
 export interface NextPoll {
   at: Date;
   orderId?: string;
@@ -12,7 +12,7 @@ export interface NextPoll {
   supportSince?: Date;
 }
 
-/** Nobody is busy with the payment any more: whoever is free looks again then. False when it has ended meanwhile. */
+/** Ends the lease: any process may poll the payment at that time. False when it was finished meanwhile. */
 export async function scheduleNextPoll(
   db: Queryable,
   payment: AccountKey & { paymentId: Id<'pay'> },
@@ -20,7 +20,7 @@ export async function scheduleNextPoll(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'schedule next poll',
-    // The payment first and then its open row, as finishing does: one order of locks. The first order id stays.
+    // Locks the payment and then its open row, in the order of payments_finish. The first order id stays.
     text: `WITH unfinished AS (
              UPDATE payments
                 SET gateway_order_id = coalesce(gateway_order_id, $6),
@@ -47,14 +47,14 @@ export async function scheduleNextPoll(
 export interface DuePayment extends AccountKey {
   paymentId: Id<'pay'>;
   amountKopecks: bigint;
-  /** Of a test payment; nobody asks what a live one carries. */
+  /** Of a test payment; '{}' for a live one, where nothing depends on it. */
   metadata: string;
   createdAt: Date;
   supportSince: Date | null;
   tries: number;
 }
 
-/** Takes payments whose time has come, so that no other process looks at them before `until`, unless this one dies. */
+/** Takes a lease on payments that are due: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
   db: Queryable,
   clock: Clock,
@@ -95,27 +95,27 @@ export async function claimDue(
   }));
 }
 
-/** The processes that are busy with payments, or were when they died. */
+/** The processes with leases on payments, alive or dead. */
 export async function listLeaseHolders(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ lease_holder: number }>({
-    name: 'list owners',
+    name: 'list lease holders',
     text: 'SELECT DISTINCT lease_holder FROM open_payments WHERE lease_holder IS NOT NULL ORDER BY lease_holder',
   });
   return rows.map(row => row.lease_holder);
 }
 
-/** The time of what these processes left behind has come. */
-export async function releaseLeases(db: Queryable, clock: Clock, owners: number[]): Promise<void> {
+/** Makes the payments of these dead processes due now. */
+export async function releaseLeases(db: Queryable, clock: Clock, leaseHolders: number[]): Promise<void> {
   await db.query({
-    // Whoever has a row locked is about to change it, which settles the matter.
+    // A locked row is about to be finished or polled by another process.
     text: `UPDATE open_payments p SET next_at = $1, lease_holder = NULL
              FROM (SELECT scope, qrc_id FROM open_payments WHERE lease_holder = ANY ($2) FOR UPDATE SKIP LOCKED) AS orphan
             WHERE p.scope = orphan.scope AND p.qrc_id = orphan.qrc_id`,
-    values: [instantOf(clock), owners],
+    values: [instantOf(clock), leaseHolders],
   });
 }
 
-/** How many payments are unfinished, by how far they have come; without the reviews that test payments stage. */
+/** Unfinished payments by state, without the simulated reviews of test payments. */
 export async function countUnfinished(db: Queryable): Promise<Map<string, number>> {
   const { rows } = await db.query<{ state: string; count: number }>({
     text: `SELECT CASE WHEN support_since IS NOT NULL THEN 'with_support'

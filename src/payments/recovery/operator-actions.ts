@@ -9,10 +9,10 @@ import { finishAll } from '../store.ts';
 export interface WatchedPayment extends Payment {
   partnerName: string;
   rateId: bigint;
-  /** When it will be looked at next; null when it is finished. */
+  /** Null when it is finished. */
   nextPollAt: Date | null;
   supportSince: Date | null;
-  /** A process is paying or asking about it at this moment. */
+  /** A process has a lease on it: it pays or polls it right now. */
   isUnderWay: boolean;
 }
 
@@ -36,12 +36,12 @@ const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
 const payments = `unnest(enum_range(NULL::mode)) AS m (mode)
   CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.mode = m.mode AND p.id = $1 AND NOT p.rejected OFFSET 0) AS p`;
 
-/** Attempts that were rejected are seldom asked for and have no index of their own: once per partner, by its key. */
+/** Rejected attempts are rarely looked up and have no index of their own: one primary-key lookup per partner. */
 const attempts = `partners r CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
   CROSS JOIN LATERAL (SELECT * FROM payments p
                        WHERE p.partner_id = r.id AND p.mode = m.mode AND p.id = $1 OFFSET 0) AS p`;
 
-/** Whoever's it is. */
+/** A payment of any partner and mode, including rejected attempts. */
 export async function findPaymentAnywhere(
   db: Queryable,
   paymentId: Id<'pay'>,
@@ -70,18 +70,18 @@ export type DecisionResult =
 export interface OperatorDecision {
   outcome: 'succeeded' | 'failed';
   reason: string;
-  /** Who wanted it, when somebody else says it. */
+  /** With four-eyes approval: the operator who asked for it. */
   askedBy?: string;
 }
 
-/** An operator's word ends a payment that the gateway gives no final answer about; money moves as if it had. */
+/** An operator's decision finishes a payment without a final answer of the gateway; money moves as with an answer. */
 export const decidePayment = (
   audit: AuditContext,
   paymentId: Id<'pay'>,
-  word: OperatorDecision,
-): Promise<DecisionResult> => transaction(audit.pool, tx => decidePaymentIn(tx, audit, paymentId, word));
+  decision: OperatorDecision,
+): Promise<DecisionResult> => transaction(audit.pool, tx => decidePaymentIn(tx, audit, paymentId, decision));
 
-/** The same, as part of something larger. */
+/** The same, as part of the caller's transaction. */
 export async function decidePaymentIn(
   tx: Queryable,
   audit: AuditContext,
@@ -91,10 +91,10 @@ export async function decidePaymentIn(
   const payment = await findPaymentAnywhere(tx, paymentId);
   if (!payment) return { outcome: 'no_payment' };
   const { partnerId, mode, status, statusDetail } = payment;
-  // Its order may be on its way to the bank side just now, which would pay what was returned here.
+  // Its order may be on its way to the bank side, which would then pay what was released here.
   if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
-  const ending = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
-  const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...ending }]);
+  const asFinished = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
+  const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...asFinished }]);
   if (!result!.changed) return { outcome: 'already_ended', status: result!.status };
   await endAlarms(tx, audit, paymentId);
   await recordChange(tx, audit, {
@@ -106,10 +106,10 @@ export async function decidePaymentIn(
   return { outcome: 'resolved' };
 }
 
-export type Asked = { outcome: 'asked' | 'no_payment' | 'under_way' | 'already_ended' | 'test_mode' };
+export type PollRequest = { outcome: 'asked' | 'no_payment' | 'under_way' | 'already_ended' | 'test_mode' };
 
-/** The time of an unfinished payment has come: whichever worker is free asks the gateway about it. */
-export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<Asked> {
+/** Makes an unfinished payment due now, so that a worker polls it. */
+export function pollNow(audit: AuditContext, paymentId: Id<'pay'>): Promise<PollRequest> {
   return transaction(audit.pool, async tx => {
     const payment = await findPaymentAnywhere(tx, paymentId);
     if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };

@@ -8,7 +8,7 @@ export interface PaymentInReview extends FoundPayment {
   nextPollAt: Date;
   supportSince: Date | null;
   isUnderWay: boolean;
-  /** What came of the last call. */
+  /** Of the last call to the gateway. */
   lastAnswer: string | null;
 }
 
@@ -21,7 +21,7 @@ interface ReviewFields extends PaymentRow {
   last_answer: string | null;
 }
 
-/** Payments that the gateway gives no final answer about, the oldest first; live ones, since test payments stage it. */
+/** Live payments without a final answer of the gateway, oldest first; test payments only simulate it. */
 export async function listReview(
   db: Queryable,
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },

@@ -2,11 +2,11 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 
-/** What waits, waits for less; what would have been over is due now and not in the past, so that it jumps no queue. */
+/** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
 export const sooner = (at: string, bySec: string, now: string) =>
   `greatest(${at} - make_interval(secs => ${bySec}), ${now})`;
 
-/** Adds to the sum, which also makes those who move the same clock come one after the other. */
+/** The row lock also serializes concurrent moves of the same clock. */
 export async function addToTestClock(
   tx: Queryable,
   partnerId: Id<'prt'>,
@@ -28,7 +28,7 @@ export async function readTestClock(db: Queryable, partnerId: Id<'prt'>): Promis
   return Number(rows[0]?.advanced_sec ?? 0);
 }
 
-/** Outcomes that only time brings. Whoever has a row locked is about to end it or to look at it, and need not wait. */
+/** Makes delayed outcomes due earlier. A locked row is about to be finished or polled, and is skipped. */
 export async function advanceOpenPayments(
   tx: Queryable,
   clock: Clock,

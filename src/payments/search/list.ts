@@ -3,14 +3,14 @@ import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '../payment.ts';
 
-/** What a partner calls by this name, in either mode, newest first. */
+/** A partner's payments with this external id, in both modes, newest first. */
 export async function findByExternalId(
   db: Queryable,
   partnerId: Id<'prt'>,
   externalId: string,
   limit: number,
 ): Promise<Payment[]> {
-  // The database holds no such text, and refuses to look for it.
+  // PostgreSQL stores no NUL, and rejects a query with one.
   if (externalId.includes('\0')) return [];
   const { rows } = await db.query<PaymentRow>({
     text: `SELECT * FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
@@ -36,12 +36,12 @@ export interface ListFilter {
   createdBefore?: Date | undefined;
 }
 
-/** An id is made before its payment is opened, and clocks are set; by no more than this. */
-const idsAreOffByMs = 600_000;
+/** How much the time in an id may differ from `created_at`: it is created earlier, and clocks are adjusted. */
+const idSkewMs = 600_000;
 
 /**
- * Newest first. Ids grow with time, so a page that starts after one of them stays the same while others are added; and a
- * time is a range of ids, give or take a little, so that no index by time is needed.
+ * Newest first. Ids grow with time, so a page that starts after an id does not change while payments are added. A period
+ * is a range of ids, within the skew, so no index by time is needed.
  */
 export async function listPayments(db: Queryable, account: AccountKey, filter: ListFilter): Promise<Page> {
   const { limit } = filter;
@@ -49,7 +49,7 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
 
-/** Only what was asked for stands in it: the planner sees a name or a time, and takes the index for it. */
+/** Has only the conditions that are set, so that the planner can choose the index for them. */
 export function listStatement({ partnerId, mode }: AccountKey, filter: ListFilter): Statement {
   const { limit, startingAfter, status, externalId, createdFrom, createdBefore } = filter;
   const values: unknown[] = [uuidFromId(partnerId), mode, limit + 1];
@@ -60,10 +60,10 @@ export function listStatement({ partnerId, mode }: AccountKey, filter: ListFilte
     ...(status ? [`status = ${$(status)}`] : []),
     ...(externalId === undefined ? [] : [`external_id = ${$(externalId)}`]),
     ...(createdFrom
-      ? [`created_at >= ${$(createdFrom)} AND id >= ${$(minUuidAt(createdFrom.getTime() - idsAreOffByMs))}`]
+      ? [`created_at >= ${$(createdFrom)} AND id >= ${$(minUuidAt(createdFrom.getTime() - idSkewMs))}`]
       : []),
     ...(createdBefore
-      ? [`created_at < ${$(createdBefore)} AND id < ${$(minUuidAt(createdBefore.getTime() + idsAreOffByMs))}`]
+      ? [`created_at < ${$(createdBefore)} AND id < ${$(minUuidAt(createdBefore.getTime() + idSkewMs))}`]
       : []),
   ];
   return {
@@ -72,7 +72,7 @@ export function listStatement({ partnerId, mode }: AccountKey, filter: ListFilte
   };
 }
 
-/** The page before the one that starts with `than`, newest first as well; `hasMore` says of those that are newer still. */
+/** The page before the one that starts with `than`, also newest first; `hasMore` means that there are still newer ones. */
 export async function listNewerPayments(
   db: Queryable,
   account: AccountKey,

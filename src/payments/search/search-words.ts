@@ -2,11 +2,11 @@ import { parseId } from '../../base/ids.ts';
 import { parseDay } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
-import type { PaymentFilter } from './search.ts';
+import type { PaymentFilter } from './filter.ts';
 
 /**
- * What somebody typed who looks for a payment: ids, links of codes, states, days and sums are known by their looks and
- * must all be true. What is left may be a name of several kinds, and each is a filter of its own.
+ * Parses what an operator typed into the search field. Ids, QR links, states, days and sums are recognized by their form,
+ * and all must match. The rest may be a name of several kinds; each kind gives a filter.
  */
 export function readSearchWords(text: string, qrHosts: readonly string[]): PaymentFilter[] {
   const known: PaymentFilter = {};
@@ -19,7 +19,7 @@ export function readSearchWords(text: string, qrHosts: readonly string[]): Payme
   }
   if (others.length === 0) return [known];
   const filters = readName(others.join(' ')).map(name => ({ ...known, ...name }));
-  // "Test shop" may be a shop in test mode, and the name of one.
+  // "Test shop" may mean a shop's payments in test mode, or a shop of that name.
   return others.length === words.length ? filters : [...filters, ...readName(words.join(' '))];
 }
 
@@ -45,7 +45,7 @@ function meaningOf(word: string, qrHosts: readonly string[]): PaymentFilter | un
   }
   const day = parseDay(word);
   if (day) return { createdFrom: day, createdBefore: new Date(day.getTime() + dayMs) };
-  // Without kopecks or a sign it may as well be somebody's number of an order.
+  // Without kopecks or a currency sign it may as well be the number of an order.
   const sum = /^(\d+[.,]\d{1,2}|\d+)(₽|rub|руб\.?)?$/i.exec(word);
   const isSum = sum && (sum[2] !== undefined || /[.,]/.test(sum[1]!));
   const amountKopecks = isSum ? parseKopecks(sum[1]!.replace(',', '.')) : undefined;

@@ -8,12 +8,12 @@ export interface Minute {
   created: number;
   succeeded: number;
   failed: number;
-  /** How many took how long to end, by `bucketOf`. */
+  /** How many payments took how long to finish, by bucket. */
   times: Map<number, number>;
 }
 
 export interface Throughput {
-  /** The oldest first, without gaps; the last is the one that goes on now. */
+  /** Oldest first, without gaps; the last one is the current minute. */
   minutes: Minute[];
   settleP50Ms: number | null;
   settleP99Ms: number | null;
@@ -24,41 +24,41 @@ export interface ThroughputReader {
 }
 
 const minuteMs = 60_000;
-/** A payment's id is made when its request comes, and the payment a little later. */
-const idIsOlderByMs = minuteMs;
-/** Minutes that are over for so long get no more payments. */
-const settledAfterMs = 2 * minuteMs;
-const mostMinutesKept = 2_000;
+/** A payment's id is created when its request arrives, the payment a little later. */
+const maxIdAgeMs = minuteMs;
+/** A minute that has been over for this long gets no more payments. */
+const completeAfterMs = 2 * minuteMs;
+const maxCachedMinutes = 2_000;
 
-/** Times are counted in steps of 5%, so that minutes can be added up: exact enough for people, and small. */
+/** Times are counted in buckets of 5%, so that minutes can be added up: exact enough for a chart, and small. */
 const step = Math.log(1.05);
 const msOfBucket = (bucket: number) => Math.round(Math.exp((bucket + 0.5) * step) - 1);
 
 /**
- * How payments go, minute by minute. A minute that is over and whose payments have all ended never changes: it is read
- * once and kept, so that whoever looks every few seconds costs what the last minutes cost and not what the hour does.
+ * Counts payments minute by minute. A minute that is over and whose payments are all finished never changes: it is read
+ * once and cached, so that a page which refreshes every few seconds reads the last minutes and not the whole hour.
  */
 export function createThroughputReader(db: Queryable, clock: Clock): ThroughputReader {
-  const kept = new Map<number, Minute>();
+  const cached = new Map<number, Minute>();
 
   async function read(wanted: number): Promise<Throughput> {
     const nowMs = clock.nowMs();
     const last = Math.floor(nowMs / minuteMs) * minuteMs;
     const starts = Array.from({ length: wanted }, (_, index) => last - (wanted - 1 - index) * minuteMs);
-    const missing = starts.filter(start => !kept.has(start));
+    const missing = starts.filter(start => !cached.has(start));
     const found = new Map<number, Minute>();
     for (const range of rangesOf(missing)) {
       for (const [start, minute] of await readMinutes(db, range)) {
         found.set(start, minute);
-        const allHaveEnded = minute.created === minute.succeeded + minute.failed;
-        // Kept as they come: if a busy hour cannot be read in one go, the next look goes on from here.
-        if (allHaveEnded && start + minuteMs + settledAfterMs <= nowMs) kept.set(start, minute);
+        const areAllFinished = minute.created === minute.succeeded + minute.failed;
+        // Cached range by range: if reading a busy hour fails half-way, the next read continues from here.
+        if (areAllFinished && start + minuteMs + completeAfterMs <= nowMs) cached.set(start, minute);
       }
     }
-    const minutes = starts.map(start => kept.get(start) ?? found.get(start)!);
-    for (const start of kept.keys()) {
-      if (kept.size <= mostMinutesKept) break;
-      kept.delete(start);
+    const minutes = starts.map(start => cached.get(start) ?? found.get(start)!);
+    for (const start of cached.keys()) {
+      if (cached.size <= maxCachedMinutes) break;
+      cached.delete(start);
     }
     const times = sumTimes(minutes);
     return { minutes, settleP50Ms: percentile(times, 0.5), settleP99Ms: percentile(times, 0.99) };
@@ -79,7 +79,7 @@ interface Range {
   untilMs: number;
 }
 
-/** A few minutes that follow one another are read in one go; an old one with a payment that is still open, by itself. */
+/** Up to this long a row of minutes is one query; an old minute with an open payment is a query of its own. */
 const rangeMs = 5 * minuteMs;
 
 function rangesOf(starts: number[]): Range[] {
@@ -93,22 +93,16 @@ function rangesOf(starts: number[]): Range[] {
 }
 
 async function readMinutes(db: Queryable, { fromMs, untilMs }: Range): Promise<Map<number, Minute>> {
-  // In floating point, which is thirty times as fast here as numbers of any length.
+  // In float8, which is thirty times as fast here as numeric.
   const { rows } = await db.query<{ minute: Date; status: string; bucket: number | null; count: number }>({
-    name: 'read the pace of payments',
+    name: 'read throughput',
     text: `SELECT date_trunc('minute', created_at) AS minute, status,
                   floor(ln(greatest(0, extract(epoch FROM settled_at - created_at)::float8 * 1000) + 1) / $5::float8)::int AS bucket,
                   count(*)::int AS count
              FROM payments
             WHERE mode = 'live' AND NOT rejected AND id >= $1 AND id < $2 AND created_at >= $3 AND created_at < $4
             GROUP BY 1, 2, 3`,
-    values: [
-      minUuidAt(fromMs - idIsOlderByMs),
-      minUuidAt(untilMs),
-      new Date(fromMs),
-      new Date(untilMs),
-      step,
-    ],
+    values: [minUuidAt(fromMs - maxIdAgeMs), minUuidAt(untilMs), new Date(fromMs), new Date(untilMs), step],
   });
   const minutes = new Map<number, Minute>();
   for (let start = fromMs; start < untilMs; start += minuteMs) minutes.set(start, emptyMinute(start));
@@ -145,7 +139,7 @@ export interface InReview {
   overdue: number;
 }
 
-/** Live payments whose outcome is not known, since in test mode a review is staged; the oldest id is the oldest payment. */
+/** Live payments with an unknown outcome: in test mode a review is only simulated. The smallest id is the oldest payment. */
 export async function countInReview(db: Queryable): Promise<InReview> {
   const { rows } = await db.query<{ count: number; oldest: string | null; overdue: number }>({
     text: `SELECT count(*)::int AS count, (array_agg(payment_id ORDER BY payment_id))[1] AS oldest,

@@ -31,29 +31,29 @@ const timelineEvent = (
   ...more,
 });
 
-/** What became of a payment here and at the bank side, in order. */
+/** All events of a payment, here and at the bank side, in order of time. */
 export async function paymentTimeline(db: Queryable, payment: WatchedPayment): Promise<TimelineEvent[]> {
   const [entries, calls] = await Promise.all([entriesOf(db, payment), listCalls(db, payment.paymentId)]);
-  const told = [
+  const events = [
     timelineEvent(payment.createdAt, 'phase', 'created'),
     ...entries,
     ...calls.map(callEvent),
     ...phasesOf(payment, calls),
   ];
-  return told.sort((one, other) => one.at.getTime() - other.at.getTime());
+  return events.sort((one, other) => one.at.getTime() - other.at.getTime());
 }
 
-/** What the calls brought about; the payment itself only remembers how it stands. */
+/** The phases, from the calls that led to them: the payment itself only has its current status. */
 function phasesOf(payment: WatchedPayment, calls: PastCall[]): TimelineEvent[] {
   const { status, supportSince, settledAt, errorCode, gatewayOrderId } = payment;
   const phases: TimelineEvent[] = [];
-  const firstTold = (outcome: string) => {
+  const firstAnsweredAt = (outcome: string) => {
     const call = calls.find(one => one.outcome === outcome && one.call !== 'resolve');
     return call && new Date(call.at.getTime() + call.durationMs);
   };
-  const acceptedAt = firstTold('accepted');
+  const acceptedAt = firstAnsweredAt('accepted');
   if (acceptedAt) phases.push(timelineEvent(acceptedAt, 'phase', 'accepted', { detail: gatewayOrderId }));
-  const unknownAt = firstTold('unknown');
+  const unknownAt = firstAnsweredAt('unknown');
   if (unknownAt) phases.push(timelineEvent(unknownAt, 'phase', 'manual_review', { outcome: 'open' }));
   if (supportSince) phases.push(timelineEvent(supportSince, 'phase', 'with_support', { outcome: 'open' }));
   if (settledAt)

@@ -1,10 +1,10 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { Mode } from './post.ts';
+import type { AccountKey, Mode } from './post.ts';
 
 export const accountNames = ['topup', 'treasury', 'available', 'held', 'settled'] as const;
 export type AccountName = (typeof accountNames)[number];
-/** Micro-USDT in each of the five accounts of a partner and mode. */
+/** The balances of a partner's five ledger accounts in one mode, in micro-USDT. */
 export type Books = Record<AccountName, bigint>;
 
 export type EntryKind = 'credit' | 'grant' | 'hold' | 'settle' | 'release';
@@ -16,7 +16,7 @@ export interface Entry {
   from: AccountName;
   to: AccountName;
   microUsdt: bigint;
-  /** The balance of each of the two after it. */
+  /** The balances of the two accounts after the entry. */
   fromAfter: bigint;
   toAfter: bigint;
   paymentId: Id<'pay'> | null;
@@ -55,15 +55,10 @@ const toEntry = (row: EntryRow): Entry => ({
   reference: row.reference,
 });
 
-export interface Account {
-  partnerId: Id<'prt'>;
-  mode: Mode;
-}
-
-/** Entries of an account with numbers above the one and up to the other, in this order. */
+/** Entries with numbers in (above, upTo]. */
 export async function listEntries(
   db: Queryable,
-  { partnerId, mode }: Account,
+  { partnerId, mode }: AccountKey,
   {
     above = 0n,
     upTo,
@@ -79,16 +74,16 @@ export async function listEntries(
   return rows.map(toEntry);
 }
 
-export interface AccountBooks extends Account {
+export interface AccountBooks extends AccountKey {
   partner: string;
   books: Books;
   entries: bigint;
 }
 
-/** Accounts of all partners, those of the newest first; `after` is the last one of the page before. */
+/** Accounts of all partners, newest partner first; `after` is the last one of the previous page. */
 export async function listAccounts(
   db: Queryable,
-  { after, limit }: { after?: Account | undefined; limit: number },
+  { after, limit }: { after?: AccountKey | undefined; limit: number },
 ): Promise<AccountBooks[]> {
   const { rows } = await db.query<
     Books & { partner_id: string; mode: Mode; name: string; entry_count: bigint }
@@ -115,7 +110,7 @@ const booksOf = ({ topup, treasury, available, held, settled }: Books): Books =>
   settled,
 });
 
-/** Each account summed over all partners; together they are nothing, in each mode. */
+/** Each ledger account summed over all partners; in each mode the five sums add up to zero. */
 export async function readTrialBalance(db: Queryable): Promise<Record<Mode, Books & { partners: number }>> {
   const sum = (name: AccountName) => `coalesce(sum(${name}), 0)::text AS ${name}`;
   const { rows } = await db.query<Record<AccountName, string> & { mode: Mode; partners: number }>({

@@ -48,7 +48,7 @@ export interface PastCredit {
   at: Date;
 }
 
-/** What was added to a partner's balances, newest first. */
+/** Credits of a partner in both modes, newest first. */
 export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<PastCredit[]> {
   const { rows } = await db.query<PastCredit>({
     text: `SELECT mode, micro_usdt AS "microUsdt", reference, created_at AS at
@@ -59,7 +59,7 @@ export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: nu
   return rows;
 }
 
-/** What was credited by this name; null when nothing was, undefined when there is no such account. */
+/** The amount credited with this reference; null if there is none, undefined if there is no such account. */
 export async function findCredited(
   db: Queryable,
   { partnerId, mode, reference }: { partnerId: Id<'prt'>; mode: Mode; reference: string },

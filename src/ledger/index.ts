@@ -4,4 +4,4 @@ export { credit, findCredited, listCredits, type PastCredit } from './credits.ts
 export type { AccountKey, Mode } from './post.ts';
 export { digestOf, openStatement, writeStatement } from './statement.ts';
 export { topUp, topUpIn } from './top-up.ts';
-export { verifyLedger, verifyTogether } from './verify.ts';
+export { verifyLedger, verifyShared } from './verify.ts';

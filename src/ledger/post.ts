@@ -9,7 +9,7 @@ export interface AccountKey {
   partnerId: Id<'prt'>;
   mode: Mode;
 }
-/** A settle or a release: it moves the whole of what was held. */
+/** A settle or a release, which moves the whole hold. */
 export interface HoldEnd extends AccountKey {
   paymentId: Id<'pay'>;
 }
@@ -26,15 +26,15 @@ export type Posting =
   | ({ operation: 'settle' | 'release' } & HoldEnd)
   | ({ operation: 'credit' | 'grant' } & Credit);
 
-/** What became of one posting, and the available balance after it. */
+/** The verdict on one posting, and the available balance after it. */
 export interface PostingResult {
   verdict: 'done' | 'already_done' | 'ended' | 'insufficient' | 'conflict' | 'not_held' | 'no_account';
   balance: bigint;
 }
 
 /**
- * Moves money for many items in one statement and so in one transaction, by the rules of the function
- * `ledger_post` in the database. Every item is idempotent: after a failure of any kind, posting again is safe.
+ * Moves money for many items in one statement, and so in one transaction, through the SQL function `ledger_post`. Each
+ * item is idempotent: after any failure it is safe to post again.
  */
 export async function post(db: Queryable, clock: Clock, postings: Posting[]): Promise<PostingResult[]> {
   const { rows } = await db.query<PostingResult>({

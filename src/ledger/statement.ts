@@ -4,29 +4,23 @@ import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
-import {
-  type Account,
-  type AccountName,
-  accountNames,
-  type Books,
-  type Entry,
-  listEntries,
-} from './books.ts';
-import { balancesAfter, type OpenHold, openHoldsAfter } from './past.ts';
+import { type AccountName, accountNames, type Books, type Entry, listEntries } from './books.ts';
+import { balancesAfter, type OpenHold, openHoldsAfter } from './past-balances.ts';
+import type { AccountKey } from './post.ts';
 
 /**
- * The books of a partner and mode for one UTC day: balances at its beginning, every entry, balances at its end, and the
- * holds that were open then. Once the day is over it is closed, and from then on every statement of it is the same, byte
- * for byte. The digest is SHA-256 over the lines of the CSV form before the last, which carries it; the JSON form has the
- * same digest, since all that stands in those lines stands there too.
+ * The statement of a partner and mode for one UTC day: opening balances, every entry, closing balances, and the holds that
+ * were open at the end. When the day is over its books are closed, and every later statement of it has the same bytes.
+ * The digest is SHA-256 over the CSV form without its last line, which has the digest. The JSON form has the same digest,
+ * since it has the same facts.
  */
-export interface Statement extends Account {
+export interface Statement extends AccountKey {
   day: string;
   closed: boolean;
   opening: Books;
   closing: Books;
   openHolds: OpenHold[];
-  /** Entries above the one and up to the other are those of the day. */
+  /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
   entriesAbove: bigint;
   entriesUpTo: bigint;
 }
@@ -37,7 +31,7 @@ const dayMs = 86_400_000;
 export async function openStatement(
   db: Queryable,
   clock: Clock,
-  account: Account,
+  account: AccountKey,
   day: Date,
 ): Promise<Statement | undefined> {
   const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
@@ -66,10 +60,10 @@ export async function openStatement(
   };
 }
 
-/** All at once, before anything is written: whoever gets a statement gets it whole. */
+/** Checked before the first line is sent, so that a statement which does not add up is refused as a whole. */
 async function addEntries(
   db: Queryable,
-  { partnerId, mode }: Account,
+  { partnerId, mode }: AccountKey,
   books: Books,
   { above, upTo }: { above: bigint; upTo: bigint },
 ): Promise<Books> {
@@ -85,7 +79,7 @@ async function addEntries(
   return books;
 }
 
-/** What is closed stays closed: a clock of ours that runs ahead must not carry the books away, so the database's must agree. */
+/** Closing is final, so the database's clock must agree: ours may run ahead. */
 async function isOver(db: Queryable, end: Date): Promise<boolean> {
   const { rows } = await db.query<{ over: boolean }>({
     text: 'SELECT $1::timestamptz <= clock_timestamp() AS over',
@@ -94,32 +88,32 @@ async function isOver(db: Queryable, end: Date): Promise<boolean> {
   return rows[0]!.over;
 }
 
-/** Whoever still waits with a time of that day is booked after it: nothing is ever added to a day of which somebody has a statement. */
-const closeBooks = (db: Queryable, { partnerId, mode }: Account, end: Date) =>
+/** Entries posted late with a time of that day are booked after it, so that a closed statement never changes. */
+const closeBooks = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
   db.query({
     text: 'UPDATE accounts SET last_entry_at = $3 WHERE partner_id = $1 AND mode = $2 AND last_entry_at < $3',
     values: [uuidFromId(partnerId), mode, end],
   });
 
-const entriesAtOnce = 2_000;
+const batchSize = 2_000;
 
 /** Page by page, so that a day of a million entries needs no more memory than one of ten. */
 async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<Entry[]> {
   const { entriesUpTo: upTo } = statement;
   for (let above = statement.entriesAbove; above < upTo; ) {
-    const page = await listEntries(db, statement, { above, upTo, limit: entriesAtOnce, newestFirst: false });
+    const page = await listEntries(db, statement, { above, upTo, limit: batchSize, newestFirst: false });
     if (page.length === 0) throw new Error(`entries above ${above} of ${statement.partnerId} are missing`);
     yield page;
     above = page.at(-1)!.entryNo;
   }
 }
 
-/** Adds an entry to the balances, which must then be those that it carries. */
+/** Adds an entry to the balances, which must then equal those that the entry has. */
 function book(books: Books, { entryNo, from, to, microUsdt, fromAfter, toAfter }: Entry): void {
   books[from] -= microUsdt;
   books[to] += microUsdt;
   if (books[from] !== fromAfter || books[to] !== toAfter)
-    throw new Error(`entry ${entryNo} does not lead to the balances that it carries`);
+    throw new Error(`entry ${entryNo} does not lead to the balances that it has`);
 }
 
 function assertSame(books: Books, closing: Books): void {
@@ -141,12 +135,12 @@ const header = csvLine([
 ]);
 
 const inUsdt = (books: Books) => accountNames.map(name => formatMicroUsdt(books[name]));
-const nothing = (cells: number) => Array<null>(cells).fill(null);
+const emptyCells = (cells: number) => Array<null>(cells).fill(null);
 
 const titleLine = ({ partnerId, mode, day, closed }: Statement) =>
-  csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...nothing(8)]);
+  csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...emptyCells(8)]);
 const balancesLine = (record: 'opening' | 'closing', books: Books) =>
-  csvLine([record, ...nothing(6), ...inUsdt(books), ...nothing(2)]);
+  csvLine([record, ...emptyCells(6), ...inUsdt(books), ...emptyCells(2)]);
 const entryLine = (entry: Entry, after: Books) =>
   csvLine([
     'entry',
@@ -165,25 +159,25 @@ const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
     'open_hold',
     entryNo,
     at.toISOString(),
-    ...nothing(3),
+    ...emptyCells(3),
     formatMicroUsdt(microUsdt),
-    ...nothing(5),
+    ...emptyCells(5),
     paymentId,
     null,
   ]);
 
-type Piece = { csv: string; json: string; digest?: string };
+type Part = { csv: string; json: string; digest?: string };
 
-/** The statement in both forms at once, piece by piece; the digest comes last. */
-async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Piece> {
+/** The statement in both forms at once, part by part; the digest comes last. */
+async function* partsOf(db: Queryable, statement: Statement): AsyncGenerator<Part> {
   const { partnerId, mode, day, closed, opening, closing, openHolds } = statement;
   const hash = createHash('sha256');
-  const piece = (csv: string, json: string): Piece => {
+  const part = (csv: string, json: string): Part => {
     hash.update(csv);
     return { csv, json };
   };
   const title = { object: 'statement', partner_id: partnerId, mode, day, closed, currency: 'USDT' };
-  yield piece(
+  yield part(
     header + titleLine(statement) + balancesLine('opening', opening),
     `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
   );
@@ -197,17 +191,17 @@ async function* piecesOf(db: Queryable, statement: Statement): AsyncGenerator<Pi
       json += comma + JSON.stringify(entryObject(entry, books));
       comma = ',\n';
     }
-    yield piece(csv, json);
+    yield part(csv, json);
   }
   assertSame(books, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
-  yield piece(
+  yield part(
     balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
     `],${JSON.stringify(end).slice(1, -1)}`,
   );
   const digest = `sha256:${hash.digest('hex')}`;
   yield {
-    csv: csvLine(['digest', ...nothing(12), digest]),
+    csv: csvLine(['digest', ...emptyCells(12), digest]),
     json: `,"digest":${JSON.stringify(digest)}}\n`,
     digest,
   };
@@ -235,18 +229,18 @@ const holdObject = ({ entryNo, at, microUsdt, paymentId }: OpenHold) => ({
   payment_id: paymentId,
 });
 
-/** Its text in one of the forms. It ends with the digest: what has none was cut off, or does not add up. */
+/** The text in one of the forms. A text without the digest at its end was cut off or does not add up. */
 export async function* writeStatement(
   db: Queryable,
   statement: Statement,
   form: 'csv' | 'json',
 ): AsyncGenerator<string> {
-  for await (const piece of piecesOf(db, statement)) yield piece[form];
+  for await (const part of partsOf(db, statement)) yield part[form];
 }
 
-/** For whoever has to name it before the first line is sent; the entries are read once more for it. */
+/** For the `ETag`, which is sent before the first line; reads the entries once more. */
 export async function digestOf(db: Queryable, statement: Statement): Promise<string> {
-  let last: Piece | undefined;
-  for await (const piece of piecesOf(db, statement)) last = piece;
+  let last: Part | undefined;
+  for await (const part of partsOf(db, statement)) last = part;
   return last!.digest!;
 }

@@ -5,16 +5,16 @@ import { type Queryable, transaction } from '../db/pool.ts';
 import { type CreditVerdict, credit } from './credits.ts';
 import type { Credit } from './post.ts';
 
-/** A credit by a person: on record, and once per reference however often it is sent. */
+/** A credit by an operator, with an audit record; once per reference however often it is sent. */
 export const topUp = (audit: AuditContext, item: Credit): Promise<CreditVerdict> =>
   transaction(audit.pool, tx => topUpIn(tx, audit, item));
 
-/** The same, as part of something larger. */
+/** The same, as part of the caller's transaction. */
 export async function topUpIn(
   tx: Queryable,
   audit: AuditContext,
   item: Credit,
-  /** Who wanted it, when somebody else does it. */
+  /** With four-eyes approval: the operator who asked for it. */
   askedBy?: string,
 ): Promise<CreditVerdict> {
   const [verdict] = await credit(tx, audit.clock, [item]);

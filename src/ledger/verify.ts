@@ -2,7 +2,7 @@ import { idFromUuid } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 
-/** One broken invariant of one partner and mode. */
+/** A broken invariant of one partner and mode. */
 export interface Finding {
   invariant: string;
   partnerId: string;
@@ -11,8 +11,8 @@ export interface Finding {
 }
 
 /**
- * Each query returns what is off and nothing when all is well. They trust neither the function that writes nor the
- * constraints that guard it: every balance is added up again from the entries alone.
+ * Each query returns what breaks the invariant. The queries rely neither on the SQL function that writes nor on the
+ * constraints: every balance is added up again from the entries alone.
  */
 const invariants: Record<string, string> = {
   'entries add up to the balances': `
@@ -98,7 +98,7 @@ const maxFindingsPerInvariant = 20;
 /** A ledger of many years takes minutes to read; each query may take this long. */
 const timeLimitMs = 3_600_000;
 
-/** Re-adds the whole ledger in one snapshot, so it may run beside the service. */
+/** Verifies the whole ledger in one snapshot, so it may run beside the service. */
 export function verifyLedger(pool: Pool, onProgress?: (invariant: string) => void): Promise<Verification> {
   return transaction(
     pool,
@@ -116,8 +116,8 @@ interface TimedVerification extends Verification {
 
 const underWay = new WeakMap<Pool, Promise<TimedVerification>>();
 
-/** For many people: one at a time in this process, whoever asks meanwhile gets its answer. On record by who began it. */
-export function verifyTogether(audit: AuditContext): Promise<TimedVerification> {
+/** For the console: one verification at a time per process; calls meanwhile share its result. Audited for the first caller. */
+export function verifyShared(audit: AuditContext): Promise<TimedVerification> {
   const running = underWay.get(audit.pool);
   if (running) return running;
   const verification = verifyOnRecord(audit).finally(() => underWay.delete(audit.pool));
@@ -137,7 +137,7 @@ async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
   return { ...verification, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-/** `onProgress` hears of each check before it starts. */
+/** Calls `onProgress` before each invariant. */
 export async function checkInvariants(
   db: Queryable,
   onProgress: (invariant: string) => void = () => {},

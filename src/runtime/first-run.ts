@@ -10,16 +10,21 @@ export interface DemoPartner {
   liveKey: string;
 }
 
-const demoMicroUsdt = 1_000_000_000n;
+const demoBalanceMicroUsdt = 1_000_000_000n;
 
-/** On a new folder: a partner to try everything with. Its keys exist in what is returned and nowhere else. */
+/** For a new installation: a partner to try the service with. Its keys are returned here and stored nowhere. */
 export async function createDemoPartner(
   audit: AuditContext,
   secretKey: string,
 ): Promise<DemoPartner | undefined> {
   if ((await listPartners(audit.pool)).length > 0) return undefined;
   const { partnerId } = await createPartner(audit, 'Demonstration shop');
-  await topUp(audit, { partnerId, mode: 'live', reference: 'demonstration', microUsdt: demoMicroUsdt });
+  await topUp(audit, {
+    partnerId,
+    mode: 'live',
+    reference: 'demonstration',
+    microUsdt: demoBalanceMicroUsdt,
+  });
   const issue = async (mode: 'test' | 'live') => {
     const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
     if (creation.outcome !== 'created') throw new Error(`no key for the demonstration: ${creation.outcome}`);
@@ -31,13 +36,13 @@ export async function createDemoPartner(
 const sampleLink =
   'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';
 
-/** Ready to copy: a first payment from ping to get. */
+/** The keys, and commands for a first payment to copy. */
 export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: string): string {
   const call = (path: string, ...rest: string[]) =>
     [`curl -s "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return [
-    'A demonstration partner was made for you. Its keys are shown this once:',
+    'A demonstration partner was created for you. Its keys are shown only once:',
     '',
     `  test key   ${testKey}`,
     `  live key   ${liveKey}   (its bank is the simulator)`,
@@ -55,8 +60,8 @@ export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: 
 }
 
 /**
- * Until somebody has been in the console: how the first one comes in. In production what is printed is kept in logs, so
- * there a link is made only for who asks for it.
+ * How the first operator signs in, as long as nobody has. In production, output ends up in logs, so there an invitation is
+ * created only by the command line.
  */
 export async function inviteFirstOperator(
   audit: AuditContext,
@@ -65,8 +70,8 @@ export async function inviteFirstOperator(
   address: string,
 ): Promise<string | undefined> {
   if (production) {
-    const isNobody = (await listOperators(audit.pool)).length === 0;
-    return isNobody
+    const hasNone = (await listOperators(audit.pool)).length === 0;
+    return hasNone
       ? 'Nobody can use the console yet: npx kopeck operator create --name NAME --role admin\n'
       : undefined;
   }

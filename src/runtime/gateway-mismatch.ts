@@ -4,7 +4,7 @@ import { createHttpGateway } from '../gateway/index.ts';
 import { findNewestOrder, hasUnfinishedPayments } from '../payments/index.ts';
 import type { BankSide } from './simulator.ts';
 
-/** Whether the payments of this database were made through another bank side than this. */
+/** Whether the payments of this database were sent to another bank side. */
 export async function hasForeignOrders({ url, token }: BankSide, db: Queryable): Promise<boolean> {
   const order = await findNewestOrder(db);
   if (!order) return false;
@@ -14,12 +14,12 @@ export async function hasForeignOrders({ url, token }: BankSide, db: Queryable):
 }
 
 /**
- * The worker asks about every payment that is not finished. If they are at another bank, the simulator would say that it
- * has never heard of them, and their money would be given back while that bank pays.
+ * The worker polls every unfinished payment. If their orders are at another bank side, the simulator would answer that it
+ * has no such order, and their money would be released while the other bank side pays.
  */
 export async function refuseForeignOrders(bank: BankSide, db: Queryable): Promise<void> {
   if ((await hasUnfinishedPayments(db)) && (await hasForeignOrders(bank, db)))
     throw new OperatorError(
-      'There are unfinished payments of another bank side, which the simulator knows nothing about: set GATEWAY_URL to that bank, or DATA_DIR to a new folder.',
+      'There are unfinished payments of another bank side, which the simulator does not have: set GATEWAY_URL to that bank, or DATA_DIR to a new folder.',
     );
 }

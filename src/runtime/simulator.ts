@@ -6,6 +6,8 @@ import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startBackgroundLoop } from '../base/background-loop.ts';
+import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 
@@ -17,65 +19,71 @@ export interface BankSide {
 
 const program = join(import.meta.dirname, '..', '..', 'simulator', 'main.ts');
 const startTimeoutMs = 15_000;
-const pauseMs = 1_000;
+const retryPauseMs = 1_000;
+const probeTimeoutMs = 1_000;
 
 /**
- * Runs the bundled simulator of the bank side as a process of its own, which ends with this one. A folder has one
- * simulator, always at the same port. Every service on the folder keeps trying to be the one that runs it: whoever
- * does not get it uses the one that is there, and takes over when it is gone.
+ * Runs the bundled simulator of the bank side in a child process, which ends with this one. A data folder has one
+ * simulator, always at the same port. Every service on the folder keeps trying to start it: one succeeds, and the others
+ * use that simulator and take over when it ends.
  */
-export async function startSimulator(dataDir: string, say: (line: string) => void): Promise<BankSide> {
+export async function startSimulator(dataDir: string, print: (line: string) => void): Promise<BankSide> {
   const dir = resolve(dataDir, 'simulator');
   mkdirSync(dir, { recursive: true });
-  const { port, token } = await placeOf(join(dir, 'place.json'));
+  const { port, token } = await readPlace(join(dir, 'place.json'));
   const url = `http://127.0.0.1:${port}`;
-  let closed = false;
-  let complaint = '';
+  let failure = '';
   let child: ChildProcess | undefined;
 
-  const kept = (async () => {
-    while (!closed) {
-      child = spawn(process.execPath, [program], {
-        env: {
-          PATH: process.env.PATH,
-          NODE_COMPILE_CACHE: getCompileCacheDir(),
-          SIMULATOR_DIR: dir,
-          SIMULATOR_PORT: `${port}`,
-          SIMULATOR_FOLLOW_STDIN: '1',
-          GATEWAY_TOKEN: token,
-        },
-        stdio: ['pipe', 'ignore', 'pipe'],
-        // Ctrl-C is for us alone: we still need the bank to finish what is under way.
-        detached: true,
-      });
-      let said = '';
-      child.stderr!.on('data', chunk => (said += chunk));
-      await once(child, 'close');
-      const inUse = said.includes('in use by another simulator');
-      if (!inUse && !closed) {
-        complaint = said.trim() || 'it gave no reason';
-        say(`The simulator of the bank side ended: ${complaint}`);
-      }
-      if (!closed) await sleep(pauseMs);
-    }
-  })();
+  async function runOnce(signal: AbortSignal): Promise<void> {
+    child = spawnSimulator(dir, port, token);
+    let errors = '';
+    child.stderr!.on('data', chunk => (errors += chunk));
+    await once(child, 'close');
+    if (signal.aborted || errors.includes('in use by another simulator')) return;
+    failure = errors.trim() || 'it gave no reason';
+    print(`The simulator of the bank side ended: ${failure}`);
+  }
 
+  const running = startBackgroundLoop({
+    clock,
+    everyMs: retryPauseMs,
+    work: runOnce,
+    onError: error => {
+      failure = String(error);
+    },
+  });
   const close = () => {
-    closed = true;
+    const stopped = running.stop();
     child?.kill();
-    return kept;
+    return stopped;
   };
-  for (const untilMs = Date.now() + startTimeoutMs; !(await answers(url)); await sleep(20)) {
-    if (!complaint && Date.now() < untilMs) continue;
+  for (const untilMs = Date.now() + startTimeoutMs; !(await isAnswering(url)); await sleep(20)) {
+    if (!failure && Date.now() < untilMs) continue;
     void close();
     throw new OperatorError(
-      `The simulator of the bank side did not start in ${dir}: ${complaint || 'it does not answer'}`,
+      `The simulator of the bank side did not start in ${dir}: ${failure || 'it does not answer'}`,
     );
   }
   return { url, token, close };
 }
 
-/** The settings of a service whose bank side and rate feed this is; as they are, if there is none. */
+const spawnSimulator = (dir: string, port: number, token: string) =>
+  spawn(process.execPath, [program], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: getCompileCacheDir(),
+      SIMULATOR_DIR: dir,
+      SIMULATOR_PORT: `${port}`,
+      SIMULATOR_FOLLOW_STDIN: '1',
+      GATEWAY_TOKEN: token,
+    },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // Ctrl-C must reach only the service, which still needs the bank side to drain.
+    detached: true,
+  });
+
+/** The settings with this bank side as gateway and, by default, as rate source; unchanged without one. */
 export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token'> | undefined): Settings {
   if (!bank) return settings;
   return {
@@ -86,8 +94,8 @@ export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token
   };
 }
 
-/** The port and the token of a folder's simulator, chosen once and kept. */
-async function placeOf(file: string): Promise<{ port: number; token: string }> {
+/** The port and the token of a folder's simulator, chosen once and stored. */
+async function readPlace(file: string): Promise<{ port: number; token: string }> {
   if (!existsSync(file)) {
     const place = { port: await freePort(), token: randomBytes(24).toString('hex') };
     try {
@@ -108,8 +116,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const answers = (url: string) =>
-  fetch(`${url}/sim/faults`, { signal: AbortSignal.timeout(pauseMs) }).then(
+const isAnswering = (url: string) =>
+  fetch(`${url}/sim/faults`, { signal: AbortSignal.timeout(probeTimeoutMs) }).then(
     response => response.ok,
     () => false,
   );

@@ -1,5 +1,5 @@
 import type { startService as Start } from './service.ts';
 
-/** Loads the web server and everything behind it only in a process that serves. */
+/** Loads the web server and its packages only in a process that runs the service. */
 export const startService: typeof Start = async (...args) =>
   (await import('./service.ts')).startService(...args);

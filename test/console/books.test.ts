@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
-import { credit, verifyTogether } from '../../src/ledger/index.ts';
+import { credit, verifyShared } from '../../src/ledger/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
@@ -81,7 +81,7 @@ test('verifying is on record, and done once for all who ask at the same time', a
   expect(json.invariants).toContain('times never go back');
   const { rows } = await pool.query(`SELECT actor, after FROM audit WHERE action = 'ledger.verify'`);
   expect(rows).toEqual([{ actor: `operator:${finance.name}`, after: { entries: '7', findings: 0 } }]);
-  const [one, other] = [verifyTogether(auditContextOf(pool)), verifyTogether(auditContextOf(pool))];
+  const [one, other] = [verifyShared(auditContextOf(pool)), verifyShared(auditContextOf(pool))];
   expect(await one).toBe(await other);
 });
 

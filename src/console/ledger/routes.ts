@@ -9,7 +9,7 @@ import {
   listEntries,
   openStatement,
   readTrialBalance,
-  verifyTogether,
+  verifyShared,
   writeStatement,
 } from '../../ledger/index.ts';
 import { findPartner } from '../../partners/index.ts';
@@ -89,9 +89,7 @@ function verify(routes: Routes, deps: ConsoleDeps): void {
     '/ledger/verify',
     { config: { needs: 'ledger.verify' } },
     async (request): Promise<Verification> => {
-      const { findings, entries, invariants, durationMs } = await verifyTogether(
-        auditContextOf(deps, request),
-      );
+      const { findings, entries, invariants, durationMs } = await verifyShared(auditContextOf(deps, request));
       return {
         ok: findings.length === 0,
         entries: Number(entries),

@@ -1,20 +1,21 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { Account, AccountName, Books } from './books.ts';
+import type { AccountName, Books } from './books.ts';
+import type { AccountKey } from './post.ts';
 
 /**
- * The balances right after an entry, from the entries alone. Each entry has those of two accounts; whatever the last
- * ones are that touched `available` and `held`, they are near, what came from outside has an index, and the five add up
- * to nothing.
+ * The balances right after an entry, from the entries alone. An entry has the balances of its two accounts. The last
+ * entries of `available` and `held` are near, those of `topup` and `treasury` have an index, and `settled` follows since
+ * the five add up to zero.
  */
 export async function balancesAfter(
   db: Queryable,
-  { partnerId, mode }: Account,
+  { partnerId, mode }: AccountKey,
   entryNo: bigint,
 ): Promise<Books> {
-  const last = (account: AccountName, which: string) => `
+  const last = (account: AccountName, condition: string) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
-                FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${which}
+                FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
                ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
   const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
   const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
@@ -34,21 +35,21 @@ export interface OpenHold {
   paymentId: Id<'pay'>;
 }
 
-const lookedAtOnce = 5_000n;
+const batchSize = 5_000n;
 
 /**
- * The holds that were open right after an entry, the oldest first. Their sum is known, and most of them are young: it
- * goes back from there only until the sum is reached.
+ * The holds that were open right after an entry, oldest first. Their sum is known and most of them are recent, so it reads
+ * backwards only until the sum is reached.
  */
 export async function openHoldsAfter(
   db: Queryable,
-  { partnerId, mode }: Account,
+  { partnerId, mode }: AccountKey,
   entryNo: bigint,
   heldMicroUsdt: bigint,
 ): Promise<OpenHold[]> {
   const holds: OpenHold[] = [];
   let missing = heldMicroUsdt;
-  for (let upTo = entryNo; missing > 0n && upTo > 0n; upTo -= lookedAtOnce) {
+  for (let upTo = entryNo; missing > 0n && upTo > 0n; upTo -= batchSize) {
     const { rows } = await db.query<Omit<OpenHold, 'paymentId'> & { payment_id: string }>({
       text: `SELECT h.entry_no AS "entryNo", h.created_at AS at, h.micro_usdt AS "microUsdt", h.payment_id
                FROM entries h
@@ -57,7 +58,7 @@ export async function openHoldsAfter(
                     SELECT FROM entries e WHERE e.payment_id = h.payment_id AND e.from_account = 'held'
                        AND e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $5)
               ORDER BY h.entry_no DESC`,
-      values: [uuidFromId(partnerId), mode, upTo - lookedAtOnce, upTo, entryNo],
+      values: [uuidFromId(partnerId), mode, upTo - batchSize, upTo, entryNo],
     });
     for (const { payment_id, ...hold } of rows) {
       holds.push({ ...hold, paymentId: idFromUuid('pay', payment_id) });

@@ -9,7 +9,7 @@ import { makeQr, startSimulator } from '../helpers/simulator.ts';
 const { pool } = await createDatabase();
 await setRate(pool);
 const simulator = await startSimulator();
-const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address, mostBeforeDebit: 2 });
+const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address, maxBeforeDebit: 2 });
 
 test('over its capacity, the service refuses at once and debits nothing', async () => {
   const customer = await createCustomer(pool);

@@ -14,7 +14,7 @@ afterAll(async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);
 });
 
-/** What the database holds of payments and of money moved: changes with every payment and with nothing else. */
+/** Counts of payments and entries and the money spent: every payment changes them, and nothing else does. */
 async function state() {
   const { rows } = await pool.query(
     'SELECT (SELECT count(*)::int FROM payments) AS payments, (SELECT count(*)::int FROM entries) AS entries, ' +
@@ -23,7 +23,7 @@ async function state() {
   return rows[0];
 }
 
-/** An answer of the contract (partnerAt holds it against the document), never a 5xx, and no trace unless it is a payment. */
+/** Expects a documented answer (`partnerAt` validates it), never a 5xx, and no change unless it is a payment. */
 async function expectHarmless(call: () => Promise<Answer>) {
   const before = await state();
   const answer = await call();
@@ -143,7 +143,7 @@ test('nearly valid payments do no harm, and those that are paid come back as the
     }),
     { numRuns: 250 },
   );
-  // It is worth nothing if everything is refused at the first check.
+  // The test is useless if everything is refused at the first check.
   for (const outcome of ['malformed', 'succeeded', 'amount_mismatch', 'invalid_qr'])
     expect(seen.get(outcome), JSON.stringify([...seen])).toBeGreaterThan(0);
 });

@@ -57,7 +57,7 @@ describe('payments are found', () => {
     expect(await partner.find({ created_before: third })).toEqual([ids[1], ids[0]]);
     expect(await partner.find({ created_after: second, created_before: third })).toEqual([ids[1]]);
     expect(await partner.find({ created_after: third, created_before: second })).toEqual([]);
-    // The payment was created 0.1 ms before this, and is not of this time any more.
+    // The payment was created 0.1 ms before this time, so it is excluded.
     const justAfter = third.replace('Z', '100Z');
     expect(await partner.find({ created_after: justAfter })).toEqual([ids[3]]);
     expect(await partner.find({ created_before: justAfter })).toEqual([ids[2], ids[1], ids[0]]);
@@ -125,7 +125,7 @@ describe('payments are found', () => {
     const nothing = await planOf({ startingAfter: after, createdFrom: new Date(middle) });
     for (const { text, blocks } of [named, minute, nothing]) {
       expect(text).not.toContain('Seq Scan');
-      // Of some thousand blocks that the table has.
+      // The table has some thousand blocks.
       expect(blocks).toBeLessThan(1_200);
     }
     expect(named.blocks).toBeLessThan(20);

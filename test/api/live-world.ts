@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
-import { makeQr, startSimulator } from '../helpers/simulator.ts';
+import { makeQr, type Simulator, startSimulator } from '../helpers/simulator.ts';
 
 interface Row {
   id: string;
@@ -35,7 +36,47 @@ export async function startLiveWorld() {
     clock.advance(1);
     await setRate(pool, clock);
   });
+  afterEach(() => expectSamePaymentsAtBank(pool, simulator));
 
+  return {
+    ...{ pool, clock, simulator, common, patient, hasty, deps },
+    ...readersOf(pool, simulator),
+    newCustomer: async (liveMicroUsdt?: bigint) => {
+      const customer = await createCustomer(pool, liveMicroUsdt);
+      const partner = partnerAt(patient.address, customer.liveKey);
+      const inHaste = partnerAt(hasty.address, customer.liveKey);
+      const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;
+      return { ...customer, partner, inHaste, balance };
+    },
+    qrWith: async (...faults: object[]) => {
+      const qr = await makeQr(simulator);
+      for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
+      return qr;
+    },
+    recoverAfter: async (ms: number): Promise<void> => {
+      clock.advance(ms);
+      await recoverDuePayments(deps);
+    },
+  };
+}
+
+async function expectSamePaymentsAtBank(pool: Pool, simulator: Simulator): Promise<void> {
+  expect((await verifyLedger(pool)).findings).toEqual([]);
+  const { rows } = await pool.query<Row>(`SELECT id, status FROM payments WHERE mode = 'live'`);
+  const idsOf = (status: string) =>
+    rows.filter(row => row.status === status).map(row => idFromUuid('pay', row.id) as string);
+  const unfinished = new Set(idsOf('processing'));
+  const { orders, next_cursor } = (await simulator.call('GET', '/orders?limit=1000')).body;
+  expect(next_cursor).toBeNull();
+  const paid = orders
+    .filter((order: { state: string }) => order.state === 'succeeded')
+    .map((order: { payment_id: string }) => order.payment_id)
+    .filter((id: string) => !unfinished.has(id));
+  expect(paid.toSorted()).toEqual(idsOf('succeeded').toSorted());
+}
+
+function readersOf(pool: Pool, simulator: Simulator) {
+  const waiting = { timeout: 5_000, interval: 10 };
   const rowsOf = async (qrcId: string) =>
     (
       await pool.query<Row>(
@@ -43,74 +84,16 @@ export async function startLiveWorld() {
         [qrcId],
       )
     ).rows;
-  const orderOf = async (paymentId: string) => (await simulator.call('GET', `/orders/${paymentId}`)).body;
-
-  afterEach(async () => {
-    expect((await verifyLedger(pool)).findings).toEqual([]);
-    const { rows } = await pool.query<Row>(`SELECT id, status FROM payments WHERE mode = 'live'`);
-    const idsOf = (status: string) =>
-      rows.filter(row => row.status === status).map(row => idFromUuid('pay', row.id) as string);
-    const unfinished = new Set(idsOf('processing'));
-    const { orders, next_cursor } = (await simulator.call('GET', '/orders?limit=1000')).body;
-    expect(next_cursor).toBeNull();
-    const paid = orders
-      .filter((order: { state: string }) => order.state === 'succeeded')
-      .map((order: { payment_id: string }) => order.payment_id)
-      .filter((id: string) => !unfinished.has(id));
-    expect(paid.toSorted()).toEqual(idsOf('succeeded').toSorted());
-  });
-
-  async function newCustomer(liveMicroUsdt?: bigint) {
-    const customer = await createCustomer(pool, liveMicroUsdt);
-    const partner = partnerAt(patient.address, customer.liveKey);
-    const inHaste = partnerAt(hasty.address, customer.liveKey);
-    const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;
-    return { ...customer, partner, inHaste, balance };
-  }
-
-  async function qrWith(...faults: object[]) {
-    const qr = await makeQr(simulator);
-    for (const fault of faults) expect((await qr.fault(fault)).status).toBe(200);
-    return qr;
-  }
-
-  /** Waits until a stored payment for the code fits. */
-  const untilRow = (qrcId: string, fits: (row: Row) => boolean = () => true) =>
-    vi.waitFor(async () => expect((await rowsOf(qrcId)).some(fits)).toBe(true), {
-      timeout: 5_000,
-      interval: 10,
-    });
-
-  /** Waits until the bank has finished with the code. */
-  const untilBank = (qrcId: string, state: 'paid' | 'open') =>
-    vi.waitFor(
-      async () => expect((await simulator.call('GET', `/sim/qrs/${qrcId}`)).body.state).toBe(state),
-      {
-        timeout: 5_000,
-        interval: 10,
-      },
-    );
-
-  async function recoverAfter(ms: number): Promise<void> {
-    clock.advance(ms);
-    await recoverDuePayments(deps);
-  }
-
+  const stateOf = async (qrcId: string) => (await simulator.call('GET', `/sim/qrs/${qrcId}`)).body.state;
   return {
-    pool,
-    clock,
-    simulator,
-    common,
-    patient,
-    hasty,
-    deps,
     rowsOf,
-    orderOf,
-    newCustomer,
-    qrWith,
-    untilRow,
-    untilBank,
-    recoverAfter,
+    orderOf: async (paymentId: string) => (await simulator.call('GET', `/orders/${paymentId}`)).body,
+    /** Waits until a stored payment for the code fits. */
+    untilRow: (qrcId: string, fits: (row: Row) => boolean = () => true) =>
+      vi.waitFor(async () => expect((await rowsOf(qrcId)).some(fits)).toBe(true), waiting),
+    /** Waits until the bank has finished with the code. */
+    untilBank: (qrcId: string, state: 'paid' | 'open') =>
+      vi.waitFor(async () => expect(await stateOf(qrcId)).toBe(state), waiting),
   };
 }
 

@@ -74,7 +74,7 @@ describe('two processes:', () => {
         Array.from({ length: 200 }, () => (mode === 'live' ? linkOf() : newLink(15_000))),
       );
       if (mode === 'test') {
-        // 10 000 USDT are on every test balance: all but one price goes first.
+        // Every test balance starts with 10 000 USDT: all but the price of one payment is removed first.
         const rest = { qr_url: newLink(92_485_000), amount_rub: '924850.00' };
         await expect.poll(async () => codeOf(await atBoth(key)[0]!.pay(rest))).toBe('200 succeeded');
         expect((await atBoth(key)[1]!.get('/v1/balance')).json.balance_usdt).toBe('1.621621');

@@ -3,7 +3,7 @@ import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
 
-/** The console behind a proxy, with a clock that is turned by hand. */
+/** The console behind a proxy, with a manual clock. */
 export async function startSignIn() {
   const { pool } = await createDatabase();
   const clock = manualClock();

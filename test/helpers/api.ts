@@ -29,7 +29,7 @@ export interface ApiOptions {
   answerWithinMs?: number;
   payTimeoutMs?: number;
   trustProxy?: string[];
-  mostBeforeDebit?: number;
+  maxBeforeDebit?: number;
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
 }
 
@@ -52,7 +52,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     gateway,
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
-    admission: createAdmission(options.mostBeforeDebit ?? 500),
+    admission: createAdmission(options.maxBeforeDebit ?? 500),
     writer: createPaymentWriter(pool, clock),
     signals,
     outcomeWaiters: createOutcomeWaiters(pool, clock, signals),

@@ -44,14 +44,14 @@ export interface ManyPayments {
   firstAt: Date;
 }
 
-/** So many, the last of them just now; the server knows its tables afterwards, as autovacuum would see to. */
+/** Inserts this many, the last of them just now, and analyses the tables as autovacuum would. */
 export async function storeManyPayments(pool: Pool, count: number, partnerCount = 20): Promise<ManyPayments> {
   await setRate(pool);
   const partners: ManyPayments['partners'] = [];
   for (let nth = 0; nth < partnerCount; nth++)
     partners.push((await createPartner(auditContextOf(pool), `Shop ${nth}`)).partnerId);
   const firstAt = new Date(Date.now() - count * 100);
-  // So few that a busy machine, too, stores them within the time that a statement has.
+  // Few enough per statement to stay within the statement timeout on a busy machine.
   const atOnce = 2_500;
   for (let from = 1; from <= count; from += atOnce)
     await pool.query(statement, [

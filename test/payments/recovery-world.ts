@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
@@ -12,7 +13,7 @@ import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
-/** The API with a simulated bank and a clock that is turned by hand; the ledger is verified after every test. */
+/** The API with a simulated bank and a manual clock; the ledger is verified after every test. */
 export async function startRecoveryWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();
@@ -55,7 +56,7 @@ export async function startRecoveryWorld() {
     return id;
   }
 
-  /** Creates a payment whose gateway answers when it is told to, and what. */
+  /** Creates a payment whose gateway answers when the test says so. */
   async function unanswered({ caller }: Customer) {
     const qr = await qrWith();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
@@ -69,7 +70,7 @@ export async function startRecoveryWorld() {
       const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
       return idFromUuid('pay', rows[0].id);
     });
-    return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
+    return { paymentId, creation, answer: (result: Parameters<typeof answer>[0]) => answer(result) };
   }
 
   return {
@@ -88,7 +89,7 @@ export async function startRecoveryWorld() {
   };
 }
 
-function readersOf(pool: Awaited<ReturnType<typeof createDatabase>>['pool']) {
+function readersOf(pool: Pool) {
   return {
     statusOf: async (paymentId: Id<'pay'>) =>
       (

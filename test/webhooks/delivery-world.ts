@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
 
-/** The API with the delivery of webhooks beside it, by a clock that is turned by hand. */
+/** The API with the delivery of webhooks beside it, with a manual clock. */
 export async function startDeliveryWorld() {
   const { pool } = await createDatabase();
   const clock = manualClock();

@@ -119,8 +119,8 @@ describe('deciding on a payment', () => {
     await pool.query('UPDATE operators SET password_hash = NULL WHERE id = $1', [
       uuidFromId(invited.operatorId),
     ]);
-    for (const nobody of [disabled, invited, await hireOperator(pool, 'viewer')])
-      expect(await approve(nobody, requestId)).toEqual({ outcome: 'forbidden' });
+    for (const unauthorized of [disabled, invited, await hireOperator(pool, 'viewer')])
+      expect(await approve(unauthorized, requestId)).toEqual({ outcome: 'forbidden' });
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
   });

@@ -25,7 +25,7 @@ describe('lossless JSON', () => {
     expect(roundTrip(' { "a" : [ 1.0 , 2 ] ,\n"b":\t"x y" } ')).toBe('{"a":[1.0,2],"b":"x y"}');
   });
 
-  test('escapes come back as the characters they stand for', () => {
+  test('escapes are decoded', () => {
     expect(roundTrip(String.raw`"\u0041\/\u043a"`)).toBe('"A/к"');
   });
 

@@ -56,7 +56,7 @@ describe('links of SBP QR codes', () => {
     ['a changed sum', `https://${full}`.replace('30510', '30511')],
     ['an empty checksum', `https://qr.nspk.ru/${id}?crc=`],
     ['a sum of nothing', `https://qr.nspk.ru/${id}?sum=0`],
-    ['a sum that is none', `https://qr.nspk.ru/${id}?sum=1e5`],
+    ['an invalid sum', `https://qr.nspk.ru/${id}?sum=1e5`],
     ['another currency', `https://qr.nspk.ru/${id}?sum=100&cur=USD`],
     ['another type', `https://qr.nspk.ru/${id}?type=04`],
     ['no id', 'https://qr.nspk.ru/'],

@@ -21,7 +21,7 @@ async function unfinished(): Promise<string> {
   await qr.fault({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
   return (await partner.pay({ qr_url: qr.link, external_id: 'order 7', metadata: { table: 4 } })).json.id;
 }
-const nobody = 'pay_01h00000000000000000000000';
+const unknownPayment = 'pay_01h00000000000000000000000';
 
 describe('payment show', () => {
   test('for people and for machines, live or test, finished or not', async () => {
@@ -40,7 +40,7 @@ describe('payment show', () => {
     expect(shown).not.toContain('next poll');
   });
 
-  test.each([nobody, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
+  test.each([unknownPayment, 'pay_x', "'; DROP TABLE payments"])('there is no %s', async id => {
     const { code, stderr } = await run('payment', 'show', id);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^There is no payment .*\n$/)]);
   });
@@ -71,7 +71,7 @@ describe('payment ask', () => {
     expect(await refusalOf(id)).toEqual([1, 'already_ended']);
     const tested = (await partnerAt(address, customer.testKey).pay({ qr_url: newLink(10_000) })).json.id;
     expect(await refusalOf(tested)).toEqual([1, 'test_mode']);
-    expect(await refusalOf(nobody)).toEqual([1, 'no_payment']);
+    expect(await refusalOf(unknownPayment)).toEqual([1, 'no_payment']);
   });
 });
 
@@ -84,7 +84,7 @@ describe('payment resolve', () => {
   test.each([
     ['succeeded', null],
     ['failed', 'gateway_declined'],
-  ])('%s, with a reason on record, and only once', async (outcome, code) => {
+  ])('%s, once, with its reason in the audit', async (outcome, code) => {
     const id = await unfinished();
     const before = (await partner.get('/v1/balance')).json.balance_usdt;
     const { stdout, ...done } = await resolve(id, outcome, '--reason', 'seen on the statement', '--json');
@@ -116,7 +116,7 @@ describe('payment resolve', () => {
     expect((await resolve(id, 'succeeded')).code).toBe(2);
     expect((await resolve(id, 'processing', '--reason', 'r')).code).toBe(2);
     expect((await resolve(id, 'failed', '--reason', ' ')).code).toBe(2);
-    expect(await resolve(nobody, 'failed', '--reason', 'r')).toMatchObject({ code: 1, stdout: '' });
+    expect(await resolve(unknownPayment, 'failed', '--reason', 'r')).toMatchObject({ code: 1, stdout: '' });
     expect((await partner.get(`/v1/payments/${id}`)).json.status).toBe('processing');
   });
 });
@@ -125,7 +125,7 @@ describe('alarm', () => {
   test('list and clear', async () => {
     const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
     expect((await run('alarm', 'list')).stdout).toBe('(none)\n');
-    await alarms.raise({ kind: 'payment_overdue', subject: nobody, detail: 'Look.' });
+    await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
     expect((await run('alarm', 'list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
     expect((await fetch(`${address}/metrics`).then(answer => answer.text())).split('\n')).toContain(
       'kopeck_alarms_open{kind="payment_overdue"} 1',

@@ -95,7 +95,7 @@ describe('kopeck start', () => {
     const rate = () =>
       fetch(`${bank}/rate`).then(
         response => response.status,
-        () => 'nobody there',
+        () => 'not running',
       );
     await expect.poll(rate, { timeout: 20_000 }).toBe(200);
   });
@@ -195,11 +195,11 @@ describe('kopeck start', () => {
 });
 
 test.runIf(process.getuid!() === 0)(
-  'a disk that fills up later refuses the credit and keeps the books right',
+  'a full disk refuses the credit and leaves the ledger consistent',
   async context => {
     const disk = newFolder();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'none', disk]).status === 0;
-    if (!mounted) context.skip('this machine lets nobody mount a small disk');
+    if (!mounted) context.skip('this machine does not allow mounting a small disk');
     try {
       const env = { DATA_DIR: join(disk, 'data') };
       const { partner_id } = JSON.parse(

@@ -59,7 +59,7 @@ describe('kopeck trigger', () => {
   });
 
   test('a live key is refused before anything is sent', async () => {
-    const nobody = await startReceiver();
+    const receiver = await startReceiver();
     const live = 'svc_live_abc_secret';
     const refused = await kopeckProcess(
       {},
@@ -68,10 +68,10 @@ describe('kopeck trigger', () => {
       '--key',
       live,
       '--url',
-      nobody.url,
+      receiver.url,
       '--json',
     );
-    expect([refused.code, refused.stdout, nobody.received]).toEqual([1, '', []]);
+    expect([refused.code, refused.stdout, receiver.received]).toEqual([1, '', []]);
     expect(JSON.parse(refused.stderr).error.code).toBe('test_key_required');
     expect(refused.stderr).not.toContain('secret');
   });

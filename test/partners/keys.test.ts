@@ -168,7 +168,7 @@ describe('address ranges', () => {
     'fe80::1%eth0',
     '010.0.0.1',
     '1.2.3.4 ',
-  ])('%j is none', text => {
+  ])('%j is not an address range', text => {
     expect(isAddressRange(text)).toBe(false);
   });
 

@@ -108,10 +108,10 @@ describe('a partner', () => {
   });
 
   test('that does not exist is not changed', async () => {
-    const nobody = newId('prt', systemClock);
-    expect(await setSuspended(audit, nobody, true)).toEqual({ outcome: 'no_partner' });
-    expect(await setLimits(audit, nobody, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
-    expect(await findPartner(pool, nobody)).toBeUndefined();
+    const unknownId = newId('prt', systemClock);
+    expect(await setSuspended(audit, unknownId, true)).toEqual({ outcome: 'no_partner' });
+    expect(await setLimits(audit, unknownId, { concurrent: 1 })).toEqual({ outcome: 'no_partner' });
+    expect(await findPartner(pool, unknownId)).toBeUndefined();
   });
 
   test('keeps both of two concurrent changes', async () => {

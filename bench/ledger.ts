@@ -44,8 +44,6 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
   const partners = await createPartners(pool);
   const [hot] = partners as [Id<'prt'>];
   const batched = payThrough(batchLedger(pool, clock));
-  const rows: { what: string; pairsPerSecond: number; ratio?: number; ratioTo?: string; atLeast?: number }[] =
-    [];
 
   await fill(pool, partners, 10_000, progress);
   progress(`${callers} callers through the batcher, 10 thousand payments stored …`);
@@ -62,13 +60,10 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
 
   progress('Verifying the ledger …');
   const { findings, entries } = await verifyLedger(pool);
-  if (findings.length > 0) throw new Error(`the ledger is off: ${JSON.stringify(findings)}`);
-
-  rows.push(
-    ...baseline.rates.map(({ connections, rate }) => ({
-      what: `one by one, ${connections} connections`,
-      pairsPerSecond: rate,
-    })),
+  if (findings.length > 0) throw new Error(`the ledger is broken: ${JSON.stringify(findings)}`);
+  const where = `${machine()}, PostgreSQL ${await serverVersion(pool)}`;
+  return report(where, entries, [
+    ...baselineRows(baseline, 'one by one'),
     {
       what: `batcher, ${callers} callers`,
       pairsPerSecond: atTenThousand,
@@ -76,10 +71,7 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
       ratioTo: 'the best one by one',
       atLeast: 3,
     },
-    ...hotBaseline.rates.map(({ connections, rate }) => ({
-      what: `one partner, one by one, ${connections} connections`,
-      pairsPerSecond: rate,
-    })),
+    ...baselineRows(hotBaseline, 'one partner, one by one'),
     {
       what: `one partner, batcher, ${callers} callers`,
       pairsPerSecond: hotRate,
@@ -93,8 +85,24 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
       ratioTo: 'with 10 thousand stored',
       atLeast: 0.9,
     },
-  );
-  const where = `${machine()}, PostgreSQL ${await serverVersion(pool)}`;
+  ]);
+}
+
+interface Row {
+  what: string;
+  pairsPerSecond: number;
+  ratio?: number;
+  ratioTo?: string;
+  atLeast?: number;
+}
+
+const baselineRows = ({ rates }: Awaited<ReturnType<typeof oneByOne>>, what: string): Row[] =>
+  rates.map(({ connections, rate }) => ({
+    what: `${what}, ${connections} connections`,
+    pairsPerSecond: rate,
+  }));
+
+function report(where: string, entries: bigint, rows: Row[]) {
   const printed = rows.map(({ what, pairsPerSecond, ratio, ratioTo, atLeast }) => [
     what,
     Math.round(pairsPerSecond).toLocaleString('en').replaceAll(',', ' '),
@@ -106,7 +114,7 @@ async function measureAll(pool: Pool, progress: (line: string) => void) {
     text: [
       `hold + settle pairs per second; ${where}`,
       table(['what', 'pairs/s', 'ratio', 'at least'], printed),
-      `The ledger is in order after it: ${entries} entries.`,
+      `The ledger is consistent afterwards: ${entries} entries.`,
     ].join('\n\n'),
   };
 }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock as clock } from '../src/base/clock.ts';
 import { type Id, newId } from '../src/base/ids.ts';
 import { readSettings } from '../src/base/settings.ts';
+import type { AuditContext } from '../src/db/audit.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { openSecretKey } from '../src/db/secret-key.ts';
 import { createKey, createPartner, setLimits } from '../src/partners/index.ts';
@@ -44,25 +45,10 @@ export async function benchWebhooks(progress: (line: string) => void) {
   try {
     const receiver = await start(join(import.meta.dirname, 'receiver.process.ts'), [], {});
     running.push(receiver);
-    const statsOf = async (how = '') =>
-      (await (await fetch(`${receiver.address}/stats${how}`)).json()) as Stats;
     const secretKey = await openSecretKey(settings, pool);
-    const audit = { pool, clock, actor: 'bench' };
-    const vault = createVault(secretKey);
-    const newPartner = async (path: string) => {
-      const { partnerId } = await createPartner(audit, 'Bench');
-      await setLimits(audit, partnerId, { createRps: 100_000, createBurst: 100_000, concurrent: 1_000 });
-      await setWebhook(audit, vault, partnerId, `${receiver.address}/${path}/${partnerId}`);
-      const creation = await createKey(audit, secretKey, { partnerId, mode: 'test', allowedAddresses: [] });
-      return { partnerId, key: creation.outcome === 'created' ? creation.key : '' };
-    };
-    const makePartners = async (path: string) => {
-      const partners: Awaited<ReturnType<typeof newPartner>>[] = [];
-      for (let index = 0; index < partnerCount; index++) partners.push(await newPartner(path));
-      return partners;
-    };
-    const healthy = await makePartners('ok');
-
+    const createPartners = (path: string) =>
+      createWebhookPartners({ pool, clock, actor: 'bench' }, secretKey, `${receiver.address}/${path}`);
+    const healthy = await createPartners('ok');
     progress(`${queued} events waiting, ${partnerCount} partners …`);
     await queueEvents(
       pool,
@@ -76,26 +62,71 @@ export async function benchWebhooks(progress: (line: string) => void) {
       GATEWAY_URL: 'http://127.0.0.1:1',
     });
     running.push(service);
-    while ((await statsOf()).count < queued) await sleep(200);
-    const perSecond = (queued / (await statsOf('?fresh')).spanMs) * 1_000;
-    progress('The same with bare undici …');
-    const barePerSecond = postBare(`${receiver.address}/ok`);
-    await statsOf('?fresh');
-
-    progress('Delays, all receivers answering …');
-    const pay = (keys: string[]) => payAtPace(service.address, keys);
-    await pay(healthy.map(({ key }) => key));
-    const calm = await statsOf('?fresh');
-    progress('Delays, half of the receivers hanging …');
-    const dead = await makePartners('hang');
-    await pay([...healthy, ...dead].map(({ key }) => key));
-    const troubled = await statsOf('?fresh');
-    return report({ perSecond, barePerSecond, calm, troubled });
+    const addresses = { service: service.address, receiver: receiver.address };
+    return report({
+      ...(await measureRate(addresses.receiver, progress)),
+      ...(await measureDelays(addresses, healthy, () => createPartners('hang'), progress)),
+    });
   } finally {
     for (const { stop } of running.reverse()) await stop();
     await close();
     rmSync(dataDir, { recursive: true });
   }
+}
+
+interface WebhookPartner {
+  partnerId: Id<'prt'>;
+  key: string;
+}
+
+async function createWebhookPartners(
+  audit: AuditContext,
+  secretKey: string,
+  receiverUrl: string,
+): Promise<WebhookPartner[]> {
+  const vault = createVault(secretKey);
+  const partners: WebhookPartner[] = [];
+  for (let index = 0; index < partnerCount; index++) {
+    const { partnerId } = await createPartner(audit, 'Bench');
+    await setLimits(audit, partnerId, { createRps: 100_000, createBurst: 100_000, concurrent: 1_000 });
+    await setWebhook(audit, vault, partnerId, `${receiverUrl}/${partnerId}`);
+    const creation = await createKey(audit, secretKey, { partnerId, mode: 'test', allowedAddresses: [] });
+    partners.push({ partnerId, key: creation.outcome === 'created' ? creation.key : '' });
+  }
+  return partners;
+}
+
+const readStats = async (receiver: string) => (await (await fetch(`${receiver}/stats`)).json()) as Stats;
+const takeStats = async (receiver: string) =>
+  (await (await fetch(`${receiver}/stats?fresh`)).json()) as Stats;
+
+/** Waits until all queued events have arrived. */
+async function measureRate(receiver: string, progress: (line: string) => void) {
+  while ((await readStats(receiver)).count < queued) await sleep(200);
+  const perSecond = (queued / (await takeStats(receiver)).spanMs) * 1_000;
+  progress('The same with bare undici …');
+  const barePerSecond = postBare(`${receiver}/ok`);
+  await takeStats(receiver);
+  return { perSecond, barePerSecond };
+}
+
+async function measureDelays(
+  { service, receiver }: { service: string; receiver: string },
+  healthy: WebhookPartner[],
+  createHanging: () => Promise<WebhookPartner[]>,
+  progress: (line: string) => void,
+) {
+  const pay = (partners: WebhookPartner[]) =>
+    payAtPace(
+      service,
+      partners.map(({ key }) => key),
+    );
+  progress('Delays, all receivers answering …');
+  await pay(healthy);
+  const calm = await takeStats(receiver);
+  progress('Delays, half of the receivers hanging …');
+  await pay([...healthy, ...(await createHanging())]);
+  return { calm, troubled: await takeStats(receiver) };
 }
 
 /** Stores finished payments whose events are not sent yet. */

@@ -55,7 +55,8 @@ export async function applyFunctions(tx: Queryable, { revision, files }: Functio
     text: 'DELETE FROM schema_functions RETURNING name',
   });
   for (const { name } of rows)
-    if (!names.includes(name)) await tx.query({ text: `DROP FUNCTION ${name.replace('.sql', '')}` });
+    if (!names.includes(name))
+      await tx.query({ text: `DROP FUNCTION IF EXISTS ${name.replace('.sql', '')}` });
   await tx.query({
     text: `INSERT INTO schema_functions (name, sha256, revision)
              SELECT name, sha256, $3 FROM unnest($1::text[], $2::text[]) AS f (name, sha256)`,

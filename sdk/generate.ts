@@ -1,4 +1,4 @@
-/** TypeScript from the service's OpenAPI document: the named schemas, and of each operation its parts. */
+/** Generates TypeScript types from the service's OpenAPI document: the schemas, and the parts of each operation. */
 
 interface Schema {
   $ref?: string;
@@ -47,7 +47,7 @@ export function typesFrom(document: OpenApiDocument): string {
   return `${[heading, ...schemas, ...operations].join('\n\n')}\n`;
 }
 
-/** What is sent in the address and in the body, and what is answered. */
+/** The query, the body and the answer of an operation. */
 function partsOf({ operationId, parameters = [], requestBody, responses }: Operation): string[] {
   if (!operationId) return [];
   const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
@@ -61,7 +61,7 @@ function partsOf({ operationId, parameters = [], requestBody, responses }: Opera
   ];
 }
 
-/** What has a default need not be sent. */
+/** A parameter with a default is optional. */
 function queryOf(parameters: Parameter[]): Schema {
   return {
     type: 'object',
@@ -84,7 +84,7 @@ function declare(name: string, schema: Schema): string {
     : `export type ${safeName(name)} = ${typeOf(schema, '')};`;
 }
 
-/** A schema called Error would hide the one that everybody knows. */
+/** A schema called Error would hide the global one. */
 const safeName = (name: string) => (name === 'Error' ? 'ErrorBody' : name);
 
 function typeOf(schema: Schema, indent: string): string {
@@ -110,7 +110,7 @@ function shapeOf({ properties, required = [], additionalProperties }: Schema, in
     const description = schema.description ?? schema.anyOf?.find(choice => choice.description)?.description;
     const comment = description ? `${inner}/** ${description.replaceAll('*/', '* /')} */\n` : '';
     const key = /^[a-z_]\w*$/i.test(name) ? name : literal(name);
-    // May be given as undefined as well: whoever builds parameters from options often does.
+    // Undefined is allowed too: callers often build parameters from options.
     const [mark, end] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];
     return `${comment}${inner}${key}${mark}: ${typeOf(schema, inner)}${end};`;
   });

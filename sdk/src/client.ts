@@ -15,7 +15,7 @@ import type {
 } from './types.ts';
 
 export interface KopeckOptions extends TransportOptions {
-  /** Keeps the idempotency key of each `external_id`, so that a restarted process repeats with the same one. */
+  /** Stores the idempotency key of each `external_id`, so that a restarted process retries with the same key. */
   keys?: KeyStore | undefined;
 }
 
@@ -30,13 +30,13 @@ export class Kopeck {
   readonly payments: Payments;
   readonly events: Events;
   readonly qr: {
-    /** Whom and how much a code would pay; nothing is debited. */
+    /** The recipient and the amount of a QR code; nothing is debited. */
     resolve(params: ResolveParams, options?: CallOptions): Promise<ResolvedQr>;
   };
   /** For test keys only. */
   readonly test: {
     clock: {
-      /** Lets what waits in test mode happen so much earlier: outcomes, pauses of webhooks, the two hours. */
+      /** Moves the test clock: outcomes, webhook retries and the two-hour review come so much earlier. */
       advance(params: { seconds: number }, options?: CallOptions): Promise<TestClock>;
       get(options?: CallOptions): Promise<TestClock>;
     };
@@ -57,7 +57,7 @@ export class Kopeck {
           transport.json('POST', 'test/clock', {
             body: { advance_sec: seconds },
             signal,
-            // Repeated after a lost answer, it would go on twice as far.
+            // Repeated after a lost answer, it would move the clock twice.
             repeatable: false,
           }),
         get: ({ signal } = {}) => transport.json('GET', 'test/clock', { signal }),
@@ -65,7 +65,7 @@ export class Kopeck {
     };
   }
 
-  /** Whose key this is, and of which mode. */
+  /** The partner and the mode of the key. */
   ping({ signal }: CallOptions = {}): Promise<Ping> {
     return this.#transport.json('GET', 'ping', { signal });
   }
@@ -78,12 +78,12 @@ export class Kopeck {
     return this.#transport.json('GET', 'rate', { signal });
   }
 
-  /** What would be debited for so many rubles now. */
+  /** What would be debited now for an amount in rubles. */
   quote(params: QuoteParams, { signal }: CallOptions = {}): Promise<Quote> {
     return this.#transport.json('POST', 'quote', { body: params, signal });
   }
 
-  /** The books of a day, as an object or as the text of a CSV file. */
+  /** The statement of a day, as an object or as the text of a CSV file. */
   statement(params: StatementParams & { format: 'csv' }, options?: CallOptions): Promise<string>;
   statement(
     params: StatementParams & { format?: 'json' | undefined },
@@ -93,9 +93,9 @@ export class Kopeck {
     { day, format = 'json' }: StatementParams,
     { signal }: CallOptions = {},
   ): Promise<Statement | string> {
-    const asked = { query: { day, format }, signal };
+    const request = { query: { day, format }, signal };
     return format === 'csv'
-      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), asked)
-      : this.#transport.json<Statement>('GET', 'statement', asked);
+      ? this.#transport.text('GET', 'statement', text => /(^|\n)digest,[^\n]*\n$/.test(text), request)
+      : this.#transport.json<Statement>('GET', 'statement', request);
   }
 }

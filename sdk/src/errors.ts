@@ -10,19 +10,19 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Whatever goes wrong while the service is asked. Decide by `code`; the message is for people and may change. */
+/** Any failure of a call. Decide by `code`; the message is for people and may change. */
 export class KopeckError extends Error {
   override readonly name: string = 'KopeckError';
   readonly code: string;
   /** Of the HTTP answer, if there was one. */
   readonly status: number | undefined;
-  /** Tell it to support. */
+  /** Give it to support. */
   readonly requestId: string | undefined;
-  /** Whether the same request may succeed later. What could be retried at once has been retried already. */
+  /** Whether the same request may succeed later. The library has already made all its retries. */
   readonly retryable: boolean;
-  /** Whether this payment, sent again, be it mended first, must keep its key; with another one it may be paid twice. */
+  /** Whether the payment must keep its key when it is sent again, also after a fix; with a new key it may be paid twice. */
   readonly sameKey: boolean;
-  /** The key of the payment that was to be created. */
+  /** The key of the payment that the call should create. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -56,7 +56,7 @@ export class InvalidRequestError extends KopeckError {
   }
 }
 
-/** 402 and 409: as things stand, this payment is not made. */
+/** 402 and 409: the payment is refused in the current state. */
 export class PaymentRefusedError extends KopeckError {
   override readonly name = 'PaymentRefusedError';
   /** With `insufficient_balance`. */
@@ -73,46 +73,46 @@ export class NotFoundError extends KopeckError {
   override readonly name = 'NotFoundError';
 }
 
-interface Pause {
+interface RetryAfter {
   retryAfterSec?: number | undefined;
 }
 
-/** 429, and it stayed so for all tries. */
+/** 429, also after all retries. */
 export class RateLimitError extends KopeckError {
   override readonly name = 'RateLimitError';
   readonly retryAfterSec: number | undefined;
-  constructor(message: string, facts: ErrorFacts & Pause) {
+  constructor(message: string, facts: ErrorFacts & RetryAfter) {
     super(message, facts);
     this.retryAfterSec = facts.retryAfterSec;
   }
 }
 
-/** 503 and other 5xx. What became of a payment is unknown unless `code` is one of the 503 of the contract. */
+/** 503 and other 5xx. The outcome of a payment is unknown unless `code` is one of the contract's 503 codes. */
 export class ServiceUnavailableError extends KopeckError {
   override readonly name = 'ServiceUnavailableError';
   readonly retryAfterSec: number | undefined;
-  constructor(message: string, facts: ErrorFacts & Pause) {
+  constructor(message: string, facts: ErrorFacts & RetryAfter) {
     super(message, facts);
     this.retryAfterSec = facts.retryAfterSec;
   }
 }
 
-/** The service was not reached, or its answer was lost: what became of a payment is unknown. */
+/** The service was not reached, or its answer was lost: the outcome of a payment is unknown. */
 export class ConnectionError extends KopeckError {
   override readonly name = 'ConnectionError';
 }
 
-/** There was no answer in time: what became of a payment is unknown. */
+/** There was no answer in time: the outcome of a payment is unknown. */
 export class TimeoutError extends KopeckError {
   override readonly name = 'TimeoutError';
 }
 
-/** A webhook that is not from the service, is too old, or was changed on its way. */
+/** A webhook that is not from the service, is too old, or was changed in transit. */
 export class SignatureError extends KopeckError {
   override readonly name = 'SignatureError';
 }
 
-export interface Refusal extends Pause {
+export interface Refusal extends RetryAfter {
   status: number;
   requestId: string | undefined;
   idempotencyKey: string | undefined;
@@ -120,30 +120,30 @@ export interface Refusal extends Pause {
   body: unknown;
 }
 
-/** Only after these a payment needs another key. */
-const keyless = ['idempotency_conflict', 'missing_idempotency_key'];
+/** Only after these errors a payment needs another key. */
+const needsNewKey = ['idempotency_conflict', 'missing_idempotency_key'];
 
-/** The error that an answer means. */
+/** The error for an answer other than 200. */
 export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterSec }: Refusal): KopeckError {
-  const told = contractError(body);
-  const temporary = status === 429 || status === 503 || (status >= 500 && !told);
+  const error = contractError(body);
+  const temporary = status === 429 || status === 503 || (status >= 500 && !error);
   const facts = {
-    code: told?.code ?? (isMalformed(body) ? 'malformed_request' : `http_${status}`),
+    code: error?.code ?? (isMalformed(body) ? 'malformed_request' : `http_${status}`),
     status,
-    requestId: requestId ?? told?.request_id,
+    requestId: requestId ?? error?.request_id,
     idempotencyKey,
-    retryable: told?.retryable ?? temporary,
-    // A refused request leaves its key free, and an attempt before it, of which only the answer was lost, is found by it.
-    sameKey: told?.same_key ?? !keyless.includes(told?.code ?? ''),
+    retryable: error?.retryable ?? temporary,
+    // A refused request does not use up its key. An earlier attempt whose answer was lost is found by the same key.
+    sameKey: error?.same_key ?? !needsNewKey.includes(error?.code ?? ''),
   };
-  const message = told?.message ?? `The service answered ${status}.`;
+  const message = error?.message ?? `The service answered ${status}.`;
   if (isMalformed(body)) {
     const complaints = body.detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
     return new InvalidRequestError(complaints, { ...facts, details: body.detail });
   }
   if (status === 401) return new AuthenticationError(message, facts);
   if (status === 402 || status === 409) {
-    const { required_usdt: requiredUsdt, balance_usdt: balanceUsdt } = told ?? {};
+    const { required_usdt: requiredUsdt, balance_usdt: balanceUsdt } = error ?? {};
     return new PaymentRefusedError(message, {
       ...facts,
       ...(requiredUsdt === undefined ? {} : { requiredUsdt }),
@@ -158,13 +158,13 @@ export function errorFrom({ status, body, requestId, idempotencyKey, retryAfterS
   return new KopeckError(message, facts);
 }
 
-/** A service that is older than the library gives no advice. */
+/** A service that is older than the library does not send these. */
 type Advice = 'retryable' | 'same_key';
-type Told = Omit<ErrorBody['error'], Advice> & Partial<Pick<ErrorBody['error'], Advice>>;
+type ContractError = Omit<ErrorBody['error'], Advice> & Partial<Pick<ErrorBody['error'], Advice>>;
 
-/** The error object of the contract, as opposed to what some proxy in between has to say. */
-function contractError(body: unknown): Told | undefined {
-  const { error } = Object(body) as { error?: Told };
+/** The error object of the contract; undefined for answers of proxies in between. */
+function contractError(body: unknown): ContractError | undefined {
+  const { error } = Object(body) as { error?: ContractError };
   return typeof error?.code === 'string' ? error : undefined;
 }
 

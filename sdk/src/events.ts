@@ -1,27 +1,27 @@
 import { KopeckError } from './errors.ts';
 import type { CallOptions } from './payments.ts';
-import { asksAgain, pauseMs } from './retries.ts';
+import { retryDelayMs, shouldRetry } from './retries.ts';
 import type { Transport } from './transport.ts';
 import type { EventPage, EventParams, PaymentEvent } from './types.ts';
 
-/** Remembers where a reader was: one text, in a file, a row, a key. Of each mode its own. */
+/** Stores the position of a reader: one string, in a file, a row or a key. Each mode needs its own. */
 export interface PositionStore {
   load(): string | null | undefined | Promise<string | null | undefined>;
   save(eventId: string): void | Promise<void>;
 }
 
 export interface ReadOptions {
-  /** Where the reader was. It is told after each event that has been handled. */
+  /** The stored position. It is saved after each handled event. */
   store?: PositionStore | undefined;
-  /** The id of the last event that you have; used when the store has nothing yet. None: from the first. */
+  /** The id of the last event that you have, for an empty store. Without it, reading starts at the first event. */
   from?: string | undefined;
-  /** False: ends when all that there is has been read. Otherwise it waits for more. */
+  /** False: ends after the last event. By default it waits for more. */
   follow?: boolean | undefined;
-  /** How long to wait when there is nothing new; 2 s unless told otherwise. */
+  /** How long to wait when there is nothing new; 2 s by default. */
   pollMs?: number | undefined;
-  /** Ends the reading, without an error. */
+  /** Ends the loop without an error. */
   signal?: AbortSignal | undefined;
-  /** Hears of failures that a following reader outlasts. */
+  /** Called for failures that are retried while following. */
   onError?: ((error: KopeckError) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Events {
   list(params?: EventParams, options?: CallOptions): Promise<EventPage>;
   /**
    * All events, oldest first, each at least once and none left out: `for await (const event of …)`. An event counts as
-   * handled when the loop asks for the next one; one that was left by `break` or an error comes again.
+   * handled when the loop asks for the next one; after a `break` or an error it comes again.
    */
   read(options?: ReadOptions): AsyncIterable<PaymentEvent>;
 }
@@ -50,14 +50,14 @@ export function createEvents(transport: Transport): Events {
         failures = 0;
       } catch (error) {
         if (signal?.aborted) return;
-        if (!follow || !(error instanceof KopeckError) || !asksAgain(error, true)) throw error;
+        if (!follow || !(error instanceof KopeckError) || !shouldRetry(error, true)) throw error;
         onError?.(error);
-        await transport.sleep(pauseMs(++failures, undefined, Math.random), signal);
+        await transport.sleep(retryDelayMs(++failures, undefined, Math.random), signal);
         continue;
       }
       for (const event of page.data) {
         yield event;
-        // Whoever asks for the next one has handled this one.
+        // The loop asks for the next event, so this one has been handled.
         await store?.save(event.id);
         position = event.id;
         if (signal?.aborted) return;

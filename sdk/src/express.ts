@@ -1,4 +1,4 @@
-import { mostBytes, receive, tooLarge, type WebhookOptions } from './receive.ts';
+import { maxBytes, receive, tooLarge, type WebhookOptions } from './receive.ts';
 import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
@@ -27,7 +27,7 @@ export function kopeckWebhook(options: WebhookOptions) {
   };
 }
 
-/** What another part of the program kept of it, or the stream itself; undefined if that is too long. */
+/** The raw body that an earlier middleware has stored, or the stream; undefined if it is too long. */
 async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefined> {
   for (const kept of [request.rawBody, request.body])
     if (typeof kept === 'string' || kept instanceof Uint8Array) return kept;
@@ -39,10 +39,10 @@ async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefi
   let length = 0;
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    // Read to its end all the same: who is still sending would not hear the answer.
-    if (length <= mostBytes) chunks.push(chunk);
+    // Read to the end anyway: a client that is still sending would not see the answer.
+    if (length <= maxBytes) chunks.push(chunk);
   }
-  if (length > mostBytes) return undefined;
+  if (length > maxBytes) return undefined;
   const raw = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {

@@ -1,4 +1,4 @@
-import { mostBytes, receive, type WebhookOptions } from './receive.ts';
+import { maxBytes, receive, type WebhookOptions } from './receive.ts';
 import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
@@ -12,7 +12,7 @@ interface Reply {
   code(status: number): { send(body: unknown): unknown };
 }
 
-/** What is used of an instance. Fastify's own types of it are too many to be written here. */
+/** The methods of an instance that are used. Declared here, so that the library needs no types of Fastify. */
 interface Methods {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
@@ -29,8 +29,8 @@ interface Methods {
 type Instance = Record<keyof Methods, (...args: never[]) => unknown>;
 
 /**
- * `app.register(kopeckWebhook, { path: '/kopeck', secret, onEvent })`. Registered so, it keeps the raw body of this path
- * and leaves the rest of the program as it is.
+ * `app.register(kopeckWebhook, { path: '/kopeck', secret, onEvent })`. It keeps the raw body for this path only; other
+ * routes are not affected.
  */
 export async function kopeckWebhook(
   instance: Instance,
@@ -39,7 +39,7 @@ export async function kopeckWebhook(
   const scope = instance as Methods;
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request, body) => body);
-  scope.post(path, { bodyLimit: mostBytes }, async (request, reply) => {
+  scope.post(path, { bodyLimit: maxBytes }, async (request, reply) => {
     const raw = request.body instanceof Uint8Array ? request.body : '';
     const { status, body } = await receive(raw, request.headers[signatureHeader], options);
     return reply.code(status).send(body);

@@ -1,23 +1,23 @@
-/** Where the idempotency keys of orders are kept, so that a restarted process repeats with the same one. */
+/** Stores the idempotency keys of orders, so that a restarted process retries with the same key. */
 export interface KeyStore {
   get(externalId: string): string | null | undefined | Promise<string | null | undefined>;
-  /** Has been kept when it is done: the payment is sent only then. */
+  /** The payment is sent only after this has stored the key. */
   set(externalId: string, key: string): void | Promise<void>;
 }
 
-/** Enough for the orders of a while; the rest belongs into a store. */
-const mostRemembered = 10_000;
+/** Enough for recent orders; for more, use a store. */
+const maxRemembered = 10_000;
 
 export interface Keys {
   /** The key to send for this order. */
   take(externalId: string | null | undefined, given: string | undefined): Promise<string>;
-  /** The payment of this order has failed for good: the next one is another payment, with a key of its own. */
+  /** The payment of this order has failed: the next one is a new payment with a new key. */
   failed(externalId: string | null | undefined): void;
 }
 
 /**
- * One key per order, even if the program calls again by itself: nothing is paid twice because somebody asked twice. A
- * client forgets it when the payment has failed; across restarts it is known only with a store, where it stays.
+ * One key per order, also when the program calls `create` again: calling twice never pays twice. A client forgets the
+ * key when the payment has failed. Keys survive restarts only in a store, where they stay.
  */
 export function createKeys(store: KeyStore | undefined): Keys {
   const open = new Map<string, Promise<string>>();
@@ -25,8 +25,8 @@ export function createKeys(store: KeyStore | undefined): Keys {
   const remember = (externalId: string, key: Promise<string>) => {
     open.delete(externalId);
     open.set(externalId, key);
-    if (open.size > mostRemembered) open.delete(open.keys().next().value!);
-    // What could not be read or kept is asked for again next time.
+    if (open.size > maxRemembered) open.delete(open.keys().next().value!);
+    // A key that could not be read or stored is read again next time.
     key.catch(() => open.get(externalId) === key && open.delete(externalId));
     return key;
   };

@@ -3,7 +3,7 @@ import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
 
-/** In `app/kopeck/route.ts`: `export const POST = kopeckWebhook({ secret, onEvent })`. Good wherever handlers take a `Request`. */
+/** In `app/kopeck/route.ts`: `export const POST = kopeckWebhook({ secret, onEvent })`. Works wherever handlers take a `Request`. */
 export function kopeckWebhook(options: WebhookOptions) {
   return async (request: Request): Promise<Response> => {
     const raw = new Uint8Array(await request.arrayBuffer());

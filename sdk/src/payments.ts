@@ -1,46 +1,46 @@
 import { KopeckError } from './errors.ts';
 import type { Keys } from './keys.ts';
-import { asksAgain } from './retries.ts';
+import { shouldRetry } from './retries.ts';
 import type { Transport } from './transport.ts';
 import type { ListParams, Payment, PaymentPage, PaymentParams } from './types.ts';
 
 export interface CallOptions {
-  /** Ends the call. It does not undo a payment: repeat the call to learn what became of it. */
+  /** Ends the call. It does not undo a payment: repeat the call to get its outcome. */
   signal?: AbortSignal | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Your own key instead of one that the library makes and keeps. */
+  /** Your own key instead of one that the library generates. */
   idempotencyKey?: string | undefined;
 }
 
 export interface WaitOptions extends CallOptions {
-  /** How long to wait for the outcome; two minutes unless told otherwise. */
+  /** How long to wait for the outcome; two minutes by default. */
   waitMs?: number | undefined;
 }
 
-/** All payments that fit, newest first: `for await (const payment of …)`. */
+/** All matching payments, newest first: `for await (const payment of …)`. */
 export interface PaymentList extends AsyncIterable<Payment> {
   /** Only the first page; `next_cursor` goes into `starting_after` of the next. */
   page(): Promise<PaymentPage>;
 }
 
 export interface Payments {
-  /** Pays a QR code, once however often it has to be asked. The payment may still be `processing`. */
+  /** Pays a QR code once, however often the request is retried. The payment may still be `processing`. */
   create(params: PaymentParams, options?: CreateOptions): Promise<Payment>;
   /**
-   * Pays and waits for the outcome. After `waitMs` it gives the payment as it is then: `processing` is not a refusal, so
-   * it is no error. Do not pay again and do not refund; the webhook or a later look tells how it ended.
+   * Pays and waits for the outcome. After `waitMs` it returns the payment as it is: `processing` is not a refusal, so it
+   * is no error. Do not pay again and do not refund; the outcome comes with the webhook or a later `get`.
    */
   createAndWait(params: PaymentParams, options?: CreateOptions & WaitOptions): Promise<Payment>;
-  /** Waits for the outcome of a payment; what it gives after `waitMs` may still be `processing`. */
+  /** Waits for the outcome of a payment; after `waitMs` it may still be `processing`. */
   wait(paymentId: string, options?: WaitOptions): Promise<Payment>;
   get(paymentId: string, options?: CallOptions): Promise<Payment>;
   list(params?: ListParams, options?: CallOptions): PaymentList;
 }
 
-const firstLookMs = 1_000;
-const longestLookMs = 10_000;
+const firstPollMs = 1_000;
+const maxPollMs = 10_000;
 
 export function createPayments(transport: Transport, keys: Keys): Payments {
   const { sleep, now } = transport;
@@ -62,17 +62,17 @@ export function createPayments(transport: Transport, keys: Keys): Payments {
     return payment;
   }
 
-  /** Looks more and more rarely. That the service cannot be asked for a while does not end the waiting. */
+  /** Polls with backoff. A service that cannot be reached for a while does not end the wait. */
   async function waitFrom(known: Payment, { waitMs = 120_000, signal }: WaitOptions): Promise<Payment> {
     const untilMs = now() + waitMs;
     let payment = known;
-    for (let pauseMs = firstLookMs; payment.status === 'processing'; pauseMs *= 1.5) {
+    for (let pauseMs = firstPollMs; payment.status === 'processing'; pauseMs *= 1.5) {
       const leftMs = untilMs - now();
       if (leftMs <= 0) break;
-      await sleep(Math.min(pauseMs, longestLookMs, leftMs), signal);
+      await sleep(Math.min(pauseMs, maxPollMs, leftMs), signal);
       signal?.throwIfAborted();
       payment = await get(payment.id, { signal }).catch(error => {
-        if (error instanceof KopeckError && asksAgain(error, true)) return payment;
+        if (error instanceof KopeckError && shouldRetry(error, true)) return payment;
         throw error;
       });
     }
@@ -92,7 +92,7 @@ export function createPayments(transport: Transport, keys: Keys): Payments {
         });
       return {
         page: () => page(params.starting_after),
-        // A page goes on behind a payment, not behind a count: what is new meanwhile shifts nothing.
+        // The cursor is a payment, not an offset: payments created meanwhile shift nothing.
         async *[Symbol.asyncIterator]() {
           for (let after = params.starting_after; ; ) {
             const { data, has_more, next_cursor } = await page(after);

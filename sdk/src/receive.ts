@@ -6,8 +6,8 @@ export interface WebhookOptions extends VerifyOptions {
   /** Your webhook secret; while it is being replaced, both. */
   secret: string | readonly string[];
   /**
-   * What you do with an event. The service is told 200 when it is done, and sends the event again when it throws or
-   * takes longer than 10 s: keep it short, and let it do no harm a second time.
+   * Handles an event. The service gets 200 when it is done, and sends the event again when it throws or takes longer
+   * than 10 s: keep it short and idempotent.
    */
   onEvent(event: PaymentEvent): unknown;
 }
@@ -17,21 +17,21 @@ export interface Reply {
   body: { received: true } | { error: { code: string; message: string } };
 }
 
-/** The service's webhooks are a few kilobytes; whoever sends more is somebody else. */
-export const mostBytes = 1024 * 1024;
+/** The service's webhooks are a few kilobytes; a larger body is not from the service. */
+export const maxBytes = 1024 * 1024;
 
 export const tooLarge: Reply = {
   status: 413,
   body: { error: { code: 'too_large', message: 'This is larger than any webhook.' } },
 };
 
-/** What to answer. Failures of `onEvent` go through to the framework, which answers 500 and knows where to log. */
+/** What to answer. Errors of `onEvent` reach the framework, which answers 500 and logs them. */
 export async function receive(
   rawBody: string | Uint8Array,
   header: string | string[] | null | undefined,
   { secret, onEvent, ...options }: WebhookOptions,
 ): Promise<Reply> {
-  if (rawBody.length > mostBytes) return tooLarge;
+  if (rawBody.length > maxBytes) return tooLarge;
   let event: PaymentEvent;
   try {
     event = await verifyWebhook(rawBody, header, secret, options);

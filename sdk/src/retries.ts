@@ -1,19 +1,19 @@
 import { type KopeckError, RateLimitError, ServiceUnavailableError } from './errors.ts';
 
-const firstPauseMs = 2_000;
-const longestPauseMs = 60_000;
+const firstDelayMs = 2_000;
+const maxDelayMs = 60_000;
 
 /**
- * How long to wait before try number `retry` (1 is the first repeat): from 2 s doubling, up to half as long again by
- * chance so that clients do not come back in step, and never less than the service asked for.
+ * The backoff before retry number `retry` (from 1): 2 s, doubled each time, plus up to 50% jitter so that clients do not
+ * come back at the same moment, and never less than `Retry-After`.
  */
-export function pauseMs(retry: number, retryAfterSec: number | undefined, random: () => number): number {
-  const growing = Math.min(firstPauseMs * 2 ** (retry - 1), longestPauseMs);
+export function retryDelayMs(retry: number, retryAfterSec: number | undefined, random: () => number): number {
+  const growing = Math.min(firstDelayMs * 2 ** (retry - 1), maxDelayMs);
   return Math.max(growing * (1 + random() / 2), (retryAfterSec ?? 0) * 1_000);
 }
 
-/** Told to stay away for longer than a request should hang, a caller had better know at once. */
-const asksForTooMuch = (retryAfterSec: number | undefined) => (retryAfterSec ?? 0) * 1_000 > longestPauseMs;
+/** For a longer `Retry-After` than a call should wait, the caller gets the error at once. */
+const isTooLong = (retryAfterSec: number | undefined) => (retryAfterSec ?? 0) * 1_000 > maxDelayMs;
 
 export const retryAfterOf = (error: KopeckError) =>
   error instanceof RateLimitError || error instanceof ServiceUnavailableError
@@ -21,11 +21,11 @@ export const retryAfterOf = (error: KopeckError) =>
     : undefined;
 
 /**
- * Whether the library itself asks again. 4xx other than 429 never: the request must be fixed. `repeatable` is false of
- * what must not be done twice and has no key to tell a repeat: then only a plain "not now" is asked again.
+ * Whether the library retries. Never after a 4xx other than 429: the request must be fixed. `repeatable` is false for
+ * requests that must not be done twice and have no key: then only 429 and 503, which did nothing, are retried.
  */
-export function asksAgain(error: KopeckError, repeatable: boolean): boolean {
-  if (!error.retryable || asksForTooMuch(retryAfterOf(error))) return false;
+export function shouldRetry(error: KopeckError, repeatable: boolean): boolean {
+  if (!error.retryable || isTooLong(retryAfterOf(error))) return false;
   const { status } = error;
   if (status === 429 || status === 503) return true;
   return repeatable && (status === undefined || status >= 500);

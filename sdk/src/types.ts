@@ -1,4 +1,4 @@
-/** The names of the surface for what is generated. */
+/** Public names for the generated types. */
 import type {
   CreatePaymentBody,
   CreateQuoteAnswer,
@@ -28,7 +28,7 @@ export type PaymentParams = CreatePaymentBody;
 export type PaymentPage = ListPaymentsAnswer;
 export type EventParams = ListEventsQuery;
 export type EventPage = ListEventsAnswer;
-/** The books of one day in UTC. Once the day is over it is the same, byte for byte, whenever it is asked for. */
+/** The statement of one day in UTC. Once the day is over, it never changes, not by a byte. */
 export type Statement = GetStatementAnswer;
 export type TestClock = GetTestClockAnswer;
 

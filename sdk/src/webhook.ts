@@ -2,7 +2,7 @@ import { SignatureError } from './errors.ts';
 import type { PaymentEvent } from './types.ts';
 
 export interface VerifyOptions {
-  /** How far the time of the signature may be from now, before or after; 300 s as the contract says. */
+  /** How far the time of the signature may be from now, before or after; 300 s, as in the contract. */
   toleranceSec?: number | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
@@ -12,8 +12,8 @@ export interface VerifyOptions {
 export const signatureHeader = 'x-service-signature';
 
 /**
- * The event of a webhook, if it is from the service and fresh; otherwise a SignatureError. The body must be as it came,
- * byte for byte: parsed and written again it has another signature. While a secret is being replaced, give both.
+ * The event of a webhook, if it is from the service and fresh; otherwise a SignatureError. The body must be the raw
+ * bytes: parsed and serialised again, it has another signature. While a secret is being rotated, pass both.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -42,7 +42,7 @@ export async function verifyWebhook(
 
 const refused = (code: string, message: string) => new SignatureError(message, { code });
 
-/** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; other schemes that may come later are passed over. */
+/** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; unknown schemes are ignored. */
 function readHeader(header: string | string[] | null | undefined): { atSec: string; digests: Bytes[] } {
   const text = Array.isArray(header) ? header.join(',') : header;
   if (!text) throw refused('signature_missing', `There is no header ${signatureHeader}.`);
@@ -57,7 +57,7 @@ function readHeader(header: string | string[] | null | undefined): { atSec: stri
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The comparison is that of WebCrypto, which takes the same time whatever differs. */
+/** WebCrypto compares in constant time. */
 async function isSigned(secrets: readonly string[], digests: Bytes[], signed: Bytes): Promise<boolean> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   for (const secret of secrets) {

@@ -12,7 +12,7 @@ import { kopeckWebhook as forNext } from '../../sdk/src/next.ts';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
 
 const secret = 'whsec_0123456789abcdef';
-// Written as no program would write it again.
+// Formatted in a way that no serialiser would produce again.
 const body =
   '{ "id":"evt_17",  "event":"payment.succeeded", "data":{"recipient":"\\u041e\\u041e\\u041e «Ромашка»"}}';
 
@@ -56,7 +56,7 @@ const to =
   (url: string): Send =>
   (body, headers) =>
     fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
-const doors: Record<string, Send> = {
+const adapters: Record<string, Send> = {
   Express: to(`${expressUrl}/kopeck`),
   'Express behind express.raw': to(`${expressUrl}/raw`),
   Fastify: to(`${fastifyUrl}/kopeck`),
@@ -70,8 +70,8 @@ const signed = (text: string, atSec = Math.floor(Date.now() / 1_000)) => ({
   'x-service-signature': sign([secret], atSec, text),
 });
 
-describe.each(Object.entries(doors))('%s', (name, send) => {
-  test('hands over what is signed, and answers 200', async () => {
+describe.each(Object.entries(adapters))('%s', (name, send) => {
+  test('passes a signed event on and answers 200', async () => {
     received.length = 0;
     const response = await send(body, signed(body));
     expect([response.status, await response.json()]).toEqual([200, { received: true }]);
@@ -93,9 +93,9 @@ describe.each(Object.entries(doors))('%s', (name, send) => {
     expect(received).toEqual([]);
   });
 
-  test('takes no more than a webhook can have', async () => {
+  test('refuses a body larger than any webhook', async () => {
     const large = `"${'x'.repeat(2 * 1024 * 1024)}"`;
-    // A server may also close the door while somebody is still sending.
+    // A server may also close the connection while the client is still sending.
     const status = await send(large, signed(large)).then(
       response => response.status,
       () => 413,
@@ -103,14 +103,14 @@ describe.each(Object.entries(doors))('%s', (name, send) => {
     expect(status).toBe(413);
   });
 
-  test('lets a failing handler be answered with 500, so that the event comes again', async () => {
+  test('answers 500 when the handler fails, so that the event is sent again', async () => {
     const failing = body.replace('evt_17', 'evt_666');
     if (name === 'Next') return expect(send(failing, signed(failing))).rejects.toThrow('the handler failed');
     expect((await send(failing, signed(failing))).status).toBe(500);
   });
 });
 
-test('Express says what is wrong when the body was parsed before', async () => {
+test('Express reports that the body was parsed before', async () => {
   const response = await to(`${expressUrl}/parsed`)(body, signed(body));
   expect([response.status, await response.json()]).toMatchObject([
     500,

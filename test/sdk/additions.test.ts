@@ -30,7 +30,7 @@ async function newClient(mode: 'testKey' | 'liveKey' = 'testKey') {
   return { kopeck, pauses };
 }
 
-test('payments are found by name and time', async () => {
+test('payments are filtered by external_id and time', async () => {
   const { kopeck } = await newClient();
   const made = [];
   for (const external_id of ['a', 'b', 'c']) {
@@ -63,7 +63,7 @@ test('the statement of a day, in both forms with one digest', async () => {
   await expect(kopeck.statement({ day: 'yesterday' })).rejects.toMatchObject({ name: 'InvalidRequestError' });
 });
 
-test('the test clock brings what is waited for, with a test key only', async () => {
+test('the test clock brings outcomes forward, with a test key only', async () => {
   const { kopeck } = await newClient();
   const { id } = await kopeck.payments.create({ qr_url: newLink(10_002) });
   expect(await kopeck.test.clock.get()).toMatchObject({ advanced_sec: 0 });
@@ -76,7 +76,7 @@ test('the test clock brings what is waited for, with a test key only', async () 
   });
 });
 
-describe('misfortunes on demand', () => {
+describe('simulated failures', () => {
   const pay = (kopeck: Kopeck, kopeck_scenario: string) =>
     kopeck.payments.createAndWait(
       { qr_url: newLink(10_000), external_id: kopeck_scenario, metadata: { kopeck_scenario } },
@@ -96,7 +96,7 @@ describe('misfortunes on demand', () => {
     expect((await kopeck.payments.list({ external_id: scenario }).page()).data).toEqual([payment]);
   });
 
-  test('rate_stale stays so, and the error says what to do', async () => {
+  test('rate_stale stays, and the error has the advice', async () => {
     const { kopeck, pauses } = await newClient();
     await expect(pay(kopeck, 'rate_stale')).rejects.toMatchObject({
       name: 'ServiceUnavailableError',

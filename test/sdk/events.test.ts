@@ -32,7 +32,7 @@ function newStore(): PositionStore & { at: string | undefined } {
   };
 }
 
-test('reads all, oldest first, over pages, and ends there if it shall not follow', async () => {
+test('reads all pages, oldest first, and ends there without follow', async () => {
   const { kopeck, pay } = await newClient();
   const made = await pay(130);
   const seen: string[] = [];
@@ -83,7 +83,7 @@ test('an event that was handled but not saved comes again, and only that', async
   for await (const event of kopeck.events.read({ store, follow: false })) expect.unreachable(event.id);
 });
 
-test('begins where it is told when the store has nothing, and where the store says otherwise', async () => {
+test('starts at `from` with an empty store, otherwise at the stored position', async () => {
   const { kopeck, pay } = await newClient();
   const made = await pay(4);
   const { data } = await kopeck.events.list();
@@ -99,7 +99,7 @@ test('begins where it is told when the store has nothing, and where the store sa
   expect(await read()).toEqual(made.slice(1));
 });
 
-test('follows what comes, outlasts a service that is away, and ends quietly when told to', async () => {
+test('follows new events, retries while the service is down, and ends quietly on abort', async () => {
   let away = 0;
   const naps: number[] = [];
   const { kopeck, pay } = await newClient({
@@ -137,7 +137,9 @@ test('follows what comes, outlasts a service that is away, and ends quietly when
   expect(naps[3]).toBeGreaterThanOrEqual(8_000);
 });
 
-test('what will not get better ends it', async () => {
-  const stranger = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
-  await expect(stranger.events.read()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 401 });
+test('an error that a retry cannot fix ends it', async () => {
+  const unauthorized = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
+  await expect(unauthorized.events.read()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    status: 401,
+  });
 });

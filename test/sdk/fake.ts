@@ -33,7 +33,7 @@ export const cut = () => {
 
 type Step = () => Response | never;
 
-/** A client whose service answers by a script, the last step for ever, and whose time passes only by sleeping. */
+/** A client with a scripted service, whose last step repeats, and a clock that moves only by sleeping. */
 export function scripted(script: Step[], options: Partial<KopeckOptions> = {}) {
   const requests: {
     url: string;
@@ -61,5 +61,5 @@ export function scripted(script: Step[], options: Partial<KopeckOptions> = {}) {
   return { kopeck, requests, pauses };
 }
 
-/** Chance that always gives the same. */
+/** A random source with a fixed value. */
 export const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value);

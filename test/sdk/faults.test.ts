@@ -10,7 +10,7 @@ import { faults, startProxy } from './proxy.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
-// A repeat waits so long for a payment that is still open.
+// How long a retry waits for a payment that is still open.
 const { address } = await startApi({ pool, answerWithinMs: 100 });
 const seed = Number(process.env.SEED ?? 1);
 
@@ -32,7 +32,7 @@ test(`1 000 payments with faults are 1 000 payments, none twice (SEED=${seed})`,
     sleep: async () => {},
   });
 
-  /** As a shop does it: what may succeed later is called again. */
+  /** As a shop does it: calls again after errors that may go away. */
   async function pay(params: PaymentParams): Promise<Payment> {
     for (;;) {
       try {
@@ -68,7 +68,7 @@ test(`1 000 payments with faults are 1 000 payments, none twice (SEED=${seed})`,
   expect(rows).toEqual([{ payments: 1_000, orders: 1_000, codes: 1_000, keys: 1_000 }]);
   expect(new Set(answers.map(({ id }) => id)).size).toBe(1_000);
   expect((await verifyLedger(pool)).findings).toEqual([]);
-  // None of it is worth anything unless all of it happened, and calls came to their end and were made again.
+  // The test proves something only if every kind of fault occurred, and some calls used up their retries.
   for (const fault of faults) expect(proxy.happened.get(fault), fault).toBeGreaterThan(20);
   expect(calledAgain).toBeGreaterThan(20);
 }, 240_000);

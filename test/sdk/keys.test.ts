@@ -12,7 +12,7 @@ function storeIn(kept: Map<string, string>): KeyStore {
   return { get: async id => kept.get(id), set: async (id, key) => void kept.set(id, key) };
 }
 
-test('every payment has a key of its own', async () => {
+test('every payment has its own key', async () => {
   const client = scripted([ok]);
   for (let count = 0; count < 3; count++) await client.kopeck.payments.create({ qr_url: params.qr_url });
   for (let count = 0; count < 3; count++)
@@ -27,7 +27,7 @@ test('calling again for an order has the same key, until its payment has failed'
   for (let calls = 0; calls < 3; calls++) await client.kopeck.payments.create(params);
   const [first, ...repeats] = keysOf(client);
   expect(repeats).toEqual([first, first, first, first]);
-  // The last of them has failed: whoever calls once more wants another payment.
+  // The last one has failed: the next call is for a new payment.
   await client.kopeck.payments.create(params);
   expect(keysOf(client).at(-1)).not.toBe(first);
 });
@@ -40,7 +40,7 @@ test('two calls for one order at once have one key', async () => {
   }
 });
 
-test('with a store, a process that was restarted repeats with the same key', async () => {
+test('with a store, a restarted process retries with the same key', async () => {
   const kept = new Map<string, string>();
   const before = scripted([cut], { keys: storeIn(kept), maxRetries: 0 });
   const error = await before.kopeck.payments.create(params).catch(error => error);
@@ -54,16 +54,16 @@ test('with a store, a process that was restarted repeats with the same key', asy
   expect(kept.get('order-43')).not.toBe(key);
 });
 
-test('nothing is sent before the key has been kept', async () => {
+test('nothing is sent before the key is stored', async () => {
   const full = { get: () => undefined, set: () => Promise.reject(new Error('disk full')) };
   const client = scripted([ok], { keys: full });
   await expect(client.kopeck.payments.create(params)).rejects.toThrow('disk full');
-  // And the next call tries to keep one again.
+  // The next call tries to store a key again.
   await expect(client.kopeck.payments.create(params)).rejects.toThrow('disk full');
   expect(client.requests).toEqual([]);
 });
 
-test('a key of the caller is sent as it is, and kept for the order', async () => {
+test('a key of the caller is sent unchanged, and stored for the order', async () => {
   const kept = new Map<string, string>();
   const client = scripted([cut, ok], { keys: storeIn(kept), maxRetries: 0 });
   await expect(client.kopeck.payments.create(params, { idempotencyKey: 'mine' })).rejects.toThrow();

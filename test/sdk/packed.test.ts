@@ -68,7 +68,7 @@ export async function read(): Promise<void> {
 
 const secret = 'whsec';
 const onEvent = (event: PaymentEvent) => void event.data.status;
-export const doors = [forExpress({ secret, onEvent }), forFastify, forHono({ secret, onEvent })];
+export const handlers = [forExpress({ secret, onEvent }), forFastify, forHono({ secret, onEvent })];
 export const POST: (request: Request) => Promise<Response> = forNext({ secret, onEvent });
 export const checked: Promise<PaymentEvent> = verifyWebhook(new Uint8Array(), 't=1', [secret, 'old']);
 `;

@@ -35,7 +35,7 @@ export function install(tarball: string): string {
   return project;
 }
 
-/** The Node of the house, and the older ones where `.ci/run` has put them; a loud notice for those that are not there. */
+/** The Node of this project, and the older ones where `.ci/run` has put them; a clear notice for missing ones. */
 export function runtimes(): { version: string; path: string }[] {
   const older = ['20', '22'].map(version => ({
     version,

@@ -4,7 +4,7 @@ import { text as readText } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 import type { Random } from '../helpers/random.ts';
 
-/** What can happen to a request on its way. Those with `after` in their name have reached the service. */
+/** Simulated failures of the network. Those with `after` in their name have reached the service. */
 export const faults = [
   'cut before',
   'cut after',
@@ -23,13 +23,13 @@ type Fault = (typeof faults)[number];
 export interface ProxyOptions {
   target: string;
   random: Random;
-  /** How many of the requests something happens to. */
+  /** The share of requests that fail. */
   share: number;
   /** Longer than the client waits. */
   tooLateMs: number;
 }
 
-/** Stands between the library and the service and does to each request what the plan of its seed says. */
+/** A proxy between the library and the service that makes requests fail by a seeded plan. */
 export async function startProxy({ target, random, share, tooLateMs }: ProxyOptions) {
   const happened = new Map<Fault | 'nothing', number>();
   const server = createServer((request, response) => {

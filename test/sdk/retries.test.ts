@@ -18,8 +18,8 @@ afterEach(() => vi.restoreAllMocks());
 const params = { qr_url: 'https://qr.nspk.ru/AD1', external_id: 'order-42' };
 const ok = answer(200, payment);
 
-describe('pauses', () => {
-  test('from 2 s doubling, five times at the most', async () => {
+describe('backoff', () => {
+  test('from 2 s, doubled, at most five retries', async () => {
     chance(0);
     const { kopeck, pauses, requests } = scripted([refusal(503, 'gateway_busy')]);
     await expect(kopeck.payments.create(params)).rejects.toBeInstanceOf(ServiceUnavailableError);
@@ -27,14 +27,14 @@ describe('pauses', () => {
     expect(requests).toHaveLength(6);
   });
 
-  test('never grow beyond a minute', async () => {
+  test('never grows beyond a minute', async () => {
     chance(0);
     const { kopeck, pauses } = scripted([cut], { maxRetries: 8 });
     await expect(kopeck.ping()).rejects.toBeInstanceOf(ConnectionError);
     expect(pauses.slice(4)).toEqual([32_000, 60_000, 60_000, 60_000]);
   });
 
-  test('are up to half as long again by chance, and never shorter', async () => {
+  test('has up to 50% jitter, and is never shorter', async () => {
     const firsts: number[] = [];
     for (let run = 0; run < 300; run++) {
       const { kopeck, pauses } = scripted([refusal(429, 'rate_limited'), ok]);
@@ -58,7 +58,7 @@ describe('pauses', () => {
     expect(pauses).toEqual([pause]);
   });
 
-  test('longer than a minute are the matter of the caller', async () => {
+  test('of more than a minute is left to the caller', async () => {
     const { kopeck, requests } = scripted([refusal(503, 'maintenance', {}, { 'retry-after': '3600' })]);
     await expect(kopeck.payments.create(params)).rejects.toMatchObject({
       code: 'maintenance',
@@ -69,7 +69,7 @@ describe('pauses', () => {
   });
 });
 
-describe('a repeat', () => {
+describe('a retry', () => {
   test('has the same key and the same bytes, whatever went wrong before', async () => {
     const { kopeck, requests } = scripted([
       cut,
@@ -87,7 +87,7 @@ describe('a repeat', () => {
     for (const request of requests) expect(request).toEqual(first);
   });
 
-  test('does not come for what must be fixed', async () => {
+  test('is not made for a request that must be fixed', async () => {
     const fixes = Object.entries(errors).filter(([, { status }]) => status < 500 && status !== 429);
     expect(fixes.length).toBeGreaterThan(15);
     for (const [code, { status }] of fixes) {
@@ -101,7 +101,7 @@ describe('a repeat', () => {
     }
   });
 
-  test('of an internal error comes only if the service advises it', async () => {
+  test('after an internal error is made only if the service advises it', async () => {
     const silent = scripted([refusal(500, 'internal_error'), ok]);
     const error = await silent.kopeck.payments.create(params).catch(error => error);
     expect(error).toMatchObject({ code: 'internal_error', retryable: false, sameKey: true });
@@ -111,7 +111,7 @@ describe('a repeat', () => {
     expect(advised.requests).toHaveLength(2);
   });
 
-  test('of a turned test clock does not come when the answer was lost, since it would go on twice as far', async () => {
+  test('is not made for the test clock after a lost answer, since it would move twice', async () => {
     const lost = scripted([cut, answer(200, { advanced_sec: 30 })]);
     await expect(lost.kopeck.test.clock.advance({ seconds: 30 })).rejects.toBeInstanceOf(ConnectionError);
     expect(lost.requests).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('a repeat', () => {
     expect(refused.requests.map(({ body }) => body)).toEqual(['{"advance_sec":30}', '{"advance_sec":30}']);
   });
 
-  test('never follows to another address', async () => {
+  test('never follows a redirect', async () => {
     const { kopeck, requests } = scripted([answer(302, '', { location: 'https://elsewhere.example/' })]);
     await expect(kopeck.payments.create(params)).rejects.toMatchObject({ code: 'http_302', sameKey: true });
     expect(requests).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('time and signals', () => {
       init?.signal?.addEventListener('abort', () => reject(new DOMException('gone', 'AbortError'))),
     );
 
-  test('a try that takes too long is repeated, and told as what it is', async () => {
+  test('an attempt that takes too long is retried, and reported as a timeout', async () => {
     const { kopeck, pauses } = scripted([], { fetch: hanging, timeoutMs: 5, maxRetries: 2 });
     const error = await kopeck.payments.create(params).catch(error => error);
     expect(error).toBeInstanceOf(TimeoutError);
@@ -187,7 +187,7 @@ describe('errors', () => {
     expect(error.sameKey).toBe(true);
   });
 
-  test('take the advice of the service', async () => {
+  test('follow the advice of the service', async () => {
     const advice = { retryable: true, same_key: true };
     const { kopeck } = scripted([refusal(409, 'duplicate_qr_in_flight', advice)]);
     await expect(kopeck.payments.create(params)).rejects.toMatchObject({ retryable: true, sameKey: true });
@@ -195,12 +195,12 @@ describe('errors', () => {
     await expect(other.kopeck.payments.create(params)).rejects.toMatchObject({ sameKey: false });
   });
 
-  test('want another key only where this one belongs to another payment', async () => {
+  test('ask for another key only where this one belongs to another payment', async () => {
     const { kopeck } = scripted([refusal(409, 'idempotency_conflict')]);
     await expect(kopeck.payments.create(params)).rejects.toMatchObject({ retryable: false, sameKey: false });
   });
 
-  test('say where a request is malformed, and what a balance lacks', async () => {
+  test('name the malformed fields and the missing balance', async () => {
     const detail = [{ loc: ['body', 'qr_url'], msg: 'Field required', type: 'missing' }];
     await expect(scripted([answer(422, { detail })]).kopeck.payments.create(params)).rejects.toMatchObject({
       code: 'malformed_request',
@@ -222,7 +222,7 @@ describe('errors', () => {
     ).not.toContain('abc_secret');
   });
 
-  test('of use are told at once', async () => {
+  test('of wrong use are thrown at once', async () => {
     expect(() => scripted([], { apiKey: '' })).toThrow(TypeError);
     expect(() => scripted([], { apiKey: 'svc_test_a\nb' })).toThrow(TypeError);
     expect(() => scripted([], { baseUrl: 'pay.example' })).toThrow(/URL/);
@@ -232,7 +232,7 @@ describe('errors', () => {
   });
 });
 
-test('a statement that broke off before its digest is asked for again', async () => {
+test('a statement that is cut off before its digest is requested again', async () => {
   const whole = 'record,number\nopening,\ndigest,sha256:00\n';
   const { kopeck, requests } = scripted([answer(200, 'record,number\nopening,\n'), answer(200, whole)]);
   expect(await kopeck.statement({ day: '2026-11-14', format: 'csv' })).toBe(whole);

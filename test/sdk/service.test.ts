@@ -10,7 +10,7 @@ const clock = manualClock();
 const { address, deps } = await startApi({ pool, clock, answerWithinMs: 100 });
 beforeEach(() => setRate(pool, clock));
 
-/** A client for which time passes in the service, too, while it sleeps. */
+/** A client whose sleep also moves the clock of the service. */
 async function newClient() {
   const { testKey } = await createCustomer(pool);
   const pauses: number[] = [];
@@ -44,7 +44,7 @@ test('the eight endpoints and the events', async () => {
 });
 
 describe('waiting for the outcome', () => {
-  test('createAndWait looks until there is one', async () => {
+  test('createAndWait polls until there is one', async () => {
     const { kopeck, pauses } = await newClient();
     const payment = await kopeck.payments.createAndWait({ qr_url: newLink(10_002) });
     expect(payment.status).toBe('succeeded');
@@ -54,7 +54,7 @@ describe('waiting for the outcome', () => {
     expect(pauses.length).toBeLessThan(12);
   });
 
-  test('has nothing to wait for when the answer is final', async () => {
+  test('does not wait when the answer is final', async () => {
     const { kopeck, pauses } = await newClient();
     expect((await kopeck.payments.createAndWait({ qr_url: newLink(10_000) })).status).toBe('succeeded');
     const declined = await kopeck.payments.createAndWait({ qr_url: newLink(10_001) });
@@ -62,7 +62,7 @@ describe('waiting for the outcome', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('gives an open payment as it is when the time is over, which is no error', async () => {
+  test('returns an open payment when the time is over, without an error', async () => {
     const { kopeck, pauses } = await newClient();
     const payment = await kopeck.payments.createAndWait({ qr_url: newLink(10_002) }, { waitMs: 5_000 });
     expect(payment.status).toBe('processing');
@@ -70,7 +70,7 @@ describe('waiting for the outcome', () => {
     expect((await kopeck.payments.wait(payment.id)).status).toBe('succeeded');
   });
 
-  test('goes on when the service cannot be asked for a while', async () => {
+  test('goes on when the service is unreachable for a while', async () => {
     const { testKey } = await createCustomer(pool);
     let looks = 0;
     const kopeck = new Kopeck({
@@ -110,7 +110,7 @@ describe('the list', () => {
     expect(seen).toEqual(made);
   });
 
-  test('takes filters, and can be left', async () => {
+  test('takes filters, and can be ended by break', async () => {
     const { kopeck } = await newClient();
     for (const kopecks of [10_000, 10_001, 10_000, 10_001])
       await kopeck.payments.create({ qr_url: newLink(kopecks) });
@@ -126,10 +126,10 @@ describe('the list', () => {
   });
 });
 
-test('errors of the service come as their classes', async () => {
+test('errors of the service are thrown as their classes', async () => {
   const { kopeck } = await newClient();
-  const stranger = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
-  await expect(stranger.ping()).rejects.toBeInstanceOf(AuthenticationError);
+  const unauthorized = new Kopeck({ apiKey: 'svc_test_nobody_nothing', baseUrl: address });
+  await expect(unauthorized.ping()).rejects.toBeInstanceOf(AuthenticationError);
   await expect(kopeck.payments.get('pay_1')).rejects.toBeInstanceOf(NotFoundError);
   await expect(kopeck.payments.get('../ping')).rejects.toBeInstanceOf(NotFoundError);
   await expect(kopeck.payments.create({ qr_url: newLink(10_003) })).rejects.toBeInstanceOf(

@@ -21,7 +21,7 @@ const codeOf = (verification: Promise<unknown>) =>
     error => (error instanceof SignatureError ? error.code : `${error}`),
   );
 
-describe('what is genuine', () => {
+describe('a genuine webhook', () => {
   test('as text and as bytes, by the signer of the service', async () => {
     expect(await verifyWebhook(body, header, secret, { now })).toEqual(event);
     expect(await verifyWebhook(new TextEncoder().encode(body), header, secret, { now })).toEqual(event);
@@ -30,7 +30,7 @@ describe('what is genuine', () => {
     expect(await verifyWebhook(within, header, secret, { now })).toEqual(event);
   });
 
-  test('by a signer of somebody else', async () => {
+  test('by an independent signer', async () => {
     const foreign = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: atSec });
     expect(await verifyWebhook(body, foreign, secret, { now })).toEqual(event);
   });
@@ -50,7 +50,7 @@ describe('what is genuine', () => {
   });
 });
 
-describe('what is not', () => {
+describe('a forged or damaged webhook', () => {
   test.each([-301, 301, 1e9])('%i s from now', async distance => {
     const options = { now: () => (atSec + distance) * 1_000 };
     expect(await codeOf(verifyWebhook(body, header, secret, options))).toBe('timestamp_out_of_tolerance');
@@ -63,7 +63,7 @@ describe('what is not', () => {
     expect(await codeOf(verifyWebhook(body, header, 'whsec_other', { now }))).toBe('signature_mismatch');
   });
 
-  test('a body changed by any one byte, or by being written again', async () => {
+  test('a body changed in one byte, or serialised again', async () => {
     const bytes = new TextEncoder().encode(body);
     for (let index = 0; index < bytes.length; index++) {
       const changed = bytes.slice();
@@ -107,13 +107,13 @@ describe('what is not', () => {
     expect(await codeOf(verifyWebhook(body, malformed, secret, { now }))).toBe('signature_malformed');
   });
 
-  test('what is signed but no JSON', async () => {
+  test('signed, but not JSON', async () => {
     expect(await codeOf(verifyWebhook('hello', sign([secret], atSec, 'hello'), secret, { now }))).toBe(
       'body_malformed',
     );
   });
 
-  test('mistakes of use are not mistaken for forgeries', async () => {
+  test('wrong use is not reported as a forgery', async () => {
     await expect(verifyWebhook(event as never, header, secret, { now })).rejects.toThrow(/as it came/);
     for (const none of ['', [], [secret, '']])
       await expect(verifyWebhook(body, header, none, { now })).rejects.toThrow(TypeError);

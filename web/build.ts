@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /**
- * Makes `web/dist` of the sources, with every file also compressed; does nothing if that was done before. It is called
- * after an installation and by every start, perhaps by several at once.
+ * Builds `web/dist` from the sources, with a compressed copy of every file; does nothing when it is up to date. It runs
+ * after an installation and on every start, perhaps in several processes at once.
  */
 const folder = import.meta.dirname;
 const dist = join(folder, 'dist');
 const lock = join(folder, '.building');
 const digestName = 'sources.sha256';
 
-/** Everything that the pages are made of; what the house tells them is types, and leaves no trace. */
+/** Of all sources of the pages. What they import from the service is types only and does not change the build. */
 function digestOfSources(): string {
   const sources = ['src', 'public'].flatMap(name =>
     fs
@@ -39,10 +39,10 @@ function isBuiltFrom(digest: string): boolean {
   }
 }
 
-/** It takes seconds; an older lock was left behind, whoever has the number of its process now. */
-const longestMs = 60_000;
+/** A build takes seconds; an older lock was left behind, even if another process has its pid now. */
+const maxBuildMs = 60_000;
 
-/** One builds; whoever else wants to waits, and finds it done. A lock of a process that is gone is nobody's. */
+/** One process builds, the others wait for it. The lock of a process that has died is removed. */
 async function underLock(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -63,9 +63,9 @@ async function underLock(work: () => Promise<void>): Promise<void> {
 
 function isHeld(): boolean {
   try {
-    if (Date.now() - fs.statSync(lock).mtimeMs > longestMs) return false;
+    if (Date.now() - fs.statSync(lock).mtimeMs > maxBuildMs) return false;
     const pid = Number(fs.readFileSync(lock, 'utf8'));
-    // Zero: just made, and not written yet.
+    // Zero: the file was created, but the pid is not written yet.
     if (pid !== 0) process.kill(pid, 0);
     return true;
   } catch (error) {
@@ -87,12 +87,12 @@ function compress(target: string): void {
 }
 
 async function build(digest: string): Promise<void> {
-  // Whatever it is for who calls: with another value React brings what helps those who develop it.
+  // Overrides the caller's value: with any other React builds in its development mode.
   process.env.NODE_ENV = 'production';
   const vite = await import('vite').catch(() => undefined);
   if (!vite) throw new Error('vite is not installed');
   console.log('Building the pages of the console …');
-  // Aside, and then into place: nobody who starts meanwhile finds half of it.
+  // Built in a draft folder and renamed, so that a starting process never finds half of it.
   const draft = fs.mkdtempSync(join(folder, '.dist-'));
   const old = `${draft}-old`;
   try {
@@ -118,9 +118,9 @@ try {
       if (!isBuiltFrom(digest)) await build(digest);
     });
 } catch (error) {
-  // The service runs without them, and says so at /console.
+  // The service runs without the pages; /console then shows how to build them.
   console.log(
-    `The pages of the console could not be built (${(error as Error).message}): mend it with npm install && npm run build.`,
+    `The pages of the console could not be built (${(error as Error).message}). Run npm install && npm run build.`,
   );
   process.exitCode = process.env.npm_lifecycle_event === 'prepare' ? 0 : 1;
 }

@@ -4,7 +4,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const limitKb = 300;
 
-/** What the first load weighs: the page, its entry and everything the entry imports at once. */
+/** The size of the first load: the page, its entry chunk and everything that chunk imports statically. */
 function firstLoad(): Plugin {
   return {
     name: 'first-load',
@@ -18,7 +18,7 @@ function firstLoad(): Plugin {
         for (const css of file.viteMetadata?.importedCss ?? []) first.add(css);
       };
       for (const file of Object.values(bundle)) {
-        // Whoever signs in lands on the overview.
+        // After signing in the overview is shown.
         if (
           file.type === 'chunk' &&
           (file.isEntry || /(pages\/(overview|sign-in)|parts\/chart)\.tsx$/.test(file.facadeModuleId ?? ''))
@@ -45,7 +45,7 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'baseline-widely-available',
-    // The content security policy allows files of our own and nothing inline, also not as data: addresses.
+    // The content security policy allows only our own files: nothing inline, and no data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

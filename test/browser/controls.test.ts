@@ -27,7 +27,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await press(page, 'Block a recipient');
     await page.getByRole('textbox', { name: 'Recipient', exact: true }).fill('ооо РОМАШКА');
     await press(page.getByRole('dialog'), 'Block');
-    await page.getByText('This recipient is blocked already.').waitFor();
+    await page.getByText('This recipient is already blocked.').waitFor();
     await press(page.getByRole('dialog'), 'Cancel');
     expect(await blocked()).toEqual([{ recipient: 'ооо ромашка' }]);
     await press(rowOf(page, 'ооо ромашка'), 'Unblock');

@@ -32,7 +32,7 @@ describeInBrowser('interruptions', async browser => {
     await page.getByLabel('Reason').fill('never left the bank');
     world.announceRefusals(401);
     laterMs += 31 * 60_000;
-    await page.getByText('Your session has ended. Sign in to go on where you were.').waitFor();
+    await page.getByText('Your session has ended. Sign in to continue where you were.').waitFor();
     expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
 
     await signIn();

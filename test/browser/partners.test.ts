@@ -88,9 +88,9 @@ describeInBrowser('partners', async browser => {
       const release = await keepStale(other, `partners/${partnerId}`);
       await answer(page, 'Change');
       await press(other.getByRole('dialog'), 'Change');
-      await other.getByText('Somebody has changed this meanwhile').waitFor();
+      await other.getByText('Another operator has changed this meanwhile').waitFor();
       release();
-      await other.getByText('Somebody has changed the limits meanwhile').waitFor();
+      await other.getByText('Another operator has changed the limits meanwhile').waitFor();
       expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
       expect(await limit('concurrent')).toBe(11);
       await press(other, 'Start again from the present limits');

@@ -51,9 +51,9 @@ describeInBrowser('rates', async browser => {
     const release = await keepStale(other, 'rates?*');
     await answer(page, 'Change');
     await press(other.getByRole('dialog'), 'Change');
-    await other.getByText('Somebody has changed this meanwhile').waitFor();
+    await other.getByText('Another operator has changed this meanwhile').waitFor();
     release();
-    await other.getByText('Somebody has changed the rules meanwhile').waitFor();
+    await other.getByText('Another operator has changed the rules meanwhile').waitFor();
     expect(await spreads()).toEqual([250, 300]);
     await press(other, 'Start again from the present rules');
     await answer(other, 'Change', { Spread: '4' });

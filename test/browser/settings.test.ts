@@ -76,7 +76,7 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('You will sign in as vera (Support).').waitFor();
     const secret = await vera.locator('code').textContent();
     await vera.getByLabel('Choose a password').fill(goodPassword);
-    await vera.getByLabel('The password again').fill(goodPassword);
+    await vera.getByLabel('Repeat the password').fill(goodPassword);
     await vera.getByLabel('Code', { exact: true }).fill(codeOfText(secret!, Date.now()));
     await press(vera, 'Finish and sign in');
     await vera.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -33,11 +33,11 @@ describeInBrowser('signing in', async browser => {
     const secret = await page.getByText(/^[A-Z2-7]{32}$/).textContent();
 
     await page.getByLabel('Choose a password').fill(goodPassword);
-    await page.getByLabel('The password again').fill('something else 5');
+    await page.getByLabel('Repeat the password').fill('something else 5');
     await page.getByLabel('Code', { exact: true }).fill(codeOfText(secret!, clock.nowMs()));
     await page.getByRole('button', { name: 'Finish and sign in' }).click();
     await page.getByText('The two passwords differ.').waitFor();
-    await page.getByLabel('The password again').fill(goodPassword);
+    await page.getByLabel('Repeat the password').fill(goodPassword);
     await page.getByRole('button', { name: 'Finish and sign in' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'vera · Support' }).waitFor();
@@ -46,7 +46,7 @@ describeInBrowser('signing in', async browser => {
     world.announceRefusals(404);
     const later = await world.visit();
     await later.goto(setupUrl(world.address, invited.token));
-    await later.getByText('This link is used up or has expired.').waitFor();
+    await later.getByText('This link was already used or has expired.').waitFor();
   });
 
   test('by password and code, back to the page one wanted, and out again', async () => {

@@ -56,7 +56,7 @@ describeInBrowser('one payment', async browser => {
         `${one} in ${told.join('\n')}`,
       ).toBe(true);
 
-    const said = page.getByText('What was said');
+    const said = page.getByText('Request and response');
     for (const one of await said.all()) await one.click();
     await timeline.getByText('"state": "succeeded"').first().waitFor();
     expect(await timeline.getByText('"amount_kopecks": 15000').count()).toBeGreaterThan(0);

@@ -6,8 +6,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { openShop, recordOf, resolve } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
-const endedMeanwhile =
-  'This payment has ended meanwhile, and what has ended stays as it is. Nothing was done.';
+const endedMeanwhile = 'This payment has finished meanwhile and cannot change any more. Nothing was done.';
 
 describeInBrowser('two operators', async browser => {
   const { pool } = await createDatabase();

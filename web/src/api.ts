@@ -1,12 +1,12 @@
 import type { Session } from '../../src/console/shapes/access.ts';
 import type { Refusal } from '../../src/console/shapes/common.ts';
 
-/** The server has said no, or could not be heard. `code` is what texts are chosen by. */
+/** The server refused, or could not be reached. `code` selects the text. */
 export class Refused extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | null;
-  /** When it makes sense to come again. */
+  /** From the header Retry-After. */
   retryAfterSec = 0;
 
   constructor(code: string, status: number, message: string, requestId: string | null = null) {
@@ -21,7 +21,7 @@ export const base = '/console/api';
 
 type Listener = () => void;
 
-/** A value that lives outside of the pages, for `useSyncExternalStore`. */
+/** A value outside React, for `useSyncExternalStore`. */
 export function outside<T>(value: T) {
   const listeners = new Set<Listener>();
   return {
@@ -40,19 +40,19 @@ export function outside<T>(value: T) {
   };
 }
 
-/** False while nothing comes back from the server. */
+/** False while the server does not answer. */
 export const connected = outside(true);
-/** undefined until it is known, null when nobody is signed in. */
+/** Undefined until the server has answered, null when nobody is signed in. */
 export const session = outside<Session | null | undefined>(undefined);
 
-/** Whether somebody was at work here until their session ended; not so when they have left themselves. */
+/** Whether the session ended by itself, and not because the operator signed out. */
 let wasSignedIn = false;
 session.subscribe(() => {
   if (session.get()) wasSignedIn = true;
 });
 export const hasSessionEnded = () => wasSignedIn;
 
-/** The page forgets at once, and asks nothing more that would be refused. */
+/** The page drops the session at once and sends no more requests that would be refused. */
 export async function signOut(): Promise<void> {
   const sent = send('/logout');
   wasSignedIn = false;
@@ -60,7 +60,7 @@ export async function signOut(): Promise<void> {
   await sent.catch(() => undefined);
 }
 
-/** When a person was last at work here. Pages ask by themselves, and that alone keeps no session alive. */
+/** When the operator last did something. Polling alone must not keep a session alive. */
 let touchedAtMs = Date.now();
 for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
   document.addEventListener(
@@ -73,11 +73,11 @@ for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
 }
 const isAlone = () => Date.now() - touchedAtMs > 60_000;
 
-/** Reads. `path` begins after `/console/api`. */
+/** GET. `path` begins after `/console/api`. */
 export const ask = <T>(path: string, signal?: AbortSignal): Promise<T> =>
   call<T>(path, { method: 'GET', headers: isAlone() ? { 'X-Background': '1' } : {}, signal: signal ?? null });
 
-/** Changes something. */
+/** POST. */
 export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =>
   call<T>(path, {
     method: 'POST',
@@ -85,7 +85,7 @@ export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =
     body: JSON.stringify(body),
   });
 
-/** `?a=1&b=2` of what is not empty. */
+/** `?a=1&b=2`, without empty values. */
 export function query(values: Record<string, string | number | boolean | null | undefined>): string {
   const given = Object.entries(values).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
@@ -93,7 +93,7 @@ export function query(values: Record<string, string | number | boolean | null | 
   return given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : '';
 }
 
-/** A file that the server makes, under the name that the server gives it. */
+/** Downloads a file under the name that the server gives it. */
 export async function askFile(path: string): Promise<{ name: string; content: Blob }> {
   const { response, body } = await reach(path, { method: 'GET' });
   const name = /filename="?([^";]+)"?/.exec(response.headers.get('content-disposition') ?? '')?.[1];
@@ -114,14 +114,14 @@ async function reach(path: string, init: RequestInit): Promise<{ response: Respo
   } catch (error) {
     if (init.signal?.aborted) throw error;
     connected.set(false);
-    // Of a change nobody knows now whether it was made.
+    // It is unknown whether a change was made.
     throw new Refused(init.method === 'GET' ? 'no_connection' : 'no_answer', 0, 'no connection');
   }
   if (response.ok) {
     connected.set(true);
     return { response, body };
   }
-  // A proxy in front of a service that is away answers in its stead.
+  // A proxy answers for a service that is down.
   const answer = parse(await body.text());
   if (answer === undefined && response.status >= 500) {
     connected.set(false);
@@ -153,7 +153,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The house's 422 names what is wrong as `{detail: [{loc, msg}]}`. */
+/** Validation errors (422) have the form `{detail: [{loc, msg}]}`. */
 function detailOf(answer: unknown): string {
   const detail = (answer as { detail?: { loc?: unknown[]; msg?: string }[] } | undefined)?.detail;
   if (!Array.isArray(detail)) return '';

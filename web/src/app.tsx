@@ -5,33 +5,33 @@ import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
 import type { Entrance } from '../../src/console/shapes/access.ts';
 import { ask, connected, Refused, session } from './api.ts';
-import { Broken } from './broken.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { Layout } from './layout.tsx';
-import { later, loadTheRest } from './parts/later.tsx';
+import { lazyPage, preloadPages } from './parts/lazy-page.tsx';
 import { PageFrame } from './parts/page.tsx';
 import { Waiting } from './parts/table.tsx';
 import { useShared } from './texts/index.ts';
 import { noVariables, theme } from './theme.ts';
 
-const Audit = later(() => import('./pages/audit.tsx'));
-const Ledger = later(() => import('./pages/ledger.tsx'));
-const Overview = later(() => import('./pages/overview.tsx'));
-const Partners = later(() => import('./pages/partners.tsx'));
-const Payment = later(() => import('./pages/payment.tsx'));
-const Payments = later(() => import('./pages/payments.tsx'));
-const Rates = later(() => import('./pages/rates.tsx'));
-const Recipients = later(() => import('./pages/recipients.tsx'));
-const Reconciliation = later(() => import('./pages/reconciliation.tsx'));
-const Requests = later(() => import('./pages/requests.tsx'));
-const Review = later(() => import('./pages/review.tsx'));
-const Settings = later(() => import('./pages/settings.tsx'));
-const Setup = later(() => import('./pages/setup.tsx'));
-const SignIn = later(() => import('./pages/sign-in.tsx'));
+const Audit = lazyPage(() => import('./pages/audit.tsx'));
+const Ledger = lazyPage(() => import('./pages/ledger.tsx'));
+const Overview = lazyPage(() => import('./pages/overview.tsx'));
+const Partners = lazyPage(() => import('./pages/partners.tsx'));
+const Payment = lazyPage(() => import('./pages/payment.tsx'));
+const Payments = lazyPage(() => import('./pages/payments.tsx'));
+const Rates = lazyPage(() => import('./pages/rates.tsx'));
+const Recipients = lazyPage(() => import('./pages/recipients.tsx'));
+const Reconciliation = lazyPage(() => import('./pages/reconciliation.tsx'));
+const Requests = lazyPage(() => import('./pages/requests.tsx'));
+const Review = lazyPage(() => import('./pages/review.tsx'));
+const Settings = lazyPage(() => import('./pages/settings.tsx'));
+const Setup = lazyPage(() => import('./pages/setup.tsx'));
+const SignIn = lazyPage(() => import('./pages/sign-in.tsx'));
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // What the server has refused it will refuse again; what could not be heard may be heard later.
+      // A refusal is final; a lost connection is retried.
       retry: (failures, error) =>
         !(error instanceof Refused && error.status > 0 && error.status < 500) && failures < 2,
       networkMode: 'always',
@@ -64,7 +64,7 @@ export function App() {
   );
 }
 
-/** Setting up needs no session. Everything else does; the address stays, so one returns to where one was. */
+/** Only the setup page works without a session. The URL is kept, so signing in returns to the same page. */
 function Doors() {
   const [path] = useLocation();
   const now = useSyncExternalStore(session.subscribe, session.get);
@@ -78,24 +78,24 @@ function Doors() {
     if (isSettingUp || (isSignedOut && isConnected)) return;
     const look = async () => {
       const wasLost = !connected.get();
-      // Without a connection there is no answer, and everybody has been told.
+      // Without a connection there is no answer; the banner shows it.
       const found = await ask<Entrance>('/entrance').catch(() => undefined);
       if (found) session.set(found.session);
       if (wasLost && connected.get()) void queries.invalidateQueries();
     };
     if (!isKnown || !isConnected) void look();
-    // A role may be changed and a session ended by others at any time; without a connection it is tried often.
+    // Admins can change a role or end a session at any time. Without a connection it polls faster.
     const timer = setInterval(() => void look(), isKnown && isConnected ? 60_000 : 3000);
     return () => clearInterval(timer);
   }, [isKnown, isSignedOut, isConnected, isSettingUp]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what one operator has read is not for the next
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the next operator must not see cached data of the one before
   useEffect(() => () => queries.clear(), [operatorId]);
 
   useEffect(() => {
     if (!operatorId) return;
-    // When the first page has what it needs.
-    const timer = setTimeout(() => void loadTheRest(), 1000);
+    // After the first page has its data.
+    const timer = setTimeout(() => void preloadPages(), 1000);
     return () => clearTimeout(timer);
   }, [operatorId]);
 
@@ -104,11 +104,11 @@ function Doors() {
   if (now === null) return <SignIn />;
   return (
     <Layout>
-      <Broken key={path}>
+      <ErrorBoundary key={path}>
         <Suspense fallback={<Waiting />}>
           <Pages />
         </Suspense>
-      </Broken>
+      </ErrorBoundary>
     </Layout>
   );
 }
@@ -119,7 +119,7 @@ const Lost = () => (
   </div>
 );
 
-/** A page with further addresses of its own (one partner, one run) takes them with a star. */
+/** A page with sub-pages (one partner, one run) has a wildcard route. */
 function Pages() {
   return (
     <Switch>

@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Overview } from '../../src/console/shapes/overview.ts';
+import { AccountMenu, Preferences } from './account-menu.tsx';
 import { connected, query } from './api.ts';
-import { Keys } from './keys.tsx';
+import { Keys } from './keyboard.tsx';
+import { navigation } from './navigation.ts';
 import { Icon } from './parts/icon.tsx';
 import { useLive } from './parts/live.ts';
 import { SearchField } from './parts/search-field.tsx';
-import { places } from './places.ts';
 import { useShared } from './texts/index.ts';
-import { Preferences, Who } from './who.tsx';
 
-/** What stands around every page: the way to the others, the search, who is signed in. */
+/** The frame of every page: navigation, search, account menu. */
 export function Layout({ children }: { children: ReactNode }) {
   const t = useShared();
   const [path] = useLocation();
@@ -18,7 +18,7 @@ export function Layout({ children }: { children: ReactNode }) {
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const overview = useLive<Overview>(['overview', 60], '/overview?minutes=60', 5000).data;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow window closes when one has gone somewhere
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu of a narrow window closes after navigation
   useEffect(() => setOpen(false), [path]);
 
   return (
@@ -43,7 +43,7 @@ export function Layout({ children }: { children: ReactNode }) {
         </Link>
         {path === '/payments' ? <div className="search" /> : <Search />}
         <Preferences />
-        <Who />
+        <AccountMenu />
       </header>
       <nav className="side" id="navigation" aria-label={t.mainNavigation}>
         <div className="side-inner">
@@ -53,7 +53,7 @@ export function Layout({ children }: { children: ReactNode }) {
                 {t.groups[group]}
               </p>
               <ul aria-labelledby={`group-${group}`}>
-                {places
+                {navigation
                   .filter(place => place.group === group)
                   .map(place => (
                     <li key={place.name}>
@@ -100,7 +100,7 @@ function waiting(overview: Overview | undefined, name: string): number {
 const Waits = ({ count }: { count: number }) =>
   count > 0 ? <span className="side-count number">{count > 999 ? '999+' : count}</span> : null;
 
-/** Everything one can know of a payment leads to it from here. The list of payments has a search of its own. */
+/** Finds a payment by anything that identifies it. The list of payments has its own search. */
 function Search() {
   const t = useShared();
   const [, go] = useLocation();

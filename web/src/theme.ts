@@ -1,7 +1,7 @@
 import { type CSSVariablesResolver, createTheme, Modal, Tooltip } from '@mantine/core';
 
 /**
- * The values stand in styles/theme.css: the content security policy allows no style elements, so Mantine's variables come
+ * The values are in styles/theme.css: the content security policy allows no style elements, so Mantine's variables come
  * from files. For the same reason pages use no style properties that change with the width (`w={{ base, sm }}`), no
  * AppShell, no SimpleGrid: the classes under styles/ do that.
  */

@@ -11,7 +11,7 @@ import { Ago } from '../parts/time.tsx';
 import { useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
-/** What people must look at, with the way to it. */
+/** The open alarms, with links to their subjects. */
 export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
   const t = useTexts(texts);
   const [clearing, setClearing] = useState<AlarmRow | null>(null);

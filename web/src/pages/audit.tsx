@@ -16,7 +16,7 @@ import { texts } from './audit/texts.ts';
 const names = ['actor', 'action', 'subject', 'since', 'until'] as const;
 type Filters = Record<(typeof names)[number], string>;
 
-/** Days in the address bar, moments to the server: the last day counts wholly. */
+/** Days in the URL become times for the server; the last day is included to its end. */
 function toQuery({ since, until, ...filters }: Filters) {
   const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
   return {
@@ -137,7 +137,7 @@ function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filter
   );
 }
 
-/** What can be looked at is a link. */
+/** Subjects with a page are links. */
 function Subject({ subject }: { subject: string }) {
   if (subject.startsWith('pay_'))
     return (

@@ -153,7 +153,7 @@ function PerMinute({ now }: { now: OverviewNow }) {
   );
   return (
     <Card title={t.chart}>
-      <Suspense fallback={<div className="chart-room" />}>
+      <Suspense fallback={<div className="chart-placeholder" />}>
         <Chart title={t.chart} at={at} series={series} />
       </Suspense>
     </Card>

@@ -184,7 +184,7 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
   );
 }
 
-/** Asking harms nothing, so nobody is asked whether they are sure. */
+/** Polling the gateway changes nothing, so it needs no confirmation. */
 export function useAsk(path: string) {
   const t = useTexts(texts);
   const { pending, run } = useRun();

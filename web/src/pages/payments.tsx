@@ -30,7 +30,7 @@ const names = [
 type Filters = Record<(typeof names)[number], string>;
 const nothing = Object.fromEntries(names.map(name => [name, ''])) as Filters;
 
-/** The address bar has the filters, so that a search can be sent to somebody else. */
+/** The filters are in the URL, so that a search can be shared. */
 export default function Payments() {
   const t = useTexts(texts);
   const shared = useShared();
@@ -61,7 +61,7 @@ export default function Payments() {
   );
 }
 
-/** As the server names them. Times of the form have no zone: they are UTC. */
+/** The query parameters of the server. Times in the form have no zone: they are UTC. */
 function asked({ state, created_after, created_before, ...rest }: Filters): Record<string, string> {
   const at = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
   return {

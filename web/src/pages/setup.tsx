@@ -6,10 +6,10 @@ import { Refused, send, session } from '../api.ts';
 import { Copyable } from '../parts/copy.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
-import { texts } from './door.texts.ts';
-import { CodeAndSubmit, Door } from './door.tsx';
+import { texts } from './sign-in.texts.ts';
+import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
 
-/** The token stands after the # of the address, which browsers send to nobody. */
+/** The token is in the URL fragment, which browsers do not send to any server. */
 export default function Setup() {
   const t = useTexts(texts);
   const sentence = useSentence();
@@ -27,7 +27,7 @@ export default function Setup() {
       ? t.badToken
       : refusal !== null && sentence(refusal);
   return (
-    <Door title={t.setUp}>
+    <SignInFrame title={t.setUp}>
       {wrong && (
         <Alert color="red" role="alert">
           {wrong}
@@ -35,7 +35,7 @@ export default function Setup() {
       )}
       {!wrong && !enrolment && <Waiting />}
       {enrolment && <Form token={token} enrolment={enrolment} />}
-    </Door>
+    </SignInFrame>
   );
 }
 

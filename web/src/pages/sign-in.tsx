@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react';
 import type { Session } from '../../../src/console/shapes/access.ts';
 import { hasSessionEnded, send, session } from '../api.ts';
 import { useTexts } from '../texts/index.ts';
-import { texts } from './door.texts.ts';
-import { CodeAndSubmit, Door } from './door.tsx';
+import { texts } from './sign-in.texts.ts';
+import { CodeAndSubmit, SignInFrame } from './sign-in-frame.tsx';
 
 export default function SignIn() {
   const t = useTexts(texts);
@@ -24,14 +24,14 @@ export default function SignIn() {
       );
     } catch (error) {
       setRefusal(error);
-      // A code is good for one try.
+      // A code can be used once.
       setCode('');
       setPending(false);
     }
   }
 
   return (
-    <Door title={t.signIn}>
+    <SignInFrame title={t.signIn}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {refusal === null && hasSessionEnded() && <p className="dim">{t.ended}</p>}
@@ -57,6 +57,6 @@ export default function SignIn() {
           <CodeAndSubmit code={code} onCode={setCode} refusal={refusal} pending={pending} submit={t.signIn} />
         </Stack>
       </form>
-    </Door>
+    </SignInFrame>
   );
 }

@@ -10,7 +10,7 @@ export function Timeline({ items }: { items: TimelineItem[] }) {
   return (
     <ol className="timeline">
       {items.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: what has happened is only ever added to, and two may share a time
+        // biome-ignore lint/suspicious/noArrayIndexKey: the timeline only grows, and two items may have the same time
         <li key={index} className={`timeline-${item.outcome ?? 'plain'}`}>
           <span className="timeline-sign" aria-hidden="true">
             {item.outcome ? signs[item.outcome] : '•'}
@@ -59,7 +59,7 @@ function Item({ item }: { item: TimelineItem }) {
   );
 }
 
-/** JSON is laid out; anything else is shown as it is. Numbers beyond what this can hold are left alone. */
+/** JSON is indented; anything else, and JSON with numbers that would lose digits, is shown as it is. */
 function pretty(text: string): string {
   const start = text.indexOf('{');
   if (start < 0) return text;

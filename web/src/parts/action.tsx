@@ -6,11 +6,11 @@ import { useMay } from './session.ts';
 
 interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
   needs: Permission;
-  /** Why it cannot be done now, if it cannot. */
+  /** Why the action is not possible now. */
   why?: string | undefined;
 }
 
-/** A button that says why it cannot be pressed, and can be reached by keyboard all the same. */
+/** A button that explains why it is disabled and can still get the focus. */
 export function Action({ needs, why, onClick, ...props }: ActionProps) {
   const t = useShared();
   const may = useMay();

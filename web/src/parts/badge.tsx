@@ -24,7 +24,7 @@ const tones: Record<string, Tone> = {
   differences: 'bad',
 };
 
-// A sign of its own for each tone, so that nobody has to tell them apart by colour.
+// Each tone has its own symbol, so that colour is not the only difference.
 const signs: Record<Tone, string> = { good: '✓', bad: '✕', open: '◔', warn: '!', plain: '–' };
 
 export function Badge({ tone, children }: { tone: Tone; children: string }) {
@@ -44,7 +44,7 @@ export function State({ state }: { state: string }) {
   return <Badge tone={tones[state] ?? 'plain'}>{wordIn(t.states, state)}</Badge>;
 }
 
-/** Test mode is marked; live is what goes without saying. */
+/** Only test mode is marked; live is the default. */
 export function TestMark({ mode }: { mode: 'live' | 'test' }) {
   const t = useShared();
   return mode === 'test' ? <span className="test-mark">{t.test}</span> : null;

@@ -22,11 +22,11 @@ interface ChartProps {
   height?: number;
   /** Digits after the point. */
   digits?: number;
-  /** The lower end stands at zero. */
+  /** The axis starts at zero. */
   fromZero?: boolean;
 }
 
-/** Lines over time (UTC). Those who cannot see them are told the latest, lowest and highest values. */
+/** Lines over time (UTC). Screen readers get the latest, lowest and highest values. */
 export function Chart({ title, at, series, height = 180, digits = 0, fromZero = true }: ChartProps) {
   const t = useShared();
   const language = useLanguage();
@@ -65,7 +65,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
         height,
         tzDate: sec => uPlot.tzDate(new Date(sec * 1000), 'UTC'),
         scales: {
-          // A single moment would be stretched over years.
+          // With a single point uPlot would stretch the axis over years.
           x: { range: (_, min, max) => [Math.min(min, max - leastSec), max] },
           y: fromZero ? { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } : {},
         },
@@ -83,7 +83,7 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
           {
             ...axis,
             size: 46,
-            // Between whole numbers there is nothing to mark.
+            // No ticks between whole numbers.
             ...(digits === 0 ? { incrs: wholeSteps } : {}),
             values: (_, ticks) => ticks.map(tick => numberIn(language, tick, Math.max(digits, 0))),
           },
@@ -173,5 +173,5 @@ const dayIn = (language: string, sec: number) =>
     timeZone: 'UTC',
   }).format(sec * 1000);
 
-/** Over more than a day and a half the time of day says little. */
+/** Over more than a day and a half the axis shows days instead of times. */
 const isLong = (times: ArrayLike<number>) => (times[times.length - 1] ?? 0) - (times[0] ?? 0) > 36 * 3600;

@@ -4,32 +4,32 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import type { Done } from '../../../src/console/shapes/approvals.ts';
 import { Refused, session } from '../api.ts';
 import { useSentence, useShared } from '../texts/index.ts';
-import { useTell } from './tell.ts';
+import { useNotify } from './notify.ts';
 
 interface ConfirmProps {
   title: string;
   /** What will happen, in a sentence or two. */
   says: ReactNode;
-  /** The words on the button: what it does. */
+  /** The label of the button: what it does. */
   verb: string;
   danger?: boolean;
-  /** Ask for a reason of at least three letters; it is given to `run`. */
+  /** Ask for a reason of at least three letters, which `run` gets. */
   withReason?: boolean;
   /** Further fields. */
   children?: ReactNode;
   /** False while the fields are not complete. */
   ready?: boolean;
   run: (reason: string) => Promise<unknown>;
-  /** Also after a refusal that leaves nothing to try again here. */
+  /** Also called after a refusal that cannot be retried here. */
   onClose: () => void;
   onDone?: (answer: unknown) => void;
 }
 
-/** Asks before something is done. Shown while it is mounted. */
+/** The confirmation dialog of an action. Open while it is mounted. */
 export function Confirm(props: ConfirmProps) {
   const t = useShared();
   const sentence = useSentence();
-  const tell = useTell();
+  const notify = useNotify();
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const [pending, setPending] = useState(false);
@@ -45,7 +45,7 @@ export function Confirm(props: ConfirmProps) {
     leave.with(null);
     try {
       const answer = await props.run(reason.trim());
-      tell.done(isWaiting(answer) ? t.waitsForSecond : t.done);
+      notify.done(isWaiting(answer) ? t.waitsForSecond : t.done);
       props.onClose();
       props.onDone?.(answer);
     } catch (error) {
@@ -53,7 +53,7 @@ export function Confirm(props: ConfirmProps) {
       leave.with(error);
     } finally {
       setPending(false);
-      // Whether it was done or refused, what the page shows may be past.
+      // Done or refused: the data on the page may be outdated.
       void queries.invalidateQueries();
     }
   }
@@ -102,15 +102,15 @@ export function Confirm(props: ConfirmProps) {
 }
 
 /**
- * What it was about may end or be decided by somebody else while this is open, and it goes away with it. Then whoever
- * was asked hears why, or what was refused, all the same.
+ * The subject of the dialog may finish, or another operator may decide on it, while the dialog is open; it then
+ * disappears with its subject. The reason, or the refusal, is still shown as a notification.
  */
 function useWordOnLeaving(): { with: (word: unknown) => void } {
-  const tell = useTell();
+  const notify = useNotify();
   const word = useRef<unknown>(new Refused('stale', 0, ''));
   const isGone = useRef(false);
-  const latest = useRef(tell);
-  latest.current = tell;
+  const latest = useRef(notify);
+  latest.current = notify;
   useEffect(() => {
     const { pathname } = location;
     isGone.current = false;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useShared } from '../texts/index.ts';
 import { Icon } from './icon.tsx';
 
-/** Something people carry elsewhere: shown wholly or shortened, copied by a button. */
+/** A value with a copy button, shown in full or shortened. */
 export function Copyable({ text, short }: { text: string; short?: string }) {
   const t = useShared();
   const [copied, setCopied] = useState(false);

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { askFile } from '../api.ts';
-import { useTell } from './tell.ts';
+import { useNotify } from './notify.ts';
 
-/** Saves a file of the server. Asked for by the page rather than by a link, so that a refusal is a sentence. */
+/** Saves a file of the server. The page requests it instead of a link, so that it can show an error. */
 export function Download({
   path,
   label,
@@ -13,10 +13,10 @@ export function Download({
   path: string;
   label: string;
   disabled?: boolean;
-  /** `sm` beside fields. */
+  /** `sm` next to fields. */
   size?: 'xs' | 'sm';
 }) {
-  const tell = useTell();
+  const notify = useNotify();
   const [pending, setPending] = useState(false);
   async function save() {
     setPending(true);
@@ -26,7 +26,7 @@ export function Download({
       Object.assign(document.createElement('a'), { href: address, download: name }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
     } catch (error) {
-      tell.failed(error);
+      notify.failed(error);
     } finally {
       setPending(false);
     }

@@ -1,4 +1,4 @@
-// Drawn here on a grid of 16: a package of icons would weigh more than the pages that use them.
+// Drawn here on a grid of 16: an icon package would be larger than the pages that use it.
 const paths = {
   overview: 'M2 9h4v5H2zM6 2h4v12H6zM10 6h4v8h-4z',
   payments: 'M2 4h9M8 1l3 3-3 3M14 12H5M8 9l-3 3 3 3',

@@ -1,7 +1,7 @@
 import { keepPreviousData, type QueryKey, useQuery } from '@tanstack/react-query';
 import { ask } from '../api.ts';
 
-/** Reads `path` and again every so often; not while the page is hidden. */
+/** Polls `path`, except while the page is hidden. */
 export const useLive = <T>(key: QueryKey, path: string, everyMs: number | false) =>
   useQuery({
     queryKey: key,
@@ -10,6 +10,6 @@ export const useLive = <T>(key: QueryKey, path: string, everyMs: number | false)
     placeholderData: keepPreviousData,
   });
 
-/** Reads `path` once, and again after something was done. */
+/** Reads `path` once, and again after an action. */
 export const useOnce = <T>(key: QueryKey, path: string) =>
   useQuery({ queryKey: key, queryFn: ({ signal }) => ask<T>(path, signal) });

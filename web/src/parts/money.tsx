@@ -15,7 +15,7 @@ export const numberIn = (language: string, value: number, digits = 0): string =>
 
 interface MoneyProps {
   amount: string | null | undefined;
-  /** Leave out the unit where the head of the column has it. */
+  /** Without the unit, where the column header has it. */
   bare?: boolean;
 }
 
@@ -30,7 +30,7 @@ export function Rub({ amount, bare = false }: MoneyProps) {
   );
 }
 
-/** `cents` cuts off what is smaller, which stays in the title. */
+/** `cents` shows two decimal places; the title has all of them. */
 export function Usdt({ amount, bare = false, cents = false }: MoneyProps & { cents?: boolean }) {
   const language = useLanguage();
   if (amount === null || amount === undefined) return <span className="dim">—</span>;
@@ -52,6 +52,6 @@ export function Percent({ share }: { share: number | null }) {
   const language = useLanguage();
   if (share === null) return <span className="number">—</span>;
   const formatter = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
-  // 99.96 % must not be shown as all of them.
+  // 99.96 % must not be shown as 100 %.
   return <span className="number">{formatter.format(share < 1 ? Math.min(share, 0.999) : share)}</span>;
 }

@@ -2,11 +2,11 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageProps {
   title: string;
-  /** Stands beside the title. */
+  /** Next to the title. */
   badge?: ReactNode;
   /** A line under the title. */
   lead?: ReactNode;
-  /** What can be done on this page. */
+  /** The actions of the page. */
   actions?: ReactNode;
   children: ReactNode;
 }
@@ -33,7 +33,7 @@ export function PageFrame({ title, badge, lead, actions, children }: PageProps) 
   );
 }
 
-/** A part of a page with a title of its own. */
+/** A section of a page with its own title. */
 export function Card({ title, side, children }: { title?: string; side?: ReactNode; children: ReactNode }) {
   return (
     <section className="card">

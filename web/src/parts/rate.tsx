@@ -41,7 +41,7 @@ const texts = inBoth({
   },
 });
 
-/** Rubles for one USDT, as given to partners and as the sources say. */
+/** Rubles for one USDT: the rate for partners, and the mid rate of the sources. */
 export function RateChart({
   title,
   history,
@@ -63,7 +63,7 @@ export function RateChart({
   );
   if (history.length === 0) return <Empty title={shared.noData} />;
   return (
-    <Suspense fallback={<div className="chart-room" />}>
+    <Suspense fallback={<div className="chart-placeholder" />}>
       <Chart
         title={title}
         at={at}
@@ -76,7 +76,7 @@ export function RateChart({
   );
 }
 
-/** What each source said, and what became of it. */
+/** The quote of each source, and whether it was used. */
 export function RateSources({ sources }: { sources: RateNow['sources'] }) {
   const t = useTexts(texts);
   const shared = useShared();

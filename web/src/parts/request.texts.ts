@@ -30,7 +30,7 @@ export const texts = inBoth({
     refuse: 'Refuse',
     withdraw: 'Withdraw',
     approveSays: 'What was asked for will be done at once, in your name as the second person.',
-    refuseSays: 'Nothing will be done. Whoever asked can ask again.',
+    refuseSays: 'Nothing will be done. The person who asked can ask again.',
     withdrawSays: 'Your request will be taken back. Nothing will be done.',
     own: 'You have asked for this yourself: another person must decide.',
     mayNot: 'Your role may not decide this.',

@@ -15,7 +15,7 @@ import { Ago, Time } from './time.tsx';
 type Words = (typeof texts)['en'];
 type Decision = 'approve' | 'refuse' | 'withdraw';
 
-/** Something that waits, or has waited, for a second person. */
+/** A request for four-eyes approval. */
 export function RequestCard({
   request,
   withSubject = false,

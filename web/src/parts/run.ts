@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useShared } from '../texts/index.ts';
-import { useTell } from './tell.ts';
+import { useNotify } from './notify.ts';
 
-/** Does something that needs no question beforehand, says how it went, and has the page read anew. */
+/** Runs an action that needs no confirmation, shows its result, and reloads the page's data. */
 export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>, said?: string) => void } {
   const t = useShared();
-  const tell = useTell();
+  const notify = useNotify();
   const queries = useQueryClient();
   const [pending, setPending] = useState(false);
   async function run(what: () => Promise<unknown>, said: string) {
@@ -14,9 +14,9 @@ export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>
     setPending(true);
     try {
       await what();
-      tell.done(said);
+      notify.done(said);
     } catch (error) {
-      tell.failed(error);
+      notify.failed(error);
     } finally {
       setPending(false);
       void queries.invalidateQueries();

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { Permission, Session } from '../../../src/console/shapes/access.ts';
 import { session } from '../api.ts';
 
-/** Of whoever is signed in; pages are shown to nobody else. */
+/** The session of the signed-in operator; pages are shown only with one. */
 export function useSession(): Session {
   const now = useSyncExternalStore(session.subscribe, session.get);
   if (!now) throw new Error('nobody is signed in');

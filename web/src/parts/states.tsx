@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Refused } from '../api.ts';
 import { useSentence, useShared } from '../texts/index.ts';
 
-/** A list without rows says what would stand there, and what to do. */
+/** An empty list explains what would be in it, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -13,11 +13,11 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Something could not be read. */
+/** Data could not be loaded. */
 export function Failure({ error, again }: { error: unknown; again?: () => void }) {
   const t = useShared();
   const sentence = useSentence();
-  // The banner above the page says it, and goes away by itself.
+  // The banner above the page already shows it.
   if (error instanceof Refused && error.code === 'no_connection') return null;
   return (
     <Alert color="red" role="alert" mb="md">

@@ -10,19 +10,19 @@ import { Empty, Failure } from './states.tsx';
 export interface Column<Row> {
   head: string;
   cell: (row: Row) => ReactNode;
-  /** Numbers stand on the right. */
+  /** Numbers are aligned right. */
   right?: boolean;
   /** Left out where the window is narrow. */
   wideOnly?: boolean;
 }
 
 interface RowsProps<Row> {
-  /** What is listed, for those who cannot see it. */
+  /** The label for screen readers. */
   label: string;
   columns: Column<Row>[];
   rows: Row[];
   keyOf: (row: Row) => string;
-  /** Where a row leads to; its first cell becomes the link, which covers the row. */
+  /** The page of a row; the first cell becomes a link that covers the row. */
   hrefOf?: ((row: Row) => string) | undefined;
   empty?: ReactNode;
 }
@@ -75,7 +75,7 @@ interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
   everyMs?: number;
 }
 
-/** A list of the server, page after page. It follows by itself as long as only the first page is shown. */
+/** A paged list. It polls while only the first page is shown. */
 export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetProps<Row>) {
   const t = useShared();
   const list = useInfiniteQuery({
@@ -114,7 +114,7 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetPr
   );
 }
 
-/** Something is on its way. */
+/** Shown while data is loading. */
 export function Waiting({ rows = 6 }: { rows?: number }) {
   const t = useShared();
   return (

@@ -1,6 +1,6 @@
 import { Link, useLocation } from 'wouter';
 
-/** Parts of one subject, each with an address of its own. */
+/** Tabs, each with its own URL. */
 export function Tabs({ label, tabs }: { label: string; tabs: [path: string, text: string][] }) {
   const [path] = useLocation();
   return (

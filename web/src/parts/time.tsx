@@ -71,7 +71,7 @@ export function Duration({ ms }: { ms: number | null }) {
   return <span className="number">{ms === null ? '—' : durationIn(language, ms)}</span>;
 }
 
-/** How long ago, counting on by itself. */
+/** How long ago, updated by itself. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const language = useLanguage();
   const t = useShared();

@@ -24,7 +24,7 @@ export function chooseLanguage(chosen: Language): void {
 
 export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
 
-/** Texts of one page in both languages, with the same keys, so that they are loaded with the page. */
+/** The texts of one page in both languages, loaded together with the page. */
 export const inBoth = <T extends object>(texts: { en: T; ru: NoInfer<T> }): { en: T; ru: T } => texts;
 
 export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
@@ -34,7 +34,7 @@ const shared = { en, ru };
 /** The texts that all pages share. */
 export const useShared = () => useTexts(shared);
 
-/** A refusal of the server, or anything else that went wrong, as a sentence. */
+/** Any error as a sentence. */
 export function useSentence(): (error: unknown) => string {
   const t = useShared();
   return error => {
@@ -49,5 +49,5 @@ export function useSentence(): (error: unknown) => string {
   };
 }
 
-/** A word of the server (a state, a kind) in the reader's language; one we do not know is shown as it came. */
+/** A code of the server (a state, a kind) in the reader's language; an unknown code is shown as it is. */
 export const wordIn = (words: Record<string, string>, word: string): string => words[word] ?? word;

@@ -15,7 +15,7 @@ function flatten(value: unknown, path = '', into: Flat = {}): Flat {
   return into;
 }
 
-/** `limits.maxKopecks` and `status_detail`, as words. */
+/** `limits.maxKopecks` and `status_detail` as readable words. */
 const wordsOf = (name: string) =>
   name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -23,7 +23,7 @@ const wordsOf = (name: string) =>
     .replaceAll('.', ': ')
     .toLowerCase();
 
-/** Only what is different, the old value struck out. */
+/** Only the differences, with the old value struck out. */
 export function Changed({ before, after }: { before: unknown; after: unknown }) {
   const t = useTexts(texts);
   const [old, now] = [flatten(before), flatten(after)];

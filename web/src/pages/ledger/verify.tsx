@@ -14,7 +14,7 @@ import { Duration, Time } from '../../parts/time.tsx';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-/** Adds the whole ledger up again. It may take a while, and can be watched. */
+/** Verifies the whole ledger. It may take a while, so the elapsed time is shown. */
 export function Verify() {
   const t = useTexts(texts);
   const queries = useQueryClient();

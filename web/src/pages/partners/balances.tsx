@@ -53,7 +53,7 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
 
 const isAmount = (text: string) => /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) > 0;
 
-/** Money that has arrived. One reference is credited once, whoever tries again. */
+/** Credits money that has arrived. A reference is credited only once. */
 function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClose: () => void }) {
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>('live');

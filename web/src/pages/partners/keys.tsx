@@ -12,7 +12,7 @@ import { Ago, Time } from '../../parts/time.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-/** Of a key only its name is known here: the secret was shown once, to the partner. */
+/** Only the id of a key is known here: the secret was shown once, to the partner. */
 export function KeysCard({ keys }: { keys: KeyRow[] }) {
   const t = useTexts(texts);
   const [revoking, setRevoking] = useState<KeyRow | null>(null);

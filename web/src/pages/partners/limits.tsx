@@ -72,7 +72,7 @@ function toLimits(fields: Fields): Limits {
 
 const isSame = (one: Limits, other: Limits) => names.every(name => one[name] === other[name]);
 
-/** Says on what it was made: whoever has not seen the latest limits changes nothing. */
+/** Sends the limits it was made on: a change based on old limits is refused. */
 function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Limits; onClose: () => void }) {
   const t = useTexts(texts);
   const [seen, setSeen] = useState(limits);

@@ -93,7 +93,7 @@ function Live({ live }: { live: PartnerRow['live'] }) {
   );
 }
 
-/** What can be decided about a partner as a whole. */
+/** The actions on a partner as a whole. */
 function Decisions({ partner }: { partner: PartnerRow }) {
   const t = useTexts(texts);
   const [deciding, setDeciding] = useState<Decision | null>(null);

@@ -10,7 +10,7 @@ import { texts } from './texts.ts';
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** The books of one UTC day. */
+/** The statement of one UTC day. */
 export function StatementCard({ partnerId }: { partnerId: string }) {
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>('live');

@@ -34,8 +34,8 @@ export const texts = inBoth({
       resume: 'Resume',
     },
     decisionSays: {
-      approve: 'The partner can make live keys and pay with real money. The owners are told.',
-      refuse: 'The request is turned down. The owners are told and can ask again.',
+      approve: 'The partner can make live keys and pay with real money. The partner’s owners are notified.',
+      refuse: 'The request is turned down. The partner’s owners are notified and can ask again.',
       suspend:
         'New payments are refused at once. Payments under way go on to their end, and webhooks are still delivered.',
       resume: 'New payments are accepted again at once.',
@@ -71,7 +71,7 @@ export const texts = inBoth({
     unlimited: 'no limit',
     notANumber: 'Not a number that can be set here.',
     minAboveMax: 'Less than the least payment.',
-    limitsStale: 'Somebody has changed the limits meanwhile. Nothing of yours was done.',
+    limitsStale: 'Another operator has changed the limits meanwhile. Your change was not made.',
     takePresent: 'Start again from the present limits',
     keys: 'Keys',
     key: 'Key',
@@ -88,7 +88,7 @@ export const texts = inBoth({
     revoke: 'Revoke',
     revokeSays: 'Requests with this key are refused at once. This cannot be undone.',
     revokeSaysLive:
-      'Live requests with this key are refused at once: whoever still uses it can make no payments. This cannot be undone.',
+      'Live requests with this key are refused at once: a system that still uses it cannot make payments. This cannot be undone.',
     addressesSay: 'From everywhere else the key is refused, at once.',
     addressesHint: 'IPv4 or IPv6 addresses or ranges, such as 192.0.2.0/24, one per line. Empty allows all.',
     allowAll: 'Allow all addresses',

@@ -57,7 +57,7 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
   );
 }
 
-/** What the receiver was asked, and whether it answered as it must. */
+/** The questions of the webhook check, and whether the receiver answered correctly. */
 function Checked({ result }: { result: CheckResult }) {
   const t = useTexts(texts);
   const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;

@@ -7,7 +7,7 @@ import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 
-/** Made on the rules that were seen: whoever has not seen the latest changes nothing. */
+/** Sends the version of the rules it was made on: a change based on old rules is refused. */
 export function ChangeRules({ rules, onClose }: { rules: RateRules; onClose: () => void }) {
   const t = useTexts(texts);
   const [seen, setSeen] = useState(rules);

@@ -4,7 +4,7 @@ import { numberIn } from '../../parts/money.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-/** Hundredths of a percent, said as percents. */
+/** Basis points as percent. */
 export const Spread = ({ bps }: { bps: number }) => <Percents value={bps / 100} />;
 
 export function Percents({ value }: { value: number }) {
@@ -12,7 +12,7 @@ export function Percents({ value }: { value: number }) {
   return <span className="number">{numberIn(language, value, 2)} %</span>;
 }
 
-/** As they are typed: percents with up to two digits after the point. */
+/** As typed: percent with up to two decimal places. */
 export interface RuleFields {
   spread: string;
   band: string;

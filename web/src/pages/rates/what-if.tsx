@@ -11,7 +11,7 @@ import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 
-/** What other rules would have made of the last quotes; changes nothing. */
+/** The rate that other rules would give for the last quotes; changes nothing. */
 export function TryRules({ rules }: { rules: RateRules }) {
   const t = useTexts(texts);
   const [fields, setFields] = useState(() => fieldsOf(rules));
@@ -114,7 +114,7 @@ function Compared({ answer }: { answer: WhatIf }) {
   );
 }
 
-/** `kind: detail`; what we have no word for is shown as it came. */
+/** `kind: detail`; an unknown kind is shown as it is. */
 function alarmIn(words: Record<string, string>, alarm: string): string {
   const [kind = '', ...detail] = alarm.split(': ');
   return [wordIn(words, kind), ...detail].join(': ');

@@ -79,7 +79,7 @@ export function OneRun({ runId }: { runId: string }) {
   );
 }
 
-/** One that only the bank side knows leads nowhere. */
+/** A payment that only the gateway has is not a link. */
 function PaymentId({ one: { payment_id, status } }: { one: Difference }) {
   if (!payment_id) return <span className="dim">—</span>;
   if (!status) return <code className="wrap-anywhere">{payment_id}</code>;

@@ -170,7 +170,7 @@ function ChangeRole({ operator, onClose }: { operator: OperatorRow; onClose: () 
   );
 }
 
-/** Nobody can have it shown again: it closes by its button only. */
+/** The link is shown only once, so the dialog closes only by its button. */
 function OneTimeLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const t = useTexts(texts);
   return (

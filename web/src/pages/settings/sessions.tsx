@@ -12,7 +12,7 @@ import { Ago, Time } from '../../parts/time.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-/** One's own; admins see everybody's. */
+/** The operator's own sessions; admins see all of them. */
 export function Sessions() {
   const t = useTexts(texts);
   const seesAll = useMay()('operators.manage');
@@ -69,7 +69,7 @@ export function Sessions() {
   );
 }
 
-/** Enough to recognise one's own machine; the whole text is in the title. */
+/** Enough to recognize a device; the complete text is in the title. */
 function browserOf(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|YaBrowser|Chrome|Safari|HeadlessChrome)\/(\d+)/.exec(userAgent);
   const names: Record<string, string> = {

@@ -2,8 +2,8 @@ import { Alert, Button } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { useShared } from './texts/index.ts';
 
-/** A page that fails, or whose file is no longer there after an update, takes nothing else with it. */
-export class Broken extends Component<{ children: ReactNode }, { broken: boolean }> {
+/** Keeps the rest of the console alive when a page fails, or its file is gone after an update. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
 
   static getDerivedStateFromError() {

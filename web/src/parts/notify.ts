@@ -1,8 +1,8 @@
 import { notifications } from '@mantine/notifications';
 import { useSentence, useShared } from '../texts/index.ts';
 
-/** Says in a corner of the window how something went. */
-export function useTell(): { done: (message: string) => void; failed: (error: unknown) => void } {
+/** Shows the result of an action as a notification in the corner of the window. */
+export function useNotify(): { done: (message: string) => void; failed: (error: unknown) => void } {
   const t = useShared();
   const sentence = useSentence();
   const closeButtonProps = { 'aria-label': t.close };

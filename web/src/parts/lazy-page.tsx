@@ -1,10 +1,10 @@
 import { type ComponentType, use } from 'react';
 
 /**
- * Pages are loaded one by one. React's own `lazy` shows each of them a third of a second late the first time, even one
- * that is there already; this shows what is there at once. The others are fetched when there is nothing else to do.
+ * Loads each page on demand. React's own `lazy` shows a page a third of a second late the first time, even when it is
+ * already loaded; this one shows it at once. The other pages are preloaded when the browser is idle.
  */
-export function later<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
+export function lazyPage<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
   let Page: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
   const fetchPage = () => {
@@ -29,7 +29,7 @@ export function later<Props extends object>(load: () => Promise<{ default: Compo
 
 const pages: (() => Promise<void>)[] = [];
 
-/** What cannot be had now is asked for again by whoever goes there. */
-export async function loadTheRest(): Promise<void> {
+/** A page that cannot be preloaded is loaded again when it is opened. */
+export async function preloadPages(): Promise<void> {
   for (const fetchPage of pages) await fetchPage().catch(() => {});
 }

@@ -11,7 +11,7 @@ export function Preferences() {
   const t = useShared();
   const language = useLanguage();
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
-  // Otherwise it would put a style into the page, which the policy of the page refuses.
+  // Otherwise it would add an inline style, which the content security policy forbids.
   const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const other = scheme === 'dark' ? 'light' : 'dark';
   return (
@@ -39,8 +39,8 @@ export function Preferences() {
   );
 }
 
-/** Whoever is signed in, and the way out. */
-export function Who() {
+/** The signed-in operator, and signing out. */
+export function AccountMenu() {
   const t = useShared();
   const { operator } = useSession();
   const menu = useRef<HTMLDivElement>(null);

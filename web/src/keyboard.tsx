@@ -1,21 +1,21 @@
 import { Kbd, Modal } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { places } from './places.ts';
+import { navigation } from './navigation.ts';
 import { useShared } from './texts/index.ts';
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Moves to the row after or before the one that has the focus. */
+/** Moves the focus to the next or previous row. */
 function moveRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const here = rows.indexOf(document.activeElement as HTMLElement);
   rows[here < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, here + by))]?.focus();
 }
 
-/** The keys that work everywhere, and the list of them. Keys are known by their place, so that layouts do not matter. */
+/** The keyboard shortcuts and their list. Keys are recognized by position, so the layout does not matter. */
 export function Keys() {
   const t = useShared();
   const [, go] = useLocation();
@@ -26,7 +26,7 @@ export function Keys() {
     function press(event: KeyboardEvent) {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('[role=dialog]')) return;
-      const place = places.find(one => `Key${one.key.toUpperCase()}` === event.code);
+      const place = navigation.find(one => `Key${one.key.toUpperCase()}` === event.code);
       if (Date.now() - wentAt.current < 1500 && place) {
         wentAt.current = 0;
         event.preventDefault();
@@ -51,7 +51,7 @@ export function Keys() {
       closeButtonProps={{ 'aria-label': t.close }}
     >
       <dl className="keys">
-        {places.map(place => (
+        {navigation.map(place => (
           <div key={place.name}>
             <dt>
               <Kbd>g</Kbd> {t.keys.andThen} <Kbd>{place.key}</Kbd>

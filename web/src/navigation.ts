@@ -1,5 +1,5 @@
-/** The pages, in the order of the menu, with the letter that leads there after `g`. */
-export const places = [
+/** The pages, in the order of the menu, with the letter of its shortcut after `g`. */
+export const navigation = [
   { name: 'overview', path: '/', key: 'o', group: 'work' },
   { name: 'payments', path: '/payments', key: 'p', group: 'work' },
   { name: 'review', path: '/review', key: 'v', group: 'work' },

@@ -1,26 +1,26 @@
 import { Alert, Button, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
+import { Preferences } from '../account-menu.tsx';
 import { connected } from '../api.ts';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
-import { Preferences } from '../who.tsx';
-import { texts } from './door.texts.ts';
+import { texts } from './sign-in.texts.ts';
 
-/** What stands around the forms of those who are not signed in. */
-export function Door({ title, children }: { title: string; children: ReactNode }) {
+/** The frame of the sign-in and setup forms. */
+export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   const t = useShared();
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   useEffect(() => {
     document.title = `${title} · Kopeck`;
   }, [title]);
   return (
-    <main className="door">
-      <div className="door-card">
+    <main className="sign-in">
+      <div className="sign-in-card">
         {!isConnected && (
           <div className="banner" role="status">
             {t.connectionLost}
           </div>
         )}
-        <div className="door-head">
+        <div className="sign-in-head">
           <img src="/console/icon.svg" alt="" width={36} height={36} />
           <div>
             <h1>{title}</h1>
@@ -28,7 +28,7 @@ export function Door({ title, children }: { title: string; children: ReactNode }
           </div>
         </div>
         {children}
-        <div className="door-side">
+        <div className="sign-in-side">
           <Preferences />
         </div>
       </div>
@@ -39,13 +39,13 @@ export function Door({ title, children }: { title: string; children: ReactNode }
 interface CodeProps {
   code: string;
   onCode(code: string): void;
-  /** Why it was refused the last time. */
+  /** The error of the last attempt. */
   refusal: unknown;
   pending: boolean;
   submit: string;
 }
 
-/** How both forms end: the code of now, what was wrong with it, and the button. */
+/** The end of both forms: the one-time code, the last error, and the button. */
 export function CodeAndSubmit({ code, onCode, refusal, pending, submit }: CodeProps) {
   const t = useTexts(texts);
   const sentence = useSentence();

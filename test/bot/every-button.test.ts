@@ -5,11 +5,11 @@ import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../h
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startBotWorld({ pool, clock });
+const world = await startTestBot({ pool, clock });
 const { telegram } = world;
 const { address } = await startApi({ pool });
 await setRate(pool);
@@ -34,11 +34,11 @@ test.each([
       .flatMap(({ message, button }) =>
         'callback_data' in button ? [{ message, data: button.callback_data, caption: button.text }] : [],
       );
-  /** A confirmation has another nonce each time; what it confirms is on the button. */
+  /** A confirmation has a new nonce each time, so buttons are compared by caption. */
   const kindOf = ({ data, caption }: { data: string; caption: string }) =>
     data.startsWith('ok:') ? `ok ${caption}` : data;
-  // Screens replace each other, so whatever was shown once is remembered. A confirmation has to be pressed while it
-  // stands: it goes first.
+  // Screens replace each other, so every button shown is stored. A confirmation works only while it is shown, so it
+  // goes first.
   const known = new Map<string, ReturnType<typeof buttons>[number]>();
   for (;;) {
     await expect.poll(() => telegram.pendingUpdates()).toBe(0);

@@ -3,17 +3,17 @@ import jpeg from 'jpeg-js';
 import { PNG } from 'pngjs';
 import { encode } from 'uqr';
 
-/** How bright the picture is at a point, 0 to 255; a picture is made by asking this of every pixel. */
+/** The brightness at a point, 0 to 255. */
 export type Picture = (x: number, y: number) => number;
 
-/** A code of one unit a side from (0, 0) on, in the middle of white. */
+/** A code that fills the unit square, on white. */
 export function qrPicture(text: string): Picture {
   const { data, size } = encode(text, { border: 0, ecc: 'M' });
   const isInside = (x: number, y: number) => x >= 0 && x < 1 && y >= 0 && y < 1;
   return (x, y) => (isInside(x, y) && data[Math.floor(y * size)]![Math.floor(x * size)] ? 0 : 255);
 }
 
-/** With its middle at (x, y), turned by the angle. */
+/** Moves the centre to (x, y) and rotates. */
 export function place(picture: Picture, x: number, y: number, side: number, degrees = 0): Picture {
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return (pointX, pointY) => {

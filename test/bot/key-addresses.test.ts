@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { acceptInvitation, approveLive, invite, setAllowedAddresses } from '../../src/partners/index.ts';
 import { issueKey, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { address } = await startApi({ pool });
 const audit = auditContextOf(pool);
 
@@ -13,12 +13,17 @@ test.each([
   [
     'en',
     ['🔑 Keys', '✏️ Change addresses', '🌍 Any address'],
-    [/Keys in force/, /Allowed addresses: any/, /Type all of them/, /not a list of 1 to 20 addresses/],
+    [/Active keys/, /Allowed addresses: any/, /Type the full list/, /not a list of 1 to 20 addresses/],
   ],
   [
     'ru',
-    ['🔑 Ключи', '✏️ Изменить адреса', '🌍 С любых'],
-    [/Действующие ключи/, /Разрешённые адреса: любые/, /Напишите все/, /не список от 1 до 20 адресов/],
+    ['🔑 Ключи', '✏️ Изменить адреса', '🌍 С любых адресов'],
+    [
+      /Действующие ключи/,
+      /Разрешённые адреса: любые/,
+      /Напишите полный список/,
+      /Нужен список от 1 до 20 адресов/,
+    ],
   ],
 ] as const)(
   'the addresses of a key in use are changed at once and on record, in %s',
@@ -73,26 +78,26 @@ test('a developer changes those of test keys only, and nobody those of another p
   const { message } = await dan.reads(/Your role: developer/);
   const suffix = partnerId.slice(4);
   const refused = await dan.forgeCallback(message, `ka:${suffix}:${live}`);
-  expect((await refused.answer()).text).toBe('Only for the role owner or above.');
+  expect((await refused.answer()).text).toBe('This needs the role owner or higher.');
   await dan.forgeCallback(message, `ka:${suffix}:${test}`);
-  await dan.reads(/Type all of them/);
+  await dan.reads(/Type the full list/);
   await dan.send('198.51.100.0/24');
   await dan.reads(/Allowed addresses: 198\.51\.100\.0\/24/);
-  await owner.reads(new RegExp(`Somebody else changed from which addresses the test key ${test}`));
+  await owner.reads(new RegExp(`Another team member changed the allowed addresses of the test key ${test}`));
 
   const other = await ownerOf(world, pool, 'Envious of keys');
   const foreign = `ka:${other.partnerId.slice(4)}:${live}`;
   await other.owner.forgeCallback(other.owner.screen().message, foreign);
-  await other.owner.reads(/no keys in force/);
+  await other.owner.reads(/no active keys/);
 });
 
-test('a key with more addresses than a message has room for can still be looked at', async () => {
+test('a key with more addresses than fit in a message can still be opened', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Many offices');
   const keyId = (await issueKey(pool, partnerId, 'test')).split('_')[2]!;
   const offices = Array.from({ length: 250 }, (_, n) => `2001:db8:aaaa:bbbb:cccc:dddd:eeee:${n}`);
   await setAllowedAddresses(audit, keyId, offices);
   await owner.press('🔑 Keys');
-  await owner.reads(/Keys in force/);
+  await owner.reads(/Active keys/);
   await owner.press(`🧪 ${keyId}`);
   await owner.reads(/Allowed addresses: 2001:db8:aaaa/);
 });

@@ -6,19 +6,19 @@ import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { place, qrPicture, render } from './images.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const drawQr = (text: string) => PNG.sync.write(render(place(qrPicture(text), 200, 200, 320), 400, 400));
 
 const { pool } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { address } = await startApi({ pool });
 await setRate(pool);
 
 test('keys: create for some addresses, list with last use, revoke once confirmed', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Keys');
   await owner.press('🔑 Keys');
-  await owner.reads(/no keys in force/);
+  await owner.reads(/no active keys/);
   const refused = await owner.press('➕ Live key');
   expect((await refused.answer()).text).toMatch(/not approved yet/);
   await approveLive(auditContextOf(pool), partnerId);
@@ -43,7 +43,7 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
   await owner.press('🗑 Revoke');
   const { message } = await owner.reads(/cannot be undone/);
   await owner.press('🗑 Revoke');
-  await owner.reads(/no keys in force/);
+  await owner.reads(/no active keys/);
   expect((await partnerAt(address, key).get('/v1/ping')).status).toBe(401);
   const again = await owner.pressOn(message, '🗑 Revoke');
   await again.answer();
@@ -57,7 +57,7 @@ test('what is typed after Cancel answers nothing', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Changed their mind');
   await owner.press('📬 Webhook');
   await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set the address');
+  await owner.press('✏️ Set address');
   await owner.reads(({ buttons }) => buttons.flat().includes('✖️ Cancel'));
   await owner.press('✖️ Cancel');
   await owner.reads(/No webhook is set/);
@@ -71,7 +71,7 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   const receiver = await startReceiver();
   await owner.press('📬 Webhook');
   await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set the address');
+  await owner.press('✏️ Set address');
   await owner.reads(/Type the address/);
   await owner.send('ftp://example.com');
   await owner.reads(/cannot be used/);
@@ -81,18 +81,18 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
 
   await owner.press('👁 Secret');
   const first = /whsec_\S+/.exec((await owner.reads(/whsec_/)).text)![0];
-  await owner.press('♻️ Rotate the secret');
-  await owner.reads(/Make a new secret/);
-  await owner.press('♻️ Rotate the secret');
-  const { text } = await owner.reads(/which signs too/);
+  await owner.press('♻️ Rotate secret');
+  await owner.reads(/Create a new secret/);
+  await owner.press('♻️ Rotate secret');
+  const { text } = await owner.reads(/still valid for now/);
   expect(text).toContain(first);
   await owner.reads(/State/);
 
   await owner.press('🧪 Check');
   const check = await owner.reads(/Webhook check/);
   expect(check.text.split('\n')).toHaveLength(7);
-  expect(check.text).toContain('✅ a valid event: it should take it, it answered 200');
-  expect(check.text).toContain('❌ a wrong signature: it should refuse it, it answered 200');
+  expect(check.text).toContain('✅ a valid event: should be accepted, the answer was 200');
+  expect(check.text).toContain('❌ a wrong signature: should be refused, the answer was 200');
 
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   await api.pay({ qr_url: newLink(30_510) });
@@ -108,8 +108,8 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   await owner.reads(/State/);
   await owner.press('📜 Log');
   await owner.reads(new RegExp(`${event} #1: 500, 12 ms`));
-  const again = await owner.press(`🔁 Send ${event} again`);
-  expect((await again.answer()).text).toBe('It is sent again.');
+  const again = await owner.press(`🔁 Resend ${event}`);
+  expect((await again.answer()).text).toBe('The event is being sent again.');
   expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(1);
   const other = await ownerOf(world, pool, 'Envious');
   const foreign = `we:${other.partnerId.slice(4)}:${event}`;
@@ -121,34 +121,34 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   await owner.press('⬅️ Back');
   await owner.reads(/suspended/);
   await owner.press('🧪 Check');
-  await owner.reads(/does not take a valid event/);
+  await owner.reads(/does not accept valid events/);
   receiver.answer(withStatus(204));
   await owner.press('🧪 Check');
-  await owner.reads(/goes on now/);
-  await owner.reads(/Sending of webhooks goes on/);
+  await owner.reads(/suspended and are active again/);
+  await owner.reads(/Webhooks are active again/);
   const { rows } = await pool.query('SELECT suspended_at FROM webhooks');
   expect(rows).toEqual([{ suspended_at: null }]);
 });
 
-test('balance: limits, top-up, history, refill once a day, a mark to be warned at', async () => {
+test('balance: limits, top-up, history, refill once a day, a low-balance alert', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Money');
   await owner.press('💰 Balance');
   await owner.reads(
-    /Test: 10000\.000000 USDT[\s\S]*One payment: 10\.00 to 100000\.00 RUB[\s\S]*Warning: none/,
+    /Test: 10000\.000000 USDT[\s\S]*One payment: 10\.00 to 100000\.00 RUB[\s\S]*Low-balance alert: off/,
   );
   await owner.press('➕ Top up');
   await owner.reads(new RegExp(partnerId));
   await owner.press('⬅️ Back');
   await owner.reads(/One payment/);
-  await owner.press('🧪 Refill test');
+  await owner.press('🧪 Refill test balance');
   await owner.reads(/Test: 20000\.000000/);
-  const again = await owner.press('🧪 Refill test');
+  const again = await owner.press('🧪 Refill test balance');
   expect((await again.answer()).text).toMatch(/once a day/);
   await owner.press('📜 History');
   await owner.reads(/kopeck: test balance of/);
   await owner.press('⬅️ Back');
   await owner.reads(/One payment/);
-  await owner.press('🪫 Warn me');
+  await owner.press('🪫 Low-balance alert');
   await owner.reads(/Below how many/);
   await owner.send('a lot');
   await owner.reads(/positive number/);
@@ -157,7 +157,7 @@ test('balance: limits, top-up, history, refill once a day, a mark to be warned a
   await owner.reads(/The live balance is low: 0\.000000 USDT/, 8_000);
 });
 
-test('payments: recent ones, one by its id, by external_id, and none of somebody else', async () => {
+test('payments: recent ones, one by its id, by external_id, and none of another partner', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Payer');
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   const paid = await api.pay({ qr_url: newLink(30_510), external_id: 'order-1' });
@@ -171,9 +171,9 @@ test('payments: recent ones, one by its id, by external_id, and none of somebody
   await owner.press('⬅️ Back');
   await owner.reads(/The last test payments/);
   await owner.press('🔎 Find');
-  await owner.reads(/Type the id/);
+  await owner.reads(/Type a payment id/);
   await owner.send('nothing');
-  await owner.reads(/No payment of yours/);
+  await owner.reads(/You have no payment/);
   await owner.send('order-1');
   await owner.reads(/succeeded[\s\S]*This is final/);
 
@@ -181,9 +181,9 @@ test('payments: recent ones, one by its id, by external_id, and none of somebody
   await other.owner.press('🧾 Payments');
   await other.owner.reads(/no live/);
   await other.owner.press('🔎 Find');
-  await other.owner.reads(/Type the id/);
+  await other.owner.reads(/Type a payment id/);
   await other.owner.send(paid.json.id);
-  await other.owner.reads(/No payment of yours/);
+  await other.owner.reads(/You have no payment/);
 });
 
 test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
@@ -193,7 +193,7 @@ test('rate: a number and a picture; a QR link and a photo are resolved and nothi
   expect(rate.message.photo).toBeDefined();
   const link = newLink(18_500);
   await owner.send(link);
-  await owner.reads(/Сумма: 185\.00 ₽\nСейчас стоит: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
+  await owner.reads(/Сумма: 185\.00 ₽\nСтоимость сейчас: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
   await owner.sendPhoto(drawQr(link));
   await owner.reads(/Сумма: 185\.00 ₽[\s\S]*Ничего не оплачено/, 20_000);
   await owner.sendPhoto(drawQr('no link at all'));
@@ -205,7 +205,7 @@ test('rate: a number and a picture; a QR link and a photo are resolved and nothi
 test('settings: language and mute', async () => {
   const { owner } = await ownerOf(world, pool, 'Quiet');
   await owner.press('⚙️ Settings');
-  await owner.reads(/Security cannot be muted/);
+  await owner.reads(/Security notifications cannot be muted/);
   await owner.press('🔔 Balance credited');
   await owner.reads(screen => screen.buttons.flat().includes('🔕 Balance credited'));
   await owner.press('🌐 Язык / Language');

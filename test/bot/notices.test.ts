@@ -9,11 +9,11 @@ import { decidePayment } from '../../src/payments/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startBotWorld({ pool, clock });
+const world = await startTestBot({ pool, clock });
 const { telegram } = world;
 const audit = auditContextOf(pool);
 
@@ -24,12 +24,12 @@ const notify = (partnerId: Id<'prt'>, kind: string, count = 1) =>
     [uuidFromId(partnerId), kind, count],
   );
 
-const told = (
+const sentTo = (
   person: { messages: readonly { text: string; from: { is_bot: boolean } }[] },
   pattern: RegExp,
 ) => person.messages.filter(({ text, from }) => from.is_bot && pattern.test(text));
 
-const untilAllIsTold = () =>
+const untilAllIsSent = () =>
   expect
     .poll(async () => {
       const { rows } = await pool.query(
@@ -46,24 +46,24 @@ test('a flood of 1 000 notices is one message, and what follows within a minute 
   await owner.reads(/1000 events were not delivered/);
   for (let n = 0; n < 5; n++) await notify(partnerId, 'delivery_failed', 10);
   await notify(partnerId, 'sending_suspended');
-  await owner.reads(/Sending of webhooks is suspended/);
-  expect(told(owner, /not delivered:/)).toHaveLength(1);
+  await owner.reads(/Webhooks are suspended/);
+  expect(sentTo(owner, /not delivered after/)).toHaveLength(1);
   clock.advance(60_001);
   await owner.reads(/50 events were not delivered/);
-  expect(told(owner, /not delivered:/)).toHaveLength(2);
+  expect(sentTo(owner, /not delivered after/)).toHaveLength(2);
 });
 
-test('what is muted is not told; security is', async () => {
+test('muted notices are not sent; security notices are', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Mute');
   await owner.press('⚙️ Settings');
   await owner.reads(/Security/);
-  await owner.press('🔔 Event not delivered');
-  await owner.reads(screen => screen.buttons.flat().includes('🔕 Event not delivered'));
+  await owner.press('🔔 Undelivered events');
+  await owner.reads(screen => screen.buttons.flat().includes('🔕 Undelivered events'));
   await notify(partnerId, 'delivery_failed');
   await issueKey(pool, partnerId, 'test');
-  await owner.reads(/A test key was created by somebody else/);
-  await untilAllIsTold();
-  expect(told(owner, /not delivered:/)).toEqual([]);
+  await owner.reads(/A test key was created by another team member/);
+  await untilAllIsSent();
+  expect(sentTo(owner, /not delivered after/)).toEqual([]);
 });
 
 test('retry_after is respected, failures are repeated, and nothing is lost', async () => {
@@ -79,20 +79,20 @@ test('retry_after is respected, failures are repeated, and nothing is lost', asy
         `${values.chat_id}` === `${owner.account.id}`,
     ).length;
   await expect.poll(attempts).toBe(1);
-  const isPutOff = async () =>
+  const isPostponed = async () =>
     (await pool.query('SELECT FROM chat_jobs WHERE chat_id = $1 AND tries = 1', [owner.account.id])).rowCount;
-  await expect.poll(isPutOff).toBe(1);
+  await expect.poll(isPostponed).toBe(1);
   clock.advance(6_000);
   await new Promise(resolve => setTimeout(resolve, 1_200));
   expect(attempts()).toBe(1);
   clock.advance(1_100);
-  await owner.reads(/is suspended/);
+  await owner.reads(/are suspended/);
 
   telegram.fail({ kind: 'serverError', status: 502 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
   await notify(partnerId, 'sending_re_enabled');
   const turning = setInterval(() => clock.advance(1_000), 200);
-  await owner.reads(/goes on, with what was kept/, 10_000);
+  await owner.reads(/Webhooks are active again/, 10_000);
   clearInterval(turning);
 });
 
@@ -106,7 +106,7 @@ test('screens survive 429 and 5xx', async () => {
   await owner.reads(/One payment/, 10_000);
 });
 
-test('whoever blocks the bot is left alone until they come back', async () => {
+test('a user who blocks the bot gets nothing until they unblock it', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Silence');
   owner.block();
   await expect
@@ -127,16 +127,16 @@ test('whoever blocks the bot is left alone until they come back', async () => {
       return rows[0].blocked_at;
     })
     .not.toBeNull();
-  await untilAllIsTold();
+  await untilAllIsSent();
   owner.unblock();
   await owner.send('/menu');
   await owner.reads(/Your role/);
   await notify(partnerId, 'sending_re_enabled');
   clock.advance(60_001);
-  await owner.reads(/goes on/);
+  await owner.reads(/are active again/);
 });
 
-test('a credit, maintenance, and a rate that grows stale and fresh again: once to each person', async () => {
+test('a credit, maintenance, a stale and a fresh rate: one message per member', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'News', 'ru');
   await signUp(audit, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
@@ -146,17 +146,17 @@ test('a credit, maintenance, and a rate that grows stale and fresh again: once t
   await setMaintenance(audit, true);
   await owner.reads(/новые платежи пока не принимаются/);
   await setMaintenance(audit, false);
-  await owner.reads(/Технические работы окончены/);
+  await owner.reads(/Технические работы завершены/);
   await setRate(pool, clock);
   clock.advance(301_000);
   await owner.reads(/Курс устарел/, 10_000);
   await setRate(pool, clock);
-  await owner.reads(/Курс снова свежий/, 10_000);
-  await untilAllIsTold();
-  expect(told(owner, /Курс устарел/)).toHaveLength(1);
+  await owner.reads(/Курс обновлён/, 10_000);
+  await untilAllIsSent();
+  expect(sentTo(owner, /Курс устарел/)).toHaveLength(1);
 });
 
-test('a payment that takes long, and its end', async () => {
+test('a payment that takes long, and its result', async () => {
   const bank = await startSlowBank();
   const { address } = await startApi({ pool, clock, gatewayUrl: bank, answerWithinMs: 200 });
   await setRate(pool, clock);
@@ -169,15 +169,15 @@ test('a payment that takes long, and its end', async () => {
   clearInterval(turning);
   expect(json.status).toBe('processing');
   clock.advance(11 * 60_000);
-  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB takes long`), 10_000);
+  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is taking long`), 10_000);
   await pool.query('UPDATE open_payments SET lease_holder = NULL');
   expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });
-  await owner.reads(/has ended: failed/, 10_000);
+  await owner.reads(/is finished: failed/, 10_000);
 });
 
-/** A bank side that takes every order and never says what came of it. */
+/** A bank that accepts every order and never reports its result. */
 async function startSlowBank(): Promise<string> {
   const server = createServer((request, response) => {
     let body = '';

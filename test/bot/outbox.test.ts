@@ -26,7 +26,7 @@ afterEach(() => expect(telegram.violations).toEqual([]));
 interface Work {
   queue?: Queue;
   through?: Api;
-  /** Null: there is none. */
+  /** Null: no staff chat is set. */
   staff?: number | null;
 }
 
@@ -44,7 +44,7 @@ async function waiting(): Promise<{ chatId: bigint | null; do: string; inMs: num
   return rows.map(({ due_at, ...job }) => ({ ...job, inMs: due_at.getTime() - clock.nowMs() }));
 }
 
-/** Somebody with a partner of their own, to whom the bot may write. */
+/** A user who owns a partner and to whom the bot may write. */
 async function someone(firstName: string) {
   const user = telegram.user({ firstName, languageCode: 'en' });
   const userId = BigInt(user.account.id);
@@ -66,7 +66,7 @@ const notice: Task = {
 };
 const alarm: Task = { do: 'alarm', alarmId: 1, kind: 'payment_overdue', subject: 'x', detail: 'Old.' };
 
-test('what is to go away from the chat of somebody who blocked the bot goes when they are back', async () => {
+test('a deletion in a chat that blocked the bot is done after it is unblocked', async () => {
   const { user, userId } = await someone('Blocker');
   const { message_id } = await api.sendMessage(user.account.id, 'a secret');
   await addJob(pool, clock, userId, { do: 'delete', messageId: message_id });
@@ -83,7 +83,7 @@ test('what is to go away from the chat of somebody who blocked the bot goes when
   expect(await waiting()).toEqual([]);
 });
 
-test('a removal waits for no message, neither for a flood nor for what its chat may not be told yet', async () => {
+test('a deletion does not wait behind messages, neither a flood nor postponed ones of its chat', async () => {
   const { user, userId } = await someone('Flooded');
   for (let n = 0; n < 60; n++) await addJob(pool, clock, userId, notice);
   const secrets = [1, 2].map(async dueInMs => {
@@ -106,7 +106,7 @@ test('a removal waits for no message, neither for a flood nor for what its chat 
   );
 });
 
-test('without a staff chat nothing counts as told to it, and is told once there is one', async () => {
+test('without a staff chat nothing is marked as sent, and all is sent when there is one', async () => {
   const { partnerId } = await someone('Early');
   const log = { warn: () => {} };
   await createAlarms({ db: pool, clock, log }).raise({ kind: 'early', subject: 's', detail: 'd' });
@@ -120,15 +120,15 @@ test('without a staff chat nothing counts as told to it, and is told once there 
   expect(tasks).toContainEqual(expect.objectContaining({ do: 'approval', partnerId }));
 });
 
-test('what staff are to know waits until their chat is there, open, and has its right number', async () => {
+test('staff messages wait until the staff chat exists, is open and has the right id', async () => {
   const group = telegram.group({ id: staffChat, title: 'Staff' });
   const operator = group.join({ firstName: 'Olga' });
   await addJob(pool, clock, null, alarm);
-  await addJob(pool, clock, null, { do: 'approval', partnerId: 'prt_x', name: 'Patient' });
+  await addJob(pool, clock, null, { do: 'approval', partnerId: 'prt_x', name: 'Waiting' });
   const nextTry = async () => clock.advance(Math.max(...(await waiting()).map(({ inMs }) => inMs)));
   await work({ staff: null });
   await nextTry();
-  // Nobody knows that number, which is said of each message for itself.
+  // Telegram does not find this chat, and answers 400 to every message.
   await work({ staff: -1_009_999_999_999 });
   await nextTry();
   group.removeBot();
@@ -136,12 +136,12 @@ test('what staff are to know waits until their chat is there, open, and has its 
   expect((await waiting()).every(({ inMs }) => inMs > 0)).toBe(true);
   await nextTry();
   expect((await waiting()).map(job => job.do)).toEqual(['alarm', 'approval']);
-  // An alarm of days ago is no news; a partner still waits.
+  // An alarm is dropped after days; an approval request is not.
   clock.advance(4 * 24 * hourMs);
   group.room.forbidden = undefined;
   await work();
   expect(await waiting()).toEqual([]);
-  await operator.reads(/Patient signed up/);
+  await operator.reads(/Waiting signed up/);
   expect(operator.messages).toHaveLength(1);
 });
 
@@ -156,7 +156,7 @@ test('one message that the staff chat refuses does not hold up those behind it',
   expect(await waiting()).toEqual([{ chatId: null, do: 'alarm', inMs: 1_000 }]);
 });
 
-test('whoever is removed is not told what waited for them', async () => {
+test('a removed member does not get messages that waited', async () => {
   const { user, userId, audit, partnerId } = await someone('Stays');
   const leaving = telegram.user({ firstName: 'Leaves', languageCode: 'en' });
   const leavingId = BigInt(leaving.account.id);
@@ -169,12 +169,12 @@ test('whoever is removed is not told what waited for them', async () => {
   expect((await waiting()).map(({ chatId }) => chatId)).toContain(leavingId);
   await removeMember(audit, partnerId, leavingId);
   await work();
-  await user.reads(/Sending of webhooks is suspended/);
+  await user.reads(/Webhooks are suspended/);
   expect(leaving.messages.filter(({ from }) => from.is_bot)).toEqual([]);
   expect(await waiting()).toEqual([]);
 });
 
-test('two processes that digest at once tell it once', async () => {
+test('two processes that fan out at once send one message', async () => {
   const { userId, partnerId } = await someone('Once');
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 20; n++)
@@ -189,7 +189,7 @@ test('two processes that digest at once tell it once', async () => {
   }
 });
 
-test('what says nothing of the message does not end it: 401, 404 and 5xx; 400 does', async () => {
+test('401, 404 and 5xx keep a job; 400 drops it', async () => {
   const { user, userId } = await someone('Lasting');
   const kept = async (through: Api) => {
     await addJob(pool, clock, userId, notice);
@@ -203,7 +203,7 @@ test('what says nothing of the message does not end it: 401, 404 and 5xx; 400 do
   telegram.fail({ kind: 'serverError', status: 500 });
   expect(await kept(api)).toBe(1);
   expect(await kept(api)).toBe(0);
-  await user.reads(/is suspended/);
+  await user.reads(/are suspended/);
   const { message_id } = await api.sendMessage(user.account.id, 'gone');
   await api.deleteMessage(user.account.id, message_id);
   await addJob(pool, clock, userId, { do: 'delete', messageId: message_id });

@@ -3,10 +3,10 @@ import { setLimits } from '../../src/partners/index.ts';
 import { issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { Screen } from '../telegram/user.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -28,7 +28,7 @@ async function payOrders(partnerId: Parameters<typeof setLimits>[1], count: numb
   return api;
 }
 
-test('older and newer pages, and back from a payment to where it stands', async () => {
+test('older and newer pages, and back from a payment to its page', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Pages');
   const api = await payOrders(partnerId, 20);
   const page = async (title: RegExp, from: number, to: number) =>
@@ -41,7 +41,7 @@ test('older and newer pages, and back from a payment to where it stands', async 
   expect(owner.screen().buttons.flat()).not.toContain('◀️ Newer');
   await owner.press('Older ▶️');
   await page(/and before:/, 12, 5);
-  // What is added meanwhile moves nothing.
+  // New payments do not shift the pages.
   await api.pay({ qr_url: newLink(30_510), external_id: 'order-21' });
   await owner.press('Older ▶️');
   await page(/and before:/, 4, 1);
@@ -62,7 +62,7 @@ test('older and newer pages, and back from a payment to where it stands', async 
   await page(/The last test payments:/, 21, 14);
 });
 
-test('only those in one state, through all pages, in Russian', async () => {
+test('filtered by status, through all pages, in Russian', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Полка', 'ru');
   await payOrders(partnerId, 13);
   await owner.press('🧾 Платежи');
@@ -77,10 +77,10 @@ test('only those in one state, through all pages, in Russian', async () => {
   await owner.reads(/Платежей пока нет \(режим: тестовый, статус: в обработке\)/);
   await owner.press('✅');
   expect(ordersOn(await owner.reads(/статус: оплачен/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
-  await owner.press('Раньше ▶️');
+  await owner.press('Старее ▶️');
   expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([2, 1]);
   await owner.press('✅ 305.10 ₽ order-1');
-  await owner.reads(/Оплачено/);
+  await owner.reads(/Оплачен\. Статус окончательный/);
   await owner.press('⬅️ Назад');
   expect(ordersOn(await owner.reads(/статус: оплачен.*и раньше/))).toEqual([1]);
   await owner.press('◀️ Новее');

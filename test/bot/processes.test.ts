@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { telegram } = world;
 
 const leaders = async () => {
@@ -14,7 +14,7 @@ const leaders = async () => {
   return rows.map(({ pid }) => pid);
 };
 
-test('of several processes one speaks to Telegram; when it is cut off, another goes on', async () => {
+test('leader election: one of several processes polls; when its connection is cut, another takes over', async () => {
   const { owner } = await ownerOf(world, pool, 'Relay');
   world.start();
   await owner.send('/menu');

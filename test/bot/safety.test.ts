@@ -3,11 +3,11 @@ import { invite, removeMember } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/users.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startBotWorld({ pool, clock });
+const world = await startTestBot({ pool, clock });
 const { telegram } = world;
 
 const countKeys = async (partner: string) => {
@@ -18,14 +18,14 @@ const countKeys = async (partner: string) => {
   return rows[0].keys;
 };
 
-/** Somebody joins by the link that the owner was shown. */
+/** A new user joins by the owner's invitation link. */
 async function bring(owner: PrivateUser, role: string, firstName: string): Promise<PrivateUser> {
   await owner.send('/menu');
   await owner.reads(/Your role/);
   await owner.press('👥 Team');
   await owner.reads(/Members/);
   await owner.press(`➕ Invite: ${role}`);
-  const { text } = await owner.reads(/lets one person in/);
+  const { text } = await owner.reads(/for one person, valid for 24 hours/);
   const newcomer = telegram.user({ firstName, languageCode: 'en' });
   await newcomer.send(`/start ${/start=(\S+)/.exec(text)![1]}`);
   await newcomer.reads(/Welcome to/);
@@ -33,21 +33,21 @@ async function bring(owner: PrivateUser, role: string, firstName: string): Promi
   return newcomer;
 }
 
-test('a press by a stranger does nothing, in whatever chat and with whatever data', async () => {
+test('a callback query of an outsider does nothing, in any chat and with any data', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Castle');
   await owner.press('🔑 Keys');
-  const { message } = await owner.reads(/no keys/);
+  const { message } = await owner.reads(/no active keys/);
   await owner.press('➕ Test key');
   const asked = await owner.reads(/From which addresses/);
-  const stranger = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
-  await stranger.send('/start');
-  const own = await stranger.reads(/Choose/);
+  const outsider = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
+  await outsider.send('/start');
+  const own = await outsider.reads(/Choose/);
   const suffix = partnerId.slice(4);
 
-  const elsewhere = await stranger.forgeCallback(message, `kn:${suffix}:test`);
+  const elsewhere = await outsider.forgeCallback(message, `kn:${suffix}:test`);
   expect((await elsewhere.answer()).text).toBe('This button is not for you.');
   for (const data of [`k:${suffix}`, `wk:${suffix}`, `ti:${suffix}:owner`, `h:${suffix}`]) {
-    const press = await stranger.forgeCallback(own.message, data);
+    const press = await outsider.forgeCallback(own.message, data);
     expect((await press.answer()).text).toBe('You are not a member of this partner.');
   }
   const nonce = asked.message.keyboard.flat().find(button => 'callback_data' in button)!;
@@ -58,7 +58,7 @@ test('a press by a stranger does nothing, in whatever chat and with whatever dat
     '__proto__:x',
     '',
   ]) {
-    const press = await stranger.forgeCallback(own.message, data || ':');
+    const press = await outsider.forgeCallback(own.message, data || ':');
     await press.answer();
   }
   expect(await countKeys('Castle')).toBe(0);
@@ -67,26 +67,26 @@ test('a press by a stranger does nothing, in whatever chat and with whatever dat
   expect(await countKeys('Castle')).toBe(1);
 });
 
-test('an invitation lets one person in; roles are kept; whoever is removed is out at once', async () => {
+test('an invitation admits one person; roles are enforced; a removed member loses access at once', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Team');
   const viewer = await bring(owner, 'viewer', 'Vera');
   await owner.reads(/Vera joined as viewer/);
   expect(viewer.screen().buttons.flat()).not.toContain('🔑 Keys');
   const forged = await viewer.forgeCallback(viewer.screen().message, `kn:${partnerId.slice(4)}:test`);
-  expect((await forged.answer()).text).toBe('Only for the role developer or above.');
+  expect((await forged.answer()).text).toBe('This needs the role developer or higher.');
 
   const developer = await bring(owner, 'developer', 'Dan');
   const used = /start=(\S+)/.exec(owner.messages.findLast(({ text }) => text.includes('start='))!.text)![1];
   const late = telegram.user({ firstName: 'Late', languageCode: 'en' });
   await late.send(`/start ${used}`);
-  await late.reads(/has been used, has ended or never was/);
+  await late.reads(/was already used, has expired or does not exist/);
   await late.send('/start inv_nonsense');
-  await late.reads(/has been used, has ended or never was/);
+  await late.reads(/was already used, has expired or does not exist/);
 
   await developer.press('🔑 Keys');
-  await developer.reads(/no keys/);
+  await developer.reads(/no active keys/);
   const liveKey = await developer.press('➕ Live key');
-  expect((await liveKey.answer()).text).toBe('Only for the role owner or above.');
+  expect((await liveKey.answer()).text).toBe('This needs the role owner or higher.');
   await developer.press('➕ Test key');
   const { message } = await developer.reads(/From which addresses/);
 
@@ -95,7 +95,7 @@ test('an invitation lets one person in; roles are kept; whoever is removed is ou
   await owner.press('👥 Team');
   await owner.reads(/Dan, developer/);
   await owner.press('🗑 Remove Dan');
-  await owner.reads(/lose access at once/);
+  await owner.reads(/lose access immediately/);
   await owner.press('🗑 Remove Dan');
   await owner.reads(screen => /Members/.test(screen.text) && !screen.text.includes('Dan'));
 
@@ -109,11 +109,11 @@ test('an invitation lets one person in; roles are kept; whoever is removed is ou
   await owner.press('🚪 Leave');
   await owner.reads(/Leave Team/);
   const leave = await owner.press('🚪 Leave');
-  expect((await leave.answer()).text).toMatch(/last owner/);
+  expect((await leave.answer()).text).toMatch(/needs an owner/);
 });
 
-test('an invitation ends with a day, and with the ownership of whoever made it', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Doors');
+test('an invitation expires after a day, and when its creator is no longer an owner', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Expiry');
   const second = await bring(owner, 'owner', 'Olga');
   const audit = { ...auditContextOf(pool), clock };
   const ofRemoved = await invite(audit, partnerId, BigInt(second.account.id), 'owner');
@@ -123,29 +123,29 @@ test('an invitation ends with a day, and with the ownership of whoever made it',
   const guest = telegram.user({ firstName: 'Guest', languageCode: 'en' });
   for (const token of [ofRemoved, old]) {
     await guest.send(`/start inv_${token}`);
-    await guest.reads(/has been used, has ended or never was/);
+    await guest.reads(/was already used, has expired or does not exist/);
   }
 });
 
-test('a conversation survives a restart; what somebody else wrote is no answer', async () => {
+test('a conversation survives a restart; a forwarded message is no answer', async () => {
   const { owner } = await ownerOf(world, pool, 'Phoenix');
   await owner.press('💰 Balance');
-  await owner.reads(/Warning: none/);
-  await owner.press('🪫 Warn me');
+  await owner.reads(/Low-balance alert: off/);
+  await owner.press('🪫 Low-balance alert');
   await owner.reads(/Below how many/);
   await world.stop();
-  const stranger = telegram.user({ firstName: 'Mallory' });
-  await owner.sendForwarded('1', stranger.account);
+  const outsider = telegram.user({ firstName: 'Mallory' });
+  await owner.sendForwarded('1', outsider.account);
   await owner.send('77');
   world.start();
-  await owner.reads(/forwarded message is no answer/, 10_000);
+  await owner.reads(/forwarded message does not count/, 10_000);
   await owner.reads(/below 77\.000000 USDT/, 10_000);
 });
 
-test('a secret goes away after a minute, also when the bot was restarted in between', async () => {
+test('a secret is deleted after a minute, also when the bot was restarted in between', async () => {
   const { owner } = await ownerOf(world, pool, 'Secrets');
   await owner.press('🔑 Keys');
-  await owner.reads(/no keys/);
+  await owner.reads(/no active keys/);
   await owner.press('➕ Test key');
   await owner.reads(/From which/);
   await owner.press('🌍 Any address');
@@ -172,8 +172,8 @@ test('a secret goes away after a minute, also when the bot was restarted in betw
   expect(buttons.filter(text => /svc_|whsec_|inv_/.test(text))).toEqual([]);
 });
 
-test('whoever presses too fast is told once, and others are not held up', async () => {
-  const { owner } = await ownerOf(world, pool, 'Patience');
+test('a throttled user gets one message, and others are not delayed', async () => {
+  const { owner } = await ownerOf(world, pool, 'Throttle');
   const hasty = telegram.user({ firstName: 'Hasty', languageCode: 'en' });
   for (let n = 0; n < 80; n++) await hasty.send('/menu');
   await hasty.reads(/Too fast/);

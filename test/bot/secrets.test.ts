@@ -15,10 +15,10 @@ import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import type { PrivateUser } from '../telegram/users.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { telegram } = world;
 const audit = auditContextOf(pool);
 const vault = createVault(secretKey);
@@ -28,7 +28,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A partner with one more member than its owner, who stands in its menu. */
+/** A partner with an owner and one more member, who has its menu open. */
 async function partnerWith(role: MemberRole, name: string) {
   const { owner, partnerId } = await ownerOf(world, pool, name);
   const member = telegram.user({ firstName: `Member of ${name}`, languageCode: 'en' });
@@ -37,7 +37,7 @@ async function partnerWith(role: MemberRole, name: string) {
   await acceptInvitation(audit, token, { userId, name: member.account.first_name });
   await member.send('/menu');
   await member.reads(/Your role/);
-  // That somebody joined is told to the team: a misfortune that a test asks for must not meet that message.
+  // The team gets a notice of the new member; a simulated failure of the test must not hit that message.
   const left = async () =>
     (
       await pool.query(
@@ -52,19 +52,19 @@ async function partnerWith(role: MemberRole, name: string) {
 
 async function askForTestKey(person: PrivateUser): Promise<void> {
   await person.press('🔑 Keys');
-  await person.reads(/no keys/);
+  await person.reads(/no active keys/);
   await person.press('➕ Test key');
   await person.reads(/From which/);
 }
 
 const secretOf = (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, Date.now());
 
-test('a key is made only when there is a message to show it in', async () => {
+test('a key is created only when there is a message to show it in', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Unsent');
   await askForTestKey(owner);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
   await owner.press('🌍 Any address');
-  await owner.reads(/Something failed on our side/);
+  await owner.reads(/Something went wrong on our side/);
   expect(await listKeys(pool, partnerId)).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test('a key that could not be shown is revoked', async () => {
   telegram.fail({ kind: 'disconnect' }, { method: 'editMessageText', chatId: owner.account.id, times: 4 });
   await owner.press('🌍 Any address');
   await owner.reads(/One moment/);
-  await owner.reads(/Something failed on our side/);
+  await owner.reads(/Something went wrong on our side/);
   expect(await listKeys(pool, partnerId)).toEqual([expect.objectContaining({ revokedAt: expect.any(Date) })]);
   expect(owner.messages.filter(({ text }) => text.includes('svc_test_'))).toEqual([]);
 });
@@ -85,15 +85,15 @@ test('a secret is rotated only when there is a message to show the new one in', 
   const before = await secretOf(partnerId);
   await owner.press('📬 Webhook');
   await owner.reads(/receiver\.example/);
-  await owner.press('♻️ Rotate the secret');
-  await owner.reads(/Make a new secret/);
+  await owner.press('♻️ Rotate secret');
+  await owner.reads(/Create a new secret/);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
-  await owner.press('♻️ Rotate the secret');
-  await owner.reads(/Something failed on our side/);
+  await owner.press('♻️ Rotate secret');
+  await owner.reads(/Something went wrong on our side/);
   expect(await secretOf(partnerId)).toEqual(before);
 });
 
-test('whoever is removed while Telegram keeps them waiting gets neither key nor secret', async () => {
+test('a member removed while Telegram is slow gets neither key nor secret', async () => {
   const { member, partnerId, remove } = await partnerWith('developer', 'Keeper');
   await askForTestKey(member);
   telegram.fail(
@@ -107,7 +107,7 @@ test('whoever is removed while Telegram keeps them waiting gets neither key nor 
   expect(await listKeys(pool, partnerId)).toEqual([]);
 });
 
-test('whoever is removed while their webhook is checked does not re-enable it, nor learns what came of it', async () => {
+test('a member removed during a webhook check neither re-enables the webhook nor gets the result', async () => {
   const { member, partnerId, remove } = await partnerWith('developer', 'Checker');
   const receiver = await startReceiver();
   const held = Promise.withResolvers<void>();
@@ -121,9 +121,9 @@ test('whoever is removed while their webhook is checked does not re-enable it, n
   await member.reads(/suspended/);
   for (let n = 0; n < 3; n++) {
     const press = await member.press('🧪 Check');
-    expect((await press.answer()).text).toBe('Checking …');
+    expect((await press.answer()).text).toBe('Checking…');
   }
-  // However often it is pressed, one check goes on.
+  // However often it is pressed, one check runs.
   await expect.poll(() => receiver.received.length).toBe(1);
   await remove();
   held.resolve();
@@ -141,17 +141,17 @@ test('a developer can neither revoke a live key nor confirm what an owner began'
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { keyId } = creation.apiKey;
   await member.press('🔑 Keys');
-  await member.reads(/Keys in force/);
+  await member.reads(/Active keys/);
   await member.press(`🟢 ${keyId}`);
   await member.reads(/Last used/);
   const refused = await member.press('🗑 Revoke');
-  expect((await refused.answer()).text).toBe('Only for the role owner or above.');
+  expect((await refused.answer()).text).toBe('This needs the role owner or higher.');
 
   // An owner who became a developer between the question and the answer.
   await owner.send('/menu');
   await owner.reads(/Your role/);
   await owner.press('🔑 Keys');
-  await owner.reads(/Keys in force/);
+  await owner.reads(/Active keys/);
   await owner.press(`🟢 ${keyId}`);
   await owner.reads(/Last used/);
   await owner.press('🗑 Revoke');
@@ -162,7 +162,7 @@ test('a developer can neither revoke a live key nor confirm what an owner began'
   expect((await listKeys(pool, partnerId)).map(({ revokedAt }) => revokedAt)).toEqual([null]);
 });
 
-test('whoever is removed while a name is looked up does not set the address', async () => {
+test('a member removed during a DNS lookup does not set the address', async () => {
   await world.stop();
   world.start({ webhookAllowPrivate: false });
   const { member, partnerId, remove } = await partnerWith('developer', 'Looker');
@@ -175,7 +175,7 @@ test('whoever is removed while a name is looked up does not set the address', as
   vi.spyOn(dns.Resolver.prototype, 'resolve6').mockResolvedValue([] as never);
   await member.press('📬 Webhook');
   await member.reads(/No webhook is set/);
-  await member.press('✏️ Set the address');
+  await member.press('✏️ Set address');
   await member.reads(/Type the address/);
   await member.send('https://receiver.example/hook');
   await asked.promise;

@@ -8,14 +8,14 @@ import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from '../helpers/customers.ts';
 import { startTelegram, type Telegram } from '../telegram/index.ts';
 
-export interface BotWorld {
+export interface TestBot {
   telegram: Telegram;
-  /** Everything that the bot has written to its log. */
+  /** All log lines of the bot. */
   logged: string[];
   first: ReturnType<typeof startBot>;
-  /** Stops all that run. */
+  /** Stops all running bots. */
   stop(): Promise<void>;
-  /** Another process with the same bot, as it were. */
+  /** Starts one more bot, like a second process. */
   start(changes?: { webhookAllowPrivate: boolean }): ReturnType<typeof startBot>;
 }
 
@@ -27,28 +27,24 @@ export interface BotOptions {
   webhook?: { url: string; secret: string };
 }
 
-/** The real bot against the stand-in of Telegram, until the test file ends. */
-export async function startBotWorld({
-  pool,
-  clock = systemClock,
-  ...options
-}: BotOptions): Promise<BotWorld> {
+/** Runs the real bot against the fake Telegram until the test file ends. */
+export async function startTestBot({ pool, clock = systemClock, ...options }: BotOptions): Promise<TestBot> {
   const telegram = await startTelegram();
   const gateway = createHttpGateway({ url: options.gatewayUrl ?? 'http://127.0.0.1:1', token: undefined });
   const sender = createSender({ allowPrivate: true });
   const logged: string[] = [];
   const keep = (details: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(details)}`);
-  // What the bot looks at every few seconds, it looks at more often here, and nobody has to wait for it.
-  const restless: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms / 10, signal) };
+  // Ten times faster than in production, so that tests do not wait for intervals.
+  const fastClock: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(ms / 10, signal) };
   const running: (() => Promise<void>)[] = [];
   const stop = async () => {
     await Promise.all(running.splice(0).map(end => end()));
   };
-  const start: BotWorld['start'] = (changes = { webhookAllowPrivate: true }) => {
+  const start: TestBot['start'] = (changes = { webhookAllowPrivate: true }) => {
     const bot = startBot({
       pool,
-      clock: restless,
+      clock: fastClock,
       log: { info: keep, warn: keep, error: keep },
       secretKey,
       gateway,
@@ -80,8 +76,8 @@ export async function startBotWorld({
   return { telegram, logged, stop, start, first };
 }
 
-/** Somebody who owns a partner and stands in its menu. */
-export async function ownerOf(world: BotWorld, pool: Pool, name: string, languageCode: 'ru' | 'en' = 'en') {
+/** A user who owns a partner and has its menu open. */
+export async function ownerOf(world: TestBot, pool: Pool, name: string, languageCode: 'ru' | 'en' = 'en') {
   const owner = world.telegram.user({ firstName: `Owner of ${name}`, languageCode });
   const person = { userId: BigInt(owner.account.id), name: owner.account.first_name };
   const audit = { pool, clock: systemClock, actor: `telegram:${person.userId}` };

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { dialogueToSvg } from '../telegram/index.ts';
-import { startBotWorld } from './setup.ts';
+import { startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const { telegram } = await startBotWorld({ pool });
+const { telegram } = await startTestBot({ pool });
 const { address } = await startApi({ pool });
 await setRate(pool);
 
@@ -20,7 +20,7 @@ test('from /start to a first test payment, in Russian', async () => {
   await anna.press('🚀 Регистрация');
   await anna.reads(/Как называется/);
   await anna.send('Чайная <№1> & Ко');
-  await anna.reads(/Чайная <№1> & Ко зарегистрирован/);
+  await anna.reads(/Чайная <№1> & Ко — регистрация завершена/);
   await anna.press('🔑 Создать тестовый ключ');
   const { text, message } = await anna.reads(/svc_test_/);
   await anna.reads(/https:\/\/pay\.example\.com\/v1\/payments/);
@@ -30,14 +30,14 @@ test('from /start to a first test payment, in Russian', async () => {
   await expect.poll(() => message.isDeleted).toBe(true);
 });
 
-test('the same in English, with a name that will not do, and a double click that makes one key', async () => {
+test('the same in English, with invalid names and a double click that creates one key', async () => {
   const john = telegram.user({ firstName: 'John', languageCode: 'en' });
   await john.send('/start');
   await john.reads(/Choose a language/);
   await john.press('🇬🇧 English');
   await john.reads(/Sign up/);
   await john.press('🚀 Sign up');
-  await john.reads(/What is your company/);
+  await john.reads(/What is the name of your company/);
   await john.send('two\nlines');
   await john.reads(/must be one line/);
   await john.send('x'.repeat(129));
@@ -50,7 +50,7 @@ test('the same in English, with a name that will not do, and a double click that
   ];
   await john.reads(/svc_test_/);
   const answers = await Promise.all(presses.map(press => press.answer()));
-  expect(answers[1]!.text).toBe('This button has been used or is out of date.');
+  expect(answers[1]!.text).toBe('This button was already used or has expired.');
   const { rows } = await pool.query(
     `SELECT k.mode FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE p.name = 'Tea'`,
   );
@@ -61,20 +61,20 @@ test('the same in English, with a name that will not do, and a double click that
   expect(audit.rows).toHaveLength(1);
 });
 
-test('the picture in the README is the dialogue as it is', async () => {
+test('the picture in the README is the current dialogue', async () => {
   const user = telegram.user({ firstName: 'Maria', languageCode: 'en' });
   await user.send('/start');
   await user.reads(/Choose a language/);
   await user.press('🇬🇧 English');
   await user.reads(/Sign up/);
   await user.press('🚀 Sign up');
-  await user.reads(/What is your company/);
+  await user.reads(/What is the name of your company/);
   await user.send('Tea & Co');
   await user.reads(/is signed up/);
   await user.press('🔑 Create a test key');
-  await user.reads(/shown this once/);
+  await user.reads(/shown only once/);
   await user.reads(/first test payment/);
-  // Every key is another one.
+  // Keys are random.
   const shown = user.messages.map(message => ({
     ...message,
     text: message.text.replace(/_[0-9a-f]{12}_[0-9a-f]{48}/, `_0123456789ab_${'5ec2e7'.repeat(8)}`),

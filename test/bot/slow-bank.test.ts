@@ -4,9 +4,9 @@ import { afterAll, expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { newLink } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
-/** A bank that takes every question and answers none until it is told to. */
+/** A bank that holds every request until the test releases it. */
 const held: (() => void)[] = [];
 const bank = createServer((_request, response) => {
   held.push(() => response.writeHead(404).end('{"code":"QR_CODE_NOT_FOUND"}'));
@@ -15,15 +15,15 @@ afterAll(() => void bank.close());
 
 const { pool } = await createDatabase();
 const gatewayUrl = `http://127.0.0.1:${(bank.address() as AddressInfo).port}`;
-const world = await startBotWorld({ pool, gatewayUrl });
+const world = await startTestBot({ pool, gatewayUrl });
 
-test('whoever waits for the bank to tell what a link is for can go on meanwhile', async () => {
-  const { owner, partnerId } = await ownerOf(world, pool, 'Impatient');
+test('a user can go on while the bank resolves their link', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Slow bank');
   await approveLive(auditContextOf(pool), partnerId);
   await owner.send(newLink(30_510));
   await owner.send('/menu');
   await owner.reads(/Your role/, 3_000);
   await expect.poll(() => held.length).toBe(1);
   for (const answer of held) answer();
-  await owner.reads(/not a link of an SBP QR code/);
+  await owner.reads(/not an SBP QR code link/);
 });

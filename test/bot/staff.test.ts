@@ -3,31 +3,31 @@ import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const staffChat = -1_002_000_000_777;
-const world = await startBotWorld({ pool, staffChat });
+const world = await startTestBot({ pool, staffChat });
 const { telegram } = world;
 const group = telegram.group({ id: staffChat, title: 'Kopeck staff' });
 const operator = group.join({ firstName: 'Olga', languageCode: 'en' });
 
-test('a new partner is approved in the staff chat, by a person on record, and told so', async () => {
+test('a new partner is approved in the staff chat, with an audit record and a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Newcomer <1>');
   const { message } = await operator.reads(/Newcomer <1> signed up/, 10_000);
   const forged = await owner.forgeCallback(owner.screen().message, `approve:${partnerId}`);
   await forged.answer();
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
   await operator.press('Approve');
-  await operator.reads(/may have live keys/);
+  await operator.reads(/can now create live keys/);
   await owner.reads(/Live mode is approved/);
   const again = await operator.pressOn(message, 'Approve');
-  expect((await again.answer()).text).toBe('It was approved before.');
+  expect((await again.answer()).text).toBe('The partner was already approved.');
   const { rows } = await pool.query(`SELECT count(*)::int AS n FROM audit WHERE action = 'partner.approve'`);
   expect(rows).toEqual([{ n: 1 }]);
 });
 
-test('a refused partner stays in test mode and hears of it', async () => {
+test('a refused partner stays in test mode and gets a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
   await operator.reads(/Doubtful signed up/, 10_000);
   await operator.press('Refuse');
@@ -36,7 +36,7 @@ test('a refused partner stays in test mode and hears of it', async () => {
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);
 });
 
-test('alarms come to the staff chat once, and end there by a person', async () => {
+test('alarms come to the staff chat once, and are cleared there', async () => {
   const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
   const alarm = {
     kind: 'payment_overdue',
@@ -49,8 +49,8 @@ test('alarms come to the staff chat once, and end there by a person', async () =
   expect(JSON.stringify(message.entities)).toContain(
     `https://pay.example.com/console/payments/${alarm.subject}`,
   );
-  await operator.press('Seen to');
-  await operator.reads(/The alarm is over/);
+  await operator.press('Clear');
+  await operator.reads(/Alarm cleared/);
   expect(await listAlarms(pool, { cleared: false })).toEqual([]);
   const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'alarm.clear'`);
   expect(rows).toEqual([{ actor: `telegram:${operator.account.id}` }]);

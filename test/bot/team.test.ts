@@ -5,11 +5,11 @@ import { acceptInvitation, invite, listMembers, type MemberRole } from '../../sr
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/users.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startBotWorld({ pool, clock });
+const world = await startTestBot({ pool, clock });
 const { telegram } = world;
 const audit = auditContextOf(pool, clock);
 
@@ -19,7 +19,7 @@ async function join(partnerId: Id<'prt'>, role: MemberRole, user: PrivateUser): 
   expect(outcome).toBe('joined');
 }
 
-/** People of whom nothing is known but that they joined, one after the other. */
+/** Members who joined one after the other and never wrote to the bot. */
 const fill = (partnerId: Id<'prt'>, count: number) =>
   pool.query(
     `INSERT INTO members (partner_id, user_id, role, name, joined_at)
@@ -28,8 +28,8 @@ const fill = (partnerId: Id<'prt'>, count: number) =>
   );
 
 test.each([
-  ['en', 'viewer', '➡️ developer', /of Grades\? It takes effect at once/, /last owner has to stay/],
-  ['ru', 'наблюдатель', '➡️ разработчик', /сменить роль на «разработчик»/, /Последний владелец должен/],
+  ['en', 'viewer', '➡️ developer', /of Grades\? It takes effect immediately/, /team needs an owner/],
+  ['ru', 'наблюдатель', '➡️ разработчик', /сменить роль на «разработчик»/, /В команде должен быть владелец/],
 ] as const)(
   'an owner changes a role once confirmed, at once and on record, in %s',
   async (language, before, wanted, asked, last) => {
@@ -41,10 +41,10 @@ test.each([
     const suffix = partnerId.slice(4);
     for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
       const forged = await vera.forgeCallback(menu.message, data);
-      expect((await forged.answer()).text).toBe('Only for the role owner or above.');
+      expect((await forged.answer()).text).toBe('This needs the role owner or higher.');
     }
     const keys = () => vera.forgeCallback(menu.message, `k:${suffix}`);
-    expect((await (await keys()).answer()).text).toBe('Only for the role developer or above.');
+    expect((await (await keys()).answer()).text).toBe('This needs the role developer or higher.');
 
     await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
     await owner.reads(({ buttons }) => buttons.flat().includes(`🎭 Vera: ${before}`));
@@ -54,10 +54,10 @@ test.each([
     const { message } = await owner.reads(asked);
     await owner.press(wanted);
     await owner.reads(({ text }) => text.includes(`Vera, ${wanted.slice(3)}`));
-    await vera.reads(/Vera is developer now/);
+    await vera.reads(/Vera is now developer/);
     await (await owner.pressOn(message, wanted)).answer();
     await keys();
-    await vera.reads(/no keys in force/);
+    await vera.reads(/no active keys/);
     const { rows } = await pool.query(
       `SELECT actor, before->>'role' AS before, after->>'role' AS after FROM audit
         WHERE action = 'member.role' AND subject = $1`,
@@ -75,18 +75,18 @@ test.each([
   },
 );
 
-test('an owner who makes themselves less has no buttons of owners any more', async () => {
+test('an owner who gives up the role has no owner buttons any more', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Modest');
   await join(partnerId, 'owner', telegram.user({ firstName: 'Heir', languageCode: 'en' }));
   const { message } = owner.screen();
   await owner.forgeCallback(message, `tc:${partnerId.slice(4)}:${owner.account.id}:viewer`);
-  await owner.reads(/takes effect at once/);
+  await owner.reads(/takes effect immediately/);
   await owner.press('➡️ viewer');
   const { buttons } = await owner.reads(/Owner of Modest, viewer/);
   expect(buttons).toEqual([['🚪 Leave'], ['⬅️ Back']]);
 });
 
-test('whoever is late in a large team finds the way out, and an owner removes the ones shown', async () => {
+test('the last member of a large team can leave, and an owner removes the members shown', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Crowd');
   const late = telegram.user({ firstName: 'Late', languageCode: 'ru' });
   await join(partnerId, 'viewer', late);
@@ -108,7 +108,7 @@ test('whoever is late in a large team finds the way out, and an owner removes th
 
 test.each([
   ['en', /The team of Full is full: 40 members/],
-  ['ru', /В команде Full нет мест: уже 40 участников/],
+  ['ru', /В команде Full нет свободных мест: уже 40 участников/],
 ] as const)('nobody joins a full team, and the invitation stays, in %s', async (languageCode, full) => {
   const { partnerId } = await ownerOf(world, pool, 'Full');
   await fill(partnerId, 39);
@@ -122,8 +122,8 @@ test.each([
 });
 
 test.each([
-  ['en', '🚀 Sign up', /What is your company/, /enough for one day/, /is signed up/],
-  ['ru', '🚀 Регистрация', /Как называется/, /На сегодня достаточно/, /зарегистрирован/],
+  ['en', '🚀 Sign up', /What is the name of your company/, /reached the daily limit/, /is signed up/],
+  ['ru', '🚀 Регистрация', /Как называется/, /Лимит регистраций на сегодня/, /регистрация завершена/],
 ] as const)(
   'leaving partners makes no room for signing up again on the same day, in %s',
   async (languageCode, button, asked, refused, done) => {

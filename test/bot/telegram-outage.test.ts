@@ -6,15 +6,15 @@ import { type Cleanup, shutDown } from '../../src/runtime/cleanup.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { startService } from '../../src/runtime/service.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool, url } = await createDatabase();
-const world = await startBotWorld({ pool });
+const world = await startTestBot({ pool });
 const { telegram } = world;
 
 afterEach(telegram.clearFaults);
 
-/** Far less than the library would wait for an answer, and more than the bot may. */
+/** Far below the library's timeout, and above what the bot may take. */
 const boundMs = 8_000;
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -25,18 +25,18 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const callsOf = (method: string) => telegram.calls.filter(call => call.method === method).length;
 
-test('one chat in which Telegram does not answer holds up nobody else', async () => {
+test('one chat in which Telegram does not answer delays nobody else', async () => {
   const slow = await ownerOf(world, pool, 'Slow');
   const quick = await ownerOf(world, pool, 'Quick');
   telegram.fail({ kind: 'hang' }, { chatId: slow.owner.account.id, times: 100 });
   await slow.owner.press('💰 Balance');
-  // Not in the same batch of news.
+  // Not in the same batch of updates.
   await sleep(300);
   await quick.owner.press('💰 Balance');
   await quick.owner.reads(/One payment/, 10_000);
 });
 
-test('a stop ends soon although Telegram is silent, in conversations and in what the bot sends by itself', async () => {
+test('graceful shutdown is quick although Telegram does not answer, in conversations and in the outbox', async () => {
   const { owner } = await ownerOf(world, pool, 'Stopped');
   const chatId = owner.account.id;
   telegram.fail({ kind: 'hang' }, { method: 'sendMessage', chatId, times: 100 });
@@ -54,7 +54,7 @@ test('a stop ends soon although Telegram is silent, in conversations and in what
   expect(await timed(world.stop)).toBeLessThan(boundMs);
 });
 
-test('every failed try to learn who the bot is, is logged; then it listens', async () => {
+test('every failed getMe is logged; then the bot gets ready', async () => {
   await world.stop();
   await pool.query('DELETE FROM chat_jobs');
   telegram.fail({ kind: 'serverError', status: 502 }, { method: 'getMe' });
@@ -69,7 +69,7 @@ test('every failed try to learn who the bot is, is logged; then it listens', asy
     .toMatch(/'deleteWebhook' failed[\s\S]*the bot is ready/);
 });
 
-test('a start that Telegram does not answer can be stopped', async () => {
+test('the bot can be stopped while getMe hangs', async () => {
   await world.stop();
   telegram.fail({ kind: 'hang' }, { method: 'getMe' });
   const before = callsOf('getMe');
@@ -78,7 +78,7 @@ test('a start that Telegram does not answer can be stopped', async () => {
   expect(await timed(world.stop)).toBeLessThan(boundMs);
 });
 
-test('the whole service stops soon with news that were brought to its port under way', async () => {
+test('graceful shutdown of the service is quick while a webhook update is being handled', async () => {
   const settings = readSettings({
     DATABASE_URL: url,
     ROLES: 'api,bot',
@@ -89,7 +89,7 @@ test('the whole service stops soon with news that were brought to its port under
     SECRET_KEY: 'a key of the tests, long enough for it',
     TELEGRAM_BOT_TOKEN: telegram.token,
     TELEGRAM_API_ROOT: telegram.root,
-    TELEGRAM_WEBHOOK_URL: 'https://kopeck.example/telegram/news',
+    TELEGRAM_WEBHOOK_URL: 'https://kopeck.example/telegram/updates',
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-the-tests',
   });
   const cleanups: Cleanup[] = [];
@@ -102,7 +102,7 @@ test('the whole service stops soon with news that were brought to its port under
   const user = telegram.user({ firstName: 'Waiting', languageCode: 'en' });
   telegram.fail({ kind: 'hang' }, { chatId: user.account.id, times: 100 });
   const before = callsOf('sendMessage');
-  const bringing = fetch(`${address}/telegram/news`, {
+  const bringing = fetch(`${address}/telegram/updates`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

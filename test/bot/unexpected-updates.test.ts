@@ -3,17 +3,17 @@ import { expect, test } from 'vitest';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/users.ts';
-import { type BotWorld, ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot, type TestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const path = '/telegram/news';
+const path = '/telegram/updates';
 const secret = 'a-secret-of-the-tests';
-let world: BotWorld;
+let world: TestBot;
 const { address } = await startApi({
   pool,
   telegramReceiver: { path, secret, handle: update => world.first.receiver!.handle(update) },
 });
-world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
+world = await startTestBot({ pool, webhook: { url: `${address}${path}`, secret } });
 
 let nextId = 1;
 const bring = (update: object) => world.first.receiver!.handle({ update_id: nextId++, ...update });
@@ -54,17 +54,17 @@ test.each(Object.entries(contents))('%s: the menu is shown', async (_kind, conte
 });
 
 test.each([
-  ['en', '💰 Balance', '🪫 Warn me', /I only read text/, /below 5\.000000 USDT/],
-  ['ru', '💰 Баланс', '🪫 Предупреждать', /Я читаю только текст/, /ниже 5\.000000 USDT/],
+  ['en', '💰 Balance', '🪫 Low-balance alert', /I only read text/, /below 5\.000000 USDT/],
+  ['ru', '💰 Баланс', '🪫 Низкий баланс', /Я понимаю только текст/, /ниже 5\.000000 USDT/],
 ] as const)(
-  'whatever comes instead of an answer, the question stays, in %s',
-  async (language, menu, button, told, done) => {
+  'anything but an answer leaves the question open, in %s',
+  async (language, menu, button, reply, done) => {
     const { owner } = await ownerOf(world, pool, 'Stay', language);
     await (await owner.press(menu)).answer();
     await (await owner.press(button)).answer();
     for (const content of Object.values(contents)) {
       await bring({ message: messageOf(owner, content) });
-      await owner.reads(told);
+      await owner.reads(reply);
     }
     await owner.send('5');
     await owner.reads(done);
@@ -74,30 +74,27 @@ test.each([
 
 test.each([
   ['en', /no readable QR code/],
-  ['ru', /не видно QR-кода/],
-] as const)(
-  'files that are no pictures, or too large, are no failure of ours, in %s',
-  async (language, told) => {
-    const { owner } = await ownerOf(world, pool, 'Files', language);
-    const files = [
-      Buffer.from('%PDF-1.7'),
-      Buffer.alloc(0),
-      Buffer.alloc(11_000_000),
-      Buffer.alloc(21_000_000),
-    ];
-    for (const bytes of files) {
-      await owner.sendDocument(bytes, 'invoice.pdf', 'application/pdf');
-      await owner.reads(told, 10_000);
-    }
-    // A moving picture comes as a document, too.
-    await bring({ message: messageOf(owner, { animation: file, document: file }) });
-    await owner.reads(told, 10_000);
-    expect(failures()).toEqual([]);
-  },
-);
+  ['ru', /Не удалось найти QR-код/],
+] as const)('files that are not pictures, or too large, cause no error, in %s', async (language, reply) => {
+  const { owner } = await ownerOf(world, pool, 'Files', language);
+  const files = [
+    Buffer.from('%PDF-1.7'),
+    Buffer.alloc(0),
+    Buffer.alloc(11_000_000),
+    Buffer.alloc(21_000_000),
+  ];
+  for (const bytes of files) {
+    await owner.sendDocument(bytes, 'invoice.pdf', 'application/pdf');
+    await owner.reads(reply, 10_000);
+  }
+  // Telegram sends an animation as a document, too.
+  await bring({ message: messageOf(owner, { animation: file, document: file }) });
+  await owner.reads(reply, 10_000);
+  expect(failures()).toEqual([]);
+});
 
-test('what was edited, posted in channels and groups, or is of a kind not asked for is passed over', async () => {
-  const { owner } = await ownerOf(world, pool, 'Deaf');
+test('edits, posts in channels and groups, and other kinds of updates are ignored', async () => {
+  const { owner } = await ownerOf(world, pool, 'Ignored');
   const before = owner.messages.length;
   const text = messageOf(owner, { text: '/menu' });
   const channel = { id: -1_001_000_000_000, type: 'channel', title: 'News' };

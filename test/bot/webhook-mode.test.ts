@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { type BotWorld, ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot, type TestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
-const path = '/telegram/news';
+const path = '/telegram/updates';
 const secret = 'a-secret-of-the-tests';
-let world: BotWorld;
+let world: TestBot;
 const { address } = await startApi({
   pool,
   telegramReceiver: { path, secret, handle: update => world.first.receiver!.handle(update) },
 });
-world = await startBotWorld({ pool, webhook: { url: `${address}${path}`, secret } });
+world = await startTestBot({ pool, webhook: { url: `${address}${path}`, secret } });
 
-test('Telegram brings its news to the port of the API', async () => {
+test('Telegram sends updates to the port of the API', async () => {
   const { owner } = await ownerOf(world, pool, 'Hook');
   await owner.press('💰 Balance');
   await owner.reads(/One payment/);
@@ -21,7 +21,7 @@ test('Telegram brings its news to the port of the API', async () => {
   expect(world.first.receiver!.path).toBe(path);
 });
 
-test('whoever does not know the secret finds nothing there', async () => {
+test('without the secret the route answers 404', async () => {
   const forged = {
     update_id: 1,
     message: {
@@ -45,7 +45,7 @@ test('whoever does not know the secret finds nothing there', async () => {
   expect(rows).toEqual([]);
 });
 
-test('what is no update, or too large for one, is refused in the words of the API', async () => {
+test('a body that is no update, or is too large, is refused with an API error', async () => {
   const headers = {
     'content-type': 'application/json',
     'x-telegram-bot-api-secret-token': secret,

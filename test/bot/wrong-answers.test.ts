@@ -3,13 +3,13 @@ import { approveLive } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import type { PrivateUser } from '../telegram/users.ts';
-import { ownerOf, startBotWorld } from './setup.ts';
+import { ownerOf, startTestBot } from './setup.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock(new Date().toISOString());
-const world = await startBotWorld({ pool, clock });
+const world = await startTestBot({ pool, clock });
 
-/** As long as Telegram lets people write, and what cannot be seen or stored. */
+/** The longest texts that Telegram allows, and characters that cannot be shown or stored. */
 const unusable = [
   'x'.repeat(4_096),
   '🐘'.repeat(2_048),
@@ -17,7 +17,7 @@ const unusable = [
   'a\u0000b',
   '\u202eright to left\u202c',
 ];
-/** What breaks careless HTML, SQL, JSON and patterns, or only looks like a number; a name may be like this. */
+/** Texts that break careless HTML, SQL, JSON and patterns, or only look like numbers; valid as names. */
 const odd = [
   '<b>unclosed & <script>',
   `'; DROP TABLE partners; --`,
@@ -31,10 +31,10 @@ const odd = [
 ];
 
 interface Question {
-  /** The buttons that lead from the menu to it. */
+  /** The buttons from the menu to the question. */
   path: string[];
   asked: RegExp;
-  /** What is said to a wrong answer. */
+  /** The reply to a wrong answer. */
   wrong: RegExp;
   answers: string[];
   right: string;
@@ -66,8 +66,8 @@ const badPayments = [...unusable, ...odd, 'pay_', `pay_${'0'.repeat(26)}`, 'noth
 const questions: Record<'en' | 'ru', Question[]> = {
   en: [
     {
-      path: ['🔀 Other partner', '🚀 Sign up'],
-      asked: /What is your company/,
+      path: ['🔀 Switch partner', '🚀 Sign up'],
+      asked: /What is the name of your company/,
       wrong: /must be one line of 1 to 128 characters/,
       answers: badName,
       right: 'Second shop',
@@ -79,10 +79,10 @@ const questions: Record<'en' | 'ru', Question[]> = {
       wrong: /not a list of 1 to 20 addresses/,
       answers: badAddresses,
       right: '192.0.2.7',
-      done: /shown this once/,
+      done: /shown only once/,
     },
     {
-      path: ['📬 Webhook', '✏️ Set the address'],
+      path: ['📬 Webhook', '✏️ Set address'],
       asked: /Type the address/,
       wrong: /This address cannot be used/,
       answers: badUrls,
@@ -90,7 +90,7 @@ const questions: Record<'en' | 'ru', Question[]> = {
       done: /is saved/,
     },
     {
-      path: ['💰 Balance', '🪫 Warn me'],
+      path: ['💰 Balance', '🪫 Low-balance alert'],
       asked: /Below how many USDT/,
       wrong: /Type a positive number/,
       answers: badMarks,
@@ -99,8 +99,8 @@ const questions: Record<'en' | 'ru', Question[]> = {
     },
     {
       path: ['🧾 Payments', '🔎 Find'],
-      asked: /Type the id/,
-      wrong: /No payment of yours/,
+      asked: /Type a payment id/,
+      wrong: /You have no payment/,
       answers: badPayments,
       right: '/menu',
       done: /Your role/,
@@ -108,23 +108,23 @@ const questions: Record<'en' | 'ru', Question[]> = {
   ],
   ru: [
     {
-      path: ['🔀 Другой партнёр', '🚀 Регистрация'],
+      path: ['🔀 Сменить партнёра', '🚀 Регистрация'],
       asked: /Как называется/,
-      wrong: /одна строка от 1 до 128 знаков/,
+      wrong: /одна строка от 1 до 128 символов/,
       answers: badName,
       right: 'Вторая лавка',
-      done: /зарегистрирован/,
+      done: /регистрация завершена/,
     },
     {
       path: ['🔑 Ключи', '➕ Боевой ключ'],
       asked: /С каких адресов/,
-      wrong: /не список от 1 до 20 адресов/,
+      wrong: /Нужен список от 1 до 20 адресов/,
       answers: badAddresses,
       right: '192.0.2.7',
-      done: /показан один раз/,
+      done: /только один раз/,
     },
     {
-      path: ['📬 Вебхук', '✏️ Задать адрес'],
+      path: ['📬 Вебхук', '✏️ Указать адрес'],
       asked: /Напишите адрес/,
       wrong: /Такой адрес не подходит/,
       answers: badUrls,
@@ -132,8 +132,8 @@ const questions: Record<'en' | 'ru', Question[]> = {
       done: /Адрес сохранён/,
     },
     {
-      path: ['💰 Баланс', '🪫 Предупреждать'],
-      asked: /Ниже скольких USDT/,
+      path: ['💰 Баланс', '🪫 Низкий баланс'],
+      asked: /При каком остатке/,
       wrong: /Напишите положительное число/,
       answers: badMarks,
       right: '99,5',
@@ -141,7 +141,7 @@ const questions: Record<'en' | 'ru', Question[]> = {
     },
     {
       path: ['🧾 Платежи', '🔎 Найти'],
-      asked: /Напишите номер платежа/,
+      asked: /Напишите ID платежа/,
       wrong: /У вас нет платежа/,
       answers: badPayments,
       right: '/menu',
@@ -178,13 +178,13 @@ test.each(cases)(
   },
 );
 
-test('names as strange as names may be are shown as they are', async () => {
+test('unusual names are shown as they are', async () => {
   const name = `<b>${'&'.repeat(120)}</b>`;
   const { owner } = await ownerOf(world, pool, 'Plain');
-  await owner.press('🔀 Other partner');
-  await owner.reads(/Which partner/);
+  await owner.press('🔀 Switch partner');
+  await owner.reads(/Choose a partner/);
   await owner.press('🚀 Sign up');
-  await owner.reads(/What is your company/);
+  await owner.reads(/What is the name of your company/);
   await owner.send(name);
   const { text } = await owner.reads(/is signed up/);
   expect(text).toContain(name);

@@ -13,10 +13,10 @@ type StaffTask = Extract<Task, { do: 'alarm' | 'approval' }>;
 
 /** In English, as the logs and the command line are; the link opens the console where staff can act. */
 export function staffScreen(task: StaffTask, publicUrl: string): Screen {
-  const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open it in the console</a>`;
+  const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open in the console</a>`;
   if (task.do === 'approval')
     return {
-      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and waits for live mode.\n${open(`partners/${task.partnerId}`)}`,
+      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and is waiting for live mode.\n${open(`partners/${task.partnerId}`)}`,
       buttons: [
         [
           { text: 'Approve', data: `approve:${task.partnerId}` },
@@ -33,7 +33,7 @@ export function staffScreen(task: StaffTask, publicUrl: string): Screen {
   const detail = e(clip(task.detail, maxDetailLength));
   return {
     text: `🚨 <b>${e(task.kind)}</b> ${e(subject)}\n${detail}\n${open(path)}`,
-    buttons: [[{ text: 'Seen to', data: `seen:${task.alarmId}` }]],
+    buttons: [[{ text: 'Clear', data: `clear:${task.alarmId}` }]],
   };
 }
 
@@ -45,16 +45,16 @@ const decide =
     const partnerId = parseId('prt', subject);
     const result = partnerId && (await decision({ pool, clock, actor }, partnerId));
     if (!result || result.outcome === 'no_partner') return 'There is no such partner.';
-    return result.outcome === 'done' ? `${result.partner.name} ${done}.` : 'It was approved before.';
+    return result.outcome === 'done' ? `${result.partner.name} ${done}.` : 'The partner was already approved.';
   };
 
 const actions: Record<string, StaffAction> = {
-  approve: decide(approveLive, 'may have live keys'),
+  approve: decide(approveLive, 'can now create live keys'),
   refuse: decide(refuseLive, 'stays in test mode'),
-  seen: async ({ pool, clock }, actor, subject) => {
+  clear: async ({ pool, clock }, actor, subject) => {
     const alarmId = parseAlarmId(subject);
     const outcome = alarmId === undefined ? 'no_alarm' : await clearAlarm({ pool, clock, actor }, alarmId);
-    return outcome === 'cleared' ? 'The alarm is over.' : 'The alarm was over already.';
+    return outcome === 'cleared' ? 'Alarm cleared.' : 'The alarm was already cleared.';
   },
 };
 

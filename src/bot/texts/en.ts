@@ -17,7 +17,7 @@ export type Resolved = {
   usdt: string | undefined;
   blocked: boolean;
 };
-/** What somebody looks at: all payments of a mode, or those in one state. */
+/** Which payments a list shows: all of a mode, or those with one status. */
 export type PaymentFilter = { mode: Mode; status?: PaymentStatus };
 export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
 export type BalancesOfBoth = Record<Mode, Balances>;
@@ -29,19 +29,19 @@ const named = (details: NoticeDetails) => (details.external_id ? ` (${text(detai
 const notices: Notices = {
   delivery_failed: ({ event_id }, count) =>
     count === 1
-      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered: nine attempts failed. See Webhook → Log.`
-      : `📭 ${count} events were not delivered: nine attempts each failed. See Webhook → Log.`,
+      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered after nine attempts. Details: Webhook → Log.`
+      : `📭 ${count} events were not delivered after nine attempts each. Details: Webhook → Log.`,
   sending_suspended: () =>
-    '⛔ Sending of webhooks is suspended: three events in a row were not delivered. Mend the receiver, then press Webhook → Check. Nothing is lost: events are kept.',
-  sending_re_enabled: () => '✅ Sending of webhooks goes on, with what was kept.',
+    '⛔ Webhooks are suspended: three events in a row were not delivered. Fix the receiver, then press Webhook → Check. Nothing is lost: we keep the events.',
+  sending_re_enabled: () => '✅ Webhooks are active again. The events we kept are being sent.',
   payment_in_review: (details, count) =>
     count === 1
-      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB takes long: the bank has not given its final answer. Do not repeat it; we go on asking.`
-      : `⏳ ${count} payments take long: the bank has not given its final answer. Do not repeat them; we go on asking.`,
+      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB is taking long: the bank has not confirmed the result yet. Do not pay again; we keep checking.`
+      : `⏳ ${count} payments are taking long: the bank has not confirmed the results yet. Do not pay again; we keep checking.`,
   payment_review_ended: (details, count) =>
     count === 1
-      ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} has ended: ${text(details.status)}.`
-      : `🏁 ${count} payments that took long have ended.`,
+      ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} is finished: ${text(details.status)}.`
+      : `🏁 ${count} long payments are finished.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
     `🪫 The live balance is low: ${text(balance_usdt)} USDT, below ${text(mark_usdt)}.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
@@ -50,16 +50,16 @@ const notices: Notices = {
       : `💰 ${count} credits. The ${text(mode)} balance is ${text(balance_usdt)} USDT.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 A ${text(mode)} key was created by somebody else: <code>${text(key_id)}</code>. If that is not right, revoke it under Keys.`
-      : `🔐 ${count} keys were created. If that is not right, revoke them under Keys.`,
+      ? `🔐 A ${text(mode)} key was created by another team member: <code>${text(key_id)}</code>. If you did not expect this, revoke it under Keys.`
+      : `🔐 ${count} keys were created. If you did not expect this, revoke them under Keys.`,
   key_revoked: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by somebody else.`
+      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by another team member.`
       : `🔐 ${count} keys were revoked.`,
   key_addresses_changed: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 Somebody else changed from which addresses the ${text(mode)} key <code>${text(key_id)}</code> may be used. If that is not right, see Keys.`
-      : `🔐 The allowed addresses of keys were changed ${count} times. If that is not right, see Keys.`,
+      ? `🔐 Another team member changed the allowed addresses of the ${text(mode)} key <code>${text(key_id)}</code>. If you did not expect this, check Keys.`
+      : `🔐 The allowed addresses of keys were changed ${count} times. If you did not expect this, check Keys.`,
   member_joined: ({ name, role }, count) =>
     count === 1
       ? `👤 ${text(name)} joined as ${roles[role as MemberRole] ?? text(role)}.`
@@ -68,31 +68,32 @@ const notices: Notices = {
     count === 1 ? `👤 ${text(name)} is no longer a member.` : `👤 ${count} people are no longer members.`,
   member_role_changed: ({ name, role }, count) =>
     count === 1
-      ? `👤 ${text(name)} is ${roles[role as MemberRole] ?? text(role)} now.`
+      ? `👤 ${text(name)} is now ${roles[role as MemberRole] ?? text(role)}.`
       : `👤 Roles in the team were changed ${count} times.`,
-  live_approved: () => '🎉 Live mode is approved: an owner can create live keys now.',
-  live_refused: () => 'Live mode was not approved. Test mode stays as it is; ask support for the reason.',
+  live_approved: () => '🎉 Live mode is approved: an owner can now create live keys.',
+  live_refused: () => 'Live mode was not approved. Test mode keeps working. Contact support for the reason.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Maintenance is planned from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))}: new payments are not accepted then.`,
+    `🗓 Maintenance is planned from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))}. New payments will not be accepted during this time.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ The maintenance from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))} does not take place.`,
-  maintenance_on: () => '🔧 Maintenance: new payments are not accepted for now. Those under way go on.',
+    `✅ The maintenance from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))} is cancelled.`,
+  maintenance_on: () =>
+    '🔧 Maintenance: new payments are not accepted for now. Payments in progress continue.',
   maintenance_off: () => '✅ Maintenance is over: payments are accepted again.',
-  rate_stale: () => '📉 The exchange rate is out of date: payments are refused until it is fresh.',
-  rate_fresh: () => '📈 The exchange rate is fresh again: payments are accepted.',
+  rate_stale: () => '📉 The exchange rate is out of date: payments are refused until it is updated.',
+  rate_fresh: () => '📈 The exchange rate is up to date again: payments are accepted.',
 };
 
 const topics: Record<MutableTopic, string> = {
-  delivery: 'Event not delivered',
+  delivery: 'Undelivered events',
   sending: 'Webhooks suspended and resumed',
-  review: 'Payments that take long',
+  review: 'Long payments',
   low: 'Low balance',
   credited: 'Balance credited',
   maintenance: 'Maintenance',
   rate: 'Rate out of date',
 };
 
-/** As the API has it, each word once. */
+/** Status, detail and error code as in the API, without repetition. */
 export const stateOf = ({ status, statusDetail, errorCode }: Payment) =>
   [...new Set([status, statusDetail, errorCode])].filter(Boolean).join(', ');
 
@@ -105,58 +106,58 @@ export const signs: Record<Payment['status'], string> = {
 export const marked = (text: string, chosen: boolean) => (chosen ? `· ${text} ·` : text);
 
 const states: Record<PaymentStatus, string> = {
-  processing: 'under way',
+  processing: 'in progress',
   succeeded: 'paid',
   failed: 'not paid',
 };
 
 const meanings: Record<Payment['status'] | 'manual_review', string> = {
-  processing: 'The bank is being asked. Wait; do not pay again.',
-  manual_review: 'The outcome is not known yet. We go on asking the bank; do not pay again.',
+  processing: 'Waiting for the bank. Do not pay again.',
+  manual_review: 'The result is not known yet. We keep checking with the bank; do not pay again.',
   succeeded: 'Paid. This is final.',
   failed: 'Not paid, and the USDT is back on the balance. This is final.',
-  rejected: 'Refused before anything happened.',
+  rejected: 'Rejected before it started.',
 };
 
 export const en = {
   name: '🇬🇧 English',
   chooseLanguage: 'Choose a language:',
   welcome:
-    '<b>Kopeck</b> pays SBP QR codes in rubles from a USDT balance, by API.\n\nSign up and make a first test payment in two minutes. If somebody invited you to their team, open their link.',
+    '<b>Kopeck</b> pays SBP QR codes in rubles from a USDT balance, by API.\n\nSign up and make your first test payment in two minutes. If you were invited to a team, open the invitation link.',
   cancel: '✖️ Cancel',
   back: '⬅️ Back',
   menu: '🏠 Menu',
   refresh: '🔄 Refresh',
-  failed: 'Something failed on our side. Please try again.',
+  failed: 'Something went wrong on our side. Please try again.',
   tooFast: 'Too fast: please wait a few seconds.',
-  forwarded: 'A forwarded message is no answer: please type it yourself.',
-  onlyText: 'I only read text and pictures of QR codes: please type your answer, or press a button above.',
-  outdated: 'This button has been used or is out of date.',
+  forwarded: 'A forwarded message does not count as an answer. Please type it yourself.',
+  onlyText: 'I only read text and pictures of QR codes. Please type your answer or press a button above.',
+  outdated: 'This button was already used or has expired.',
   notYours: 'This button is not for you.',
   noMember: 'You are not a member of this partner.',
-  notAllowed: (role: MemberRole) => `Only for the role ${roles[role]} or above.`,
+  notAllowed: (role: MemberRole) => `This needs the role ${roles[role]} or higher.`,
   about: (partner: string, html: string) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics,
   secret: {
-    coming: '🔒 One moment …',
-    goesAway: (seconds: number) => `<i>This message goes away in ${seconds} seconds.</i>`,
+    coming: '🔒 One moment…',
+    goesAway: (seconds: number) => `<i>This message will be deleted in ${seconds} seconds.</i>`,
     hide: '🙈 Hide now',
   },
   signUp: {
     button: '🚀 Sign up',
-    askName: 'What is your company or shop called? Type its name.',
-    badName: 'The name must be one line of 1 to 128 characters. Type it again.',
-    tooMany: 'You own as many partners as one person may.',
-    tooManyToday: 'That is enough for one day: please sign up the next one tomorrow.',
+    askName: 'What is the name of your company or shop?',
+    badName: 'The name must be one line of 1 to 128 characters. Please try again.',
+    tooMany: 'You have reached the maximum number of partners for one person.',
+    tooManyToday: 'You have reached the daily limit. Please sign up the next partner tomorrow.',
     done: (name: string) =>
-      `<b>${e(name)}</b> is signed up, with 10 000 test USDT. Live mode is being approved by our staff; you will be told here.\n\nNext: a test key.`,
+      `<b>${e(name)}</b> is signed up, with 10 000 test USDT. Our staff will review live mode; we will let you know here.\n\nNext step: a test key.`,
     firstKey: '🔑 Create a test key',
     firstPayment: (url: string) =>
       [
-        'Your first test payment, to copy into a terminal (put the key in place of <code>KEY</code>):',
+        'Your first test payment: copy this into a terminal and replace <code>KEY</code> with your key.',
         `<pre>curl -s ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
-        `An amount that ends with ,01 is declined, with ,02 it is unknown for 30 seconds; anything else succeeds. Reference: ${e(url)}/docs`,
+        `An amount ending in .01 is declined; one ending in .02 stays unknown for 30 seconds; all others succeed. Reference: ${e(url)}/docs`,
       ].join('\n\n'),
   },
   partner: {
@@ -166,11 +167,11 @@ export const en = {
         `<code>${partnerId}</code>`,
         `Your role: ${roles[role]}`,
         `Live mode: ${liveApproved ? 'approved' : 'waiting for approval'}`,
-        ...(suspended ? ['⛔ Suspended: write to support.'] : []),
+        ...(suspended ? ['⛔ Suspended. Please contact support.'] : []),
       ].join('\n'),
-    others: '🔀 Other partner',
-    choose: 'Which partner?',
-    suspended: 'The partner is suspended: write to support.',
+    others: '🔀 Switch partner',
+    choose: 'Choose a partner:',
+    suspended: 'The partner is suspended. Please contact support.',
   },
   keys: {
     button: '🔑 Keys',
@@ -178,8 +179,8 @@ export const en = {
     name: ({ keyId, mode }: ApiKey) => `${mode === 'live' ? '🟢' : '🧪'} ${keyId}`,
     list: (keys: ApiKey[]) =>
       keys.length === 0
-        ? 'There are no keys in force.'
-        : `Keys in force:\n${keys.map(key => `• <code>${key.keyId}</code> ${key.mode}, last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`).join('\n')}`,
+        ? 'There are no active keys.'
+        : `Active keys:\n${keys.map(key => `• <code>${key.keyId}</code> ${key.mode}, last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`).join('\n')}`,
     details: (key: ApiKey) =>
       [
         `Key <code>${key.keyId}</code> (${key.mode})`,
@@ -188,69 +189,69 @@ export const en = {
         `Allowed addresses: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'any')}`,
       ].join('\n'),
     askAddresses: (mode: Mode) =>
-      `A new ${mode} key. From which addresses may it be used? Type IP addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,
+      `A new ${mode} key. From which addresses will it be used? Type IP addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,
     anyAddress: '🌍 Any address',
     badAddresses:
-      'That is not a list of 1 to 20 addresses. Type them like <code>192.0.2.7, 198.51.100.0/24</code>, or press the button.',
+      'This is not a list of 1 to 20 addresses. Type them like this: <code>192.0.2.7, 198.51.100.0/24</code>, or press the button.',
     created: (key: string) =>
-      `Your key, shown this once:\n<code>${key}</code>\nKeep it like a password: it is not stored and cannot be shown again.`,
-    notApproved: 'Live mode is not approved yet: our staff has been asked.',
+      `Your key, shown only once:\n<code>${key}</code>\nKeep it like a password: we do not store it and cannot show it again.`,
+    notApproved: 'Live mode is not approved yet. Our staff is reviewing your request.',
     allow: '✏️ Change addresses',
     askAllowed: ({ keyId, mode }: ApiKey) =>
-      `From which addresses may the ${mode} key <code>${keyId}</code> be used? Type all of them, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button. Requests from elsewhere are refused at once.`,
-    allowed: 'The allowed addresses are changed.',
+      `From which addresses may the ${mode} key <code>${keyId}</code> be used? Type the full list, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button. Requests from other addresses will be refused immediately.`,
+    allowed: 'Allowed addresses changed.',
     revoke: '🗑 Revoke',
     askRevoke: ({ keyId, mode }: ApiKey) =>
-      `Revoke the ${mode} key <code>${keyId}</code>? Requests with it are refused at once. This cannot be undone.`,
-    revoked: 'The key is revoked.',
+      `Revoke the ${mode} key <code>${keyId}</code>? Requests with it will be refused immediately. This cannot be undone.`,
+    revoked: 'Key revoked.',
   },
   webhook: {
     button: '📬 Webhook',
-    none: 'No webhook is set. Events wait for nobody; set the address where we shall report finished payments.',
-    set: '✏️ Set the address',
+    none: 'No webhook is set. Set the address to which we report finished payments.',
+    set: '✏️ Set address',
     askAddress: 'Type the address, such as <code>https://example.com/webhook</code>.',
     badAddress:
-      'This address cannot be used. It must begin with https://, have a public host, port 443 or above 1023, and no user name, password or #. Type another.',
-    saved: 'The address is saved. Press Check to see whether the receiver does all it should.',
+      'This address cannot be used. It must start with https://, have a public host, port 443 or above 1023, and no user name, password or #. Please type another one.',
+    saved: 'The address is saved. Press Check to test your receiver.',
     state: (webhook: Webhook) =>
       [
         `Address: <code>${e(webhook.url)}</code>`,
-        `State: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; Check re-enables it'}`,
-        `Waiting events: ${webhook.waiting}`,
-        `Given up: ${webhook.givenUp}`,
+        `State: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; press Check to resume'}`,
+        `Waiting: ${webhook.waiting}`,
+        `Not delivered: ${webhook.givenUp}`,
       ].join('\n'),
     check: '🧪 Check',
-    checking: 'Checking …',
+    checking: 'Checking…',
     secret: '👁 Secret',
     secrets: ([secret, old]: string[]) =>
-      `The secret that signs events:\n<code>${secret}</code>${old ? `\nThe one before, which signs too for now:\n<code>${old}</code>` : ''}`,
-    rotate: '♻️ Rotate the secret',
+      `The secret that signs events:\n<code>${secret}</code>${old ? `\nThe previous secret, still valid for now:\n<code>${old}</code>` : ''}`,
+    rotate: '♻️ Rotate secret',
     askRotate:
-      'Make a new secret? The present one signs beside it for 24 hours and then ends. This cannot be undone.',
-    overlap: 'The secret before this one still signs: wait until its 24 hours are over.',
+      'Create a new secret? The current one stays valid for another 24 hours. This cannot be undone.',
+    overlap: 'The previous secret is still valid. You can rotate again when its 24 hours are over.',
     log: '📜 Log',
     attempts: (attempts: Attempt[]) =>
       attempts.length === 0
         ? 'Nothing was sent in the last 30 days.'
         : `Last attempts:\n${attempts.map(one => `• ${formatTime(one.at)} <code>${formatEventId(one.eventId)}</code> #${one.attempt}: ${one.status ?? one.error}, ${one.durationMs} ms`).join('\n')}`,
-    resend: (event: string) => `🔁 Send ${event} again`,
-    queued: 'It is sent again.',
-    queuedSuspended: 'It will be sent again once Check has re-enabled sending.',
+    resend: (event: string) => `🔁 Resend ${event}`,
+    queued: 'The event is being sent again.',
+    queuedSuspended: 'The event will be sent when Check has resumed webhooks.',
     noEvent: 'There is no such event, or no webhook.',
     certificate: ({ results, canReceive, passed, tls }: Certificate, reEnabled: boolean) =>
       [
         '<b>Webhook check</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${e(one.question)}: it should ${one.expected === 'accept' ? 'take it' : 'refuse it'}, it answered ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${e(one.question)}: should be ${one.expected === 'accept' ? 'accepted' : 'refused'}, the answer was ${one.status ?? one.error}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${e(tls.validUntil)}`] : []),
         passed
-          ? 'The receiver takes valid events and refuses all others.'
+          ? 'The receiver accepts valid events and refuses all others.'
           : canReceive
-            ? 'The receiver takes valid events, but not all is as it should be.'
-            : 'The receiver does not take a valid event: mend it and check again.',
-        ...(reEnabled ? ['Sending was suspended and goes on now.'] : []),
+            ? 'The receiver accepts valid events, but some checks failed.'
+            : 'The receiver does not accept valid events. Fix it and check again.',
+        ...(reEnabled ? ['Webhooks were suspended and are active again.'] : []),
       ].join('\n'),
   },
   balance: {
@@ -262,24 +263,25 @@ export const en = {
         '',
         `One payment: ${formatKopecks(limits.minKopecks)} to ${formatKopecks(limits.maxKopecks)} RUB`,
         `Per day: ${limits.dailyKopecks === null ? 'no limit' : `${formatKopecks(limits.dailyKopecks)} RUB`}`,
-        `At once: ${limits.concurrent} payments; ${limits.createRps} new ones a second`,
-        `Warning: ${mark === undefined ? 'none' : `below ${formatMicroUsdt(mark)} USDT`}`,
+        `In parallel: ${limits.concurrent} payments; new per second: ${limits.createRps}`,
+        `Low-balance alert: ${mark === undefined ? 'off' : `below ${formatMicroUsdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Top up',
     howToTopUp: (partnerId: string) =>
-      `Write to support how many USDT you send and in which network; you get an address. Name your partner number, so that it is credited to you:\n<code>${partnerId}</code>\n\nYou are told here when it has arrived.`,
+      `Tell support how many USDT you want to send and on which network, and you will get an address. Include your partner id:\n<code>${partnerId}</code>\n\nWe will let you know here when the USDT arrive.`,
     history: '📜 History',
     credits: (credits: PastCredit[]) =>
       credits.length === 0
-        ? 'Nothing was credited so far.'
+        ? 'No credits yet.'
         : `Last credits:\n${credits.map(one => `• ${formatTime(one.at)} ${one.mode}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
-    refill: '🧪 Refill test',
-    refilled: '10 000 test USDT were added.',
-    notAgainToday: 'The test balance is refilled once a day.',
-    setMark: '🪫 Warn me',
-    askMark: 'Below how many USDT on the live balance shall the team be warned? Type a number, such as 250.',
+    refill: '🧪 Refill test balance',
+    refilled: '10 000 test USDT added.',
+    notAgainToday: 'The test balance can be refilled once a day.',
+    setMark: '🪫 Low-balance alert',
+    askMark:
+      'Below how many USDT on the live balance should the team get an alert? Type a number, such as 250.',
     badMark: 'Type a positive number with at most 6 decimal places, such as 250 or 99.5.',
-    noMark: '🔕 No warning',
+    noMark: '🔕 No alert',
   },
   payments: {
     button: '🧾 Payments',
@@ -300,8 +302,8 @@ export const en = {
     older: 'Older ▶️',
     otherMode: (mode: Mode): string => (mode === 'live' ? '🟢 Live' : '🧪 Test'),
     find: '🔎 Find',
-    askName: 'Type the id of a payment (<code>pay_…</code>) or your <code>external_id</code>.',
-    notFound: 'No payment of yours has this id or external_id. Type another.',
+    askName: 'Type a payment id (<code>pay_…</code>) or your <code>external_id</code>.',
+    notFound: 'You have no payment with this id or external_id. Please type another one.',
     several: 'Several payments have this external_id:',
     gone: 'There is no such payment.',
     details: (payment: Payment) =>
@@ -313,14 +315,14 @@ export const en = {
         `Recipient: ${e(payment.recipient)}`,
         ...(payment.externalId ? [`external_id: <code>${e(payment.externalId)}</code>`] : []),
         `Created: ${formatTime(payment.createdAt)}`,
-        ...(payment.settledAt ? [`Ended: ${formatTime(payment.settledAt)}`] : []),
+        ...(payment.settledAt ? [`Finished: ${formatTime(payment.settledAt)}`] : []),
       ].join('\n'),
   },
   rate: {
     button: '📈 Rate',
     none: 'There is no rate yet.',
     now: (rate: string, asOf: Date, stale: boolean) =>
-      `<b>${rate}</b> RUB for 1 USDT\nAs of ${formatTime(asOf)}${stale ? '\n⚠️ Out of date: payments are refused until it is fresh.' : ''}`,
+      `<b>${rate}</b> RUB for 1 USDT\nAs of ${formatTime(asOf)}${stale ? '\n⚠️ Out of date: payments are refused until the rate is updated.' : ''}`,
   },
   qr: {
     resolved: ({ mode, recipient, purpose, rub, usdt, blocked }: Resolved) =>
@@ -328,52 +330,51 @@ export const en = {
         `Recipient: <b>${e(recipient)}</b>`,
         ...(purpose ? [`Purpose: ${e(purpose)}`] : []),
         `Amount: <b>${rub}</b> RUB`,
-        usdt ? `Costs now: <b>${usdt}</b> USDT` : 'The rate is out of date, so the cost is not known.',
-        ...(blocked ? ['⛔ Payments to this recipient are forbidden.'] : []),
-        ...(mode === 'test' ? ['This is test mode: the recipient is made up.'] : []),
+        usdt ? `Price now: <b>${usdt}</b> USDT` : 'The rate is out of date, so there is no price.',
+        ...(blocked ? ['⛔ Payments to this recipient are blocked.'] : []),
+        ...(mode === 'test' ? ['Test mode: the recipient is fictitious.'] : []),
         'Nothing was paid.',
       ].join('\n'),
     refused: {
-      invalid_qr: 'This is not a link of an SBP QR code, or the code has expired.',
-      unsupported_qr: 'This is a subscription or binding code: it cannot be paid.',
-      unsupported_variable_amount: 'This code carries no fixed amount.',
-      qr_unresolvable: 'The bank could not tell what this code is for. Try again later.',
-      gateway_unavailable: 'The bank side does not answer at the moment. Try again later.',
+      invalid_qr: 'This is not an SBP QR code link, or the code has expired.',
+      unsupported_qr: 'This code is for a subscription or account binding and cannot be paid.',
+      unsupported_variable_amount: 'This code has no fixed amount.',
+      qr_unresolvable: 'The bank could not resolve this code. Please try again later.',
+      gateway_unavailable: 'The bank is not responding. Please try again later.',
     },
-    noCode: 'There is no readable QR code in this picture. Send it sharper, or send the link.',
-    busy: 'Too many pictures at once: please try again in a minute.',
+    noCode: 'There is no readable QR code in this picture. Send a sharper one, or send the link.',
+    busy: 'Too many pictures at once. Please try again in a minute.',
   },
   team: {
     button: '👥 Team',
     list: (members: { name: string; role: MemberRole }[], more: number) =>
-      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers see, developers also manage test keys and webhooks, owners everything.`,
+      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers can look; developers also manage test keys and webhooks; owners manage everything.`,
     invite: (role: MemberRole) => `➕ Invite: ${roles[role]}`,
     invitation: (partner: string, role: MemberRole, link: string) =>
-      `An invitation to <b>${e(partner)}</b> as ${roles[role]}. It lets one person in and ends in 24 hours:\n${e(link)}`,
-    noInvitation: 'This invitation has been used, has ended or never was. Ask for another.',
+      `Invitation to <b>${e(partner)}</b> as ${roles[role]}, for one person, valid for 24 hours:\n${e(link)}`,
+    noInvitation: 'This invitation was already used, has expired or does not exist. Ask for a new one.',
     joined: (partner: string) => `Welcome to <b>${e(partner)}</b>.`,
-    alreadyMember: (partner: string) => `You are a member of <b>${e(partner)}</b> already.`,
+    alreadyMember: (partner: string) => `You are already a member of <b>${e(partner)}</b>.`,
     remove: (name: string) => clip(`🗑 Remove ${name}`, 60),
     leave: '🚪 Leave',
     askRemove: (name: string, partner: string) =>
-      `Remove ${e(name)} from <b>${e(partner)}</b>? They lose access at once. Keys that they know stay in force: revoke those.`,
-    askLeave: (partner: string) => `Leave <b>${e(partner)}</b>? Only an invitation lets you in again.`,
+      `Remove ${e(name)} from <b>${e(partner)}</b>? They lose access immediately. Keys they know stay active: revoke them.`,
+    askLeave: (partner: string) => `Leave <b>${e(partner)}</b>? You will need a new invitation to come back.`,
     removed: 'Done.',
-    left: (partner: string) => `You have left <b>${e(partner)}</b>.`,
-    lastOwner: 'The last owner has to stay one: make somebody else an owner first.',
+    left: (partner: string) => `You left <b>${e(partner)}</b>.`,
+    lastOwner: 'A team needs an owner. Make somebody else an owner first.',
     role: (name: string, role: MemberRole) => clip(`🎭 ${name}: ${roles[role]}`, 60),
-    chooseRole: (name: string, role: MemberRole) =>
-      `${e(name)} is ${roles[role]} now. Which role shall it be?`,
+    chooseRole: (name: string, role: MemberRole) => `${e(name)}, current role: ${roles[role]}. Choose a new role:`,
     newRole: (role: MemberRole) => `➡️ ${roles[role]}`,
     askRole: (name: string, role: MemberRole, partner: string) =>
-      `Make ${e(name)} ${roles[role]} of <b>${e(partner)}</b>? It takes effect at once.`,
-    roleChanged: 'The role is changed.',
-    full: (partner: string, most: number) =>
-      `The team of <b>${e(partner)}</b> is full: ${most} members. Ask an owner to remove somebody, then open the invitation again.`,
+      `Make ${e(name)} ${roles[role]} of <b>${e(partner)}</b>? It takes effect immediately.`,
+    roleChanged: 'Role changed.',
+    full: (partner: string, max: number) =>
+      `The team of <b>${e(partner)}</b> is full: ${max} members. Ask an owner to remove somebody, then open the invitation again.`,
   },
   settings: {
     button: '⚙️ Settings',
-    text: 'What shall the bot tell you by itself? Security cannot be muted.',
+    text: 'Which notifications do you want? Security notifications cannot be muted.',
     language: '🌐 Язык / Language',
   },
 };

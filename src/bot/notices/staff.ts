@@ -45,7 +45,9 @@ const decide =
     const partnerId = parseId('prt', subject);
     const result = partnerId && (await decision({ pool, clock, actor }, partnerId));
     if (!result || result.outcome === 'no_partner') return 'There is no such partner.';
-    return result.outcome === 'done' ? `${result.partner.name} ${done}.` : 'The partner was already approved.';
+    return result.outcome === 'done'
+      ? `${result.partner.name} ${done}.`
+      : 'The partner was already approved.';
   };
 
 const actions: Record<string, StaffAction> = {

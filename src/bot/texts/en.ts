@@ -364,7 +364,8 @@ export const en = {
     left: (partner: string) => `You left <b>${e(partner)}</b>.`,
     lastOwner: 'A team needs an owner. Make somebody else an owner first.',
     role: (name: string, role: MemberRole) => clip(`🎭 ${name}: ${roles[role]}`, 60),
-    chooseRole: (name: string, role: MemberRole) => `${e(name)}, current role: ${roles[role]}. Choose a new role:`,
+    chooseRole: (name: string, role: MemberRole) =>
+      `${e(name)}, current role: ${roles[role]}. Choose a new role:`,
     newRole: (role: MemberRole) => `➡️ ${roles[role]}`,
     askRole: (name: string, role: MemberRole, partner: string) =>
       `Make ${e(name)} ${roles[role]} of <b>${e(partner)}</b>? It takes effect immediately.`,

@@ -75,7 +75,7 @@ describe('freshness', () => {
     expect(kinds([quoteOf('a', '80', 301)])).toEqual(['rate_unavailable']);
   });
 
-  test('an old quote is on record and counts for nothing', () => {
+  test('a stale quote is recorded and not used', () => {
     const answers = [quoteOf('old', '90', 400), quoteOf('new', '80', 10)];
     expect(midOf(answers)).toBe(800_000n);
     expect(outcomes(answers)).toEqual(['stale', 'used']);
@@ -94,7 +94,7 @@ describe('freshness', () => {
 });
 
 describe('the plausibility band', () => {
-  test('drops a quote more than 5% from the median of three, and says so', () => {
+  test('drops a quote more than 5% from the median of three, with an alarm', () => {
     const answers = quotes('80', '80.2', '84.2101');
     expect(outcomes(answers)).toEqual(['used', 'used', 'outlier']);
     expect(midOf(answers)).toBe(801_000n);
@@ -108,7 +108,7 @@ describe('the plausibility band', () => {
     expect(outcomes(quotes('75.9999', '80', '84.0001'))).toEqual(['outlier', 'used', 'outlier']);
   });
 
-  test('drops none of two, but somebody hears of it', () => {
+  test('drops none of two, but raises an alarm', () => {
     expect(midOf(quotes('80', '100'))).toBe(900_000n);
     expect(kinds(quotes('80', '100'))).toEqual(['rate_sources_disagree']);
     expect(kinds(quotes('80', '81'))).toEqual([]);
@@ -119,13 +119,13 @@ describe('the plausibility band', () => {
     expect(midOf(answers)).toBe(900_000n);
   });
 
-  test('two camps leave nothing to use', () => {
+  test('two groups far apart leave no usable quote', () => {
     const camps = quotes('80', '80', '100', '100');
     expect(midOf(camps)).toBeUndefined();
     expect(kinds(camps)).toEqual([...Array(4).fill('rate_outlier'), 'rate_unavailable']);
   });
 
-  test('one liar among honest sources never moves the rate out of what they say', () => {
+  test('one wrong source among right ones never moves the rate out of their range', () => {
     const honest = fc.array(fc.bigInt(792_000n, 808_000n), { minLength: 2, maxLength: 6 });
     fc.assert(
       fc.property(honest, rateE4, fc.nat(), (honestE4, lieE4, place) => {
@@ -146,7 +146,7 @@ describe('the plausibility band', () => {
 describe('a jump from the last rate', () => {
   const last = { lastMidE4: 800_000n };
 
-  test('of more than 10% is not taken from one source alone', () => {
+  test('of more than 10% is rejected from one source alone', () => {
     expect(midOf(quotes('88'), last)).toBe(880_000n);
     expect(midOf(quotes('72'), last)).toBe(720_000n);
     for (const rate of ['88.0001', '71.9999', '8', '800']) {
@@ -155,23 +155,23 @@ describe('a jump from the last rate', () => {
     }
   });
 
-  test('says how to go on when it is real', () => {
+  test('has an alarm with what to do when it is real', () => {
     expect(combine(quotes('92.5'), { ...rules, ...last }).alarms[0]!.detail).toMatch(
       /^rejected: from 80\.0000 to 92\.5000, quoted by s0 alone; .* fixed:92\.5000$/,
     );
   });
 
-  test('is taken when two agree', () => {
+  test('is accepted when two agree', () => {
     expect(midOf(quotes('92', '93'), last)).toBe(925_000n);
     expect(midOf(quotes('70', '120'), last)).toBeUndefined();
     expect(kinds(quotes('70', '120'), last)).toEqual(['rate_sources_disagree', 'rate_jump']);
   });
 
-  test('agreement with a quote that is old or dropped is none', () => {
+  test('agreement with a stale or dropped quote does not count', () => {
     expect(midOf([...quotes('92'), quoteOf('old', '92', 400)], last)).toBeUndefined();
   });
 
-  test('is taken from the operator', () => {
+  test('is accepted from the operator', () => {
     expect(midOf([quoteOf('fixed', '92.5', 0, true)], last)).toBe(925_000n);
     expect(midOf([quoteOf('fixed', '80', 0, true), quoteOf('market', '120')], last)).toBeUndefined();
   });
@@ -196,7 +196,7 @@ describe('nothing usable', () => {
   });
 });
 
-test('a failed source does not spoil the others and is on record', () => {
+test('a failed source does not affect the others and is recorded', () => {
   const answers = [{ source: 'broken', reason: 'no' }, ...quotes('80')];
   expect(combine(answers, rules)).toEqual({
     rate: {

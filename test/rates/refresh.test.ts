@@ -9,7 +9,7 @@ import { broken, startRatesWorld } from './rates-world.ts';
 const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRatesWorld();
 
 describe('a refresh', () => {
-  test('stores the rate with all that explains it', async () => {
+  test('stores the rate with everything that explains it', async () => {
     const stored = await refreshRate(depsWith(sourceOf('a', '92.5'), broken));
     expect(stored).toEqual({
       rateId: expect.any(BigInt),
@@ -70,7 +70,7 @@ describe('a refresh', () => {
     expect(isStale(first!, clock, 300)).toBe(true);
   });
 
-  test('does not take a leap from one source, however old the last rate', async () => {
+  test('rejects a jump from one source, however old the last rate', async () => {
     const first = await refreshRate(depsWith(sourceOf('a', '80')));
     clock.advance(86_400_000);
     expect(await refreshRate(depsWith(sourceOf('a', '92.5')))).toBeUndefined();
@@ -81,7 +81,7 @@ describe('a refresh', () => {
     });
   });
 
-  test('that is stopped stores nothing and blames nobody', async () => {
+  test('that is stopped stores nothing and raises no alarm', async () => {
     const stopping = new AbortController();
     const source: RateSource = {
       name: 'cut off',
@@ -142,7 +142,7 @@ describe('a claim', () => {
     await Promise.all(others.map(other => other.end()));
   });
 
-  test('that waited for another sees that it came too late', async () => {
+  test('that waited for another one is refused', async () => {
     let second: Promise<boolean> | undefined;
     await transaction(pool, async tx => {
       expect(await claim(tx)).toBe(true);
@@ -158,7 +158,7 @@ describe('a claim', () => {
     expect(await second).toBe(false);
   });
 
-  test('of a process that died or failed does not keep the service without a rate', async () => {
+  test('of a process that died or failed does not leave the service without a rate', async () => {
     expect(await claim()).toBe(true);
     expect(await claim()).toBe(false);
     clock.advance(9_999);
@@ -167,7 +167,7 @@ describe('a claim', () => {
     expect(await claim()).toBe(true);
   });
 
-  test('of a period that has been made shorter since does not hold it up', async () => {
+  test('does not block a period that was made shorter since', async () => {
     await claim(pool, 3_600);
     await refreshRate(depsWith(sourceOf('a', '80')));
     clock.advance(60_000);

@@ -22,7 +22,7 @@ function manualPauses() {
     sleep,
     pausesMs,
     untilPaused,
-    /** Lets the clock run for the pause, the refresher for a round. */
+    /** Moves the clock by the pause and lets the refresher do one round. */
     next: async () => {
       await untilPaused();
       clock.advance(pausesMs.at(-1)!);
@@ -60,7 +60,7 @@ describe('the refresher', () => {
     expect(errors).toEqual([]);
   });
 
-  test('shares the work with the others', async () => {
+  test('refreshes in one process only (leader election)', async () => {
     const [one, other] = [manualPauses(), manualPauses()];
     const refreshers = [start([sourceOf('a', '80')], one.sleep), start([sourceOf('a', '80')], other.sleep)];
     await Promise.all([one.untilPaused(), other.untilPaused()]);
@@ -120,7 +120,7 @@ describe('the refresher', () => {
     await refresher.stop();
   });
 
-  test('stops in the middle of a call, cutting it off without a word', async () => {
+  test('stops in the middle of a call without an error', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
     const silent: RateSource = {
       name: 'silent',

@@ -69,7 +69,7 @@ describe('the rules', () => {
     ]);
   });
 
-  test('of two who change the same version, one is told that it is stale', async () => {
+  test('of two changes of the same version, one is stale', async () => {
     const { version } = await readRateRules(pool, settingBps);
     const verdicts = await Promise.all([
       change({ bandBps: 300 }, version),
@@ -80,7 +80,7 @@ describe('the rules', () => {
     expect(await listRateRules(pool, 10)).toHaveLength(2);
   });
 
-  test('decide about outliers and leaps', async () => {
+  test('decide about outliers and jumps', async () => {
     await change({ bandBps: 500, jumpBps: 1_000 });
     await refreshRate(depsWith(80));
     expect(await refreshRate(depsWith(80, 80, 83))).toMatchObject({ midE4: 800_000n });
@@ -99,7 +99,7 @@ describe('the rules', () => {
     await expect(pool.query('UPDATE rate_rules SET spread_bps = 0')).rejects.toThrow('only ever added');
   });
 
-  test('bring a refresh at once, whoever has the claim', async () => {
+  test('trigger a refresh at once, even if another process has the claim', async () => {
     await claimRefresh(pool, clock, 3_600);
     await refreshRate(depsWith(80));
     const refresher = startRateRefresher({
@@ -123,7 +123,7 @@ describe('the rules', () => {
 describe('what if', () => {
   const asked = { amountKopecks: 100_00n, maxAgeSec: 300, operatorSources: [] };
 
-  test('tells what the last quotes would give with other rules', async () => {
+  test('computes the rate of the last quotes with other rules', async () => {
     await change({ spreadBps: 0, bandBps: 500, jumpBps: 5_000 });
     await refreshRate(depsWith(80, 80, 83));
     const rules = { spreadBps: 1_000, bandBps: 300, jumpBps: 5_000 };
@@ -135,7 +135,7 @@ describe('what if', () => {
     });
   });
 
-  test('tells that there would be no rate', async () => {
+  test('has no rate when the rules would give none', async () => {
     await refreshRate(depsWith(80));
     await refreshRate(depsWith(90));
     const rules = { spreadBps: 0, bandBps: 500, jumpBps: 500 };
@@ -150,7 +150,7 @@ describe('what if', () => {
   });
 });
 
-test('a chart has no more points than it can show, in order, and ends with the rate of now', async () => {
+test('a chart has a limited number of points, in order, and ends with the current rate', async () => {
   const from = clock.nowMs();
   await pool.query(
     `INSERT INTO rates (as_of, created_at, mid_e4, spread_bps, rate_e4, parts)

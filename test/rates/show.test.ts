@@ -33,7 +33,7 @@ test('without a rate it is refused with one line', async () => {
   });
 });
 
-test('shows the rate, its age and what each source said', async () => {
+test('shows the rate, its age and the quote of each source', async () => {
   const { rateId } = (await refreshAt(clock.nowMs() - 20_000))!;
   const { code, stdout } = await show({}, '--json');
   expect(code).toBe(0);
@@ -63,7 +63,7 @@ test('shows the rate, its age and what each source said', async () => {
   expect(people).toMatch(/^http:\/\/127\.0\.0\.1:1\/feed +failed +connect ECONNREFUSED/m);
 });
 
-test('says when it is stale', async () => {
+test('shows when it is stale', async () => {
   await refreshAt(clock.nowMs() - 20_000);
   expect((await show({ RATE_MAX_AGE_SEC: '10' })).stdout).toMatch(/^state +stale: older than 10 s$/m);
 });

@@ -56,7 +56,7 @@ describe('a good answer', () => {
     expect(server.requests[0]!.headers).toMatchObject({ 'crypto-pay-api-token': '1:secret' });
   });
 
-  test.each([['"92.50"'], ['92.50']])('of a feed of one’s own: %s', async rate => {
+  test.each([['"92.50"'], ['92.50']])('of a custom feed: %s', async rate => {
     server.answerWith(`{"rate": ${rate}, "as_of": ${nowSec - 1}}`);
     expect(await fetchFrom(feed)).toEqual({ midE4: 925_000n, asOfMs: (nowSec - 1) * 1_000 });
     expect(server.requests[0]!.url).toBe('/feed?key=secret');
@@ -133,7 +133,7 @@ describe('what is missing, of the wrong type or impossible fails the source', ()
   });
 });
 
-/** One good answer for each, so that what fails is the way it came. */
+/** One good answer of each, so that only the transport fails. */
 const good: [string, unknown][] = [
   ['rapira', rapira],
   ['abcex', { bid: [{ price: 80 }], ask: [{ price: 81 }] }],
@@ -142,7 +142,7 @@ const good: [string, unknown][] = [
   [feed, { rate: '92.5', as_of: nowSec }],
 ];
 
-describe.each(good)('%s: only a whole 200 in time counts', (source, body) => {
+describe.each(good)('%s: only a complete 200 in time counts', (source, body) => {
   const text = JSON.stringify(body);
 
   test.each([201, 204, 403, 429, 451, 500, 503])('status %i', async status => {
@@ -160,14 +160,14 @@ describe.each(good)('%s: only a whole 200 in time counts', (source, body) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('an answer of more than 1 MiB is left', async () => {
+  test('an answer of more than 1 MiB is dropped', async () => {
     server.answerWith(text + ' '.repeat(1_048_576 - text.length));
     await fetchFrom(source);
     server.answerWith(text + ' '.repeat(1_048_577 - text.length));
     await expect(fetchFrom(source)).rejects.toThrow('answered with more than 1048576 bytes');
   });
 
-  test('an endless answer is left, and its connection closed', async () => {
+  test('an endless answer is dropped, and its connection closed', async () => {
     const closed = new Promise<void>(resolve => {
       server.answer((_request, response) => {
         const more = () => response.write(' '.repeat(65_536));
@@ -206,7 +206,7 @@ describe.each(good)('%s: only a whole 200 in time counts', (source, body) => {
   });
 });
 
-test('whoever stops ends the call at once, also before it began', async () => {
+test('an abort ends the call at once, also before it began', async () => {
   const stopping = new AbortController();
   const arrived = new Promise<void>(resolve => server.answer(() => resolve()));
   const fetched = sourceOf('rapira').fetch(stopping.signal);
@@ -216,6 +216,6 @@ test('whoever stops ends the call at once, also before it began', async () => {
   await expect(sourceOf('rapira').fetch(stopping.signal)).rejects.toThrow('stopping');
 });
 
-test('nobody there is a reason too', async () => {
+test('a refused connection has a reason, too', async () => {
   await expect(fetchFrom('http://127.0.0.1:1/')).rejects.toThrow('ECONNREFUSED');
 });

@@ -64,7 +64,7 @@ describe('only to allowed addresses', () => {
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('the next address of a name is tried, and it was checked, too', async () => {
+  test('the next address of a name is tried, and it was checked as well', async () => {
     const receiver = await startTcpReceiver();
     const checked: string[] = [];
     const isAllowed = (ip: string) => checked.push(ip) > 0;
@@ -73,9 +73,9 @@ describe('only to allowed addresses', () => {
     expect(checked).toEqual(['::1', '127.0.0.1', '127.0.0.1']);
   });
 
-  test.each(['127.0.0.1', 'hooks.example.com'])('looks again at the address that %s led to', async host => {
+  test.each(['127.0.0.1', 'hooks.example.com'])('checks the open socket of %s once more', async host => {
     const receiver = await startTcpReceiver();
-    // Stands for a hole in the first check: it lets one through.
+    // Simulates a hole in the first check: it passes one address.
     let checks = 0;
     const isAllowed = () => checks++ === 0;
     expect(await attempt(host, receiver.port, { isAllowed })).toBe('blocked_address');
@@ -87,7 +87,7 @@ describe('only to allowed addresses', () => {
 describe('faults', () => {
   const isAllowed = () => true;
 
-  test('a name that nobody knows, or without an address', async () => {
+  test('an unknown name, or one without an address', async () => {
     const unknown = async () => {
       throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     };
@@ -95,7 +95,7 @@ describe('faults', () => {
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup: async () => [] })).toBe('dns');
   });
 
-  test('a name that nobody answers for', async () => {
+  test('a name server that does not answer', async () => {
     const lookup = () => new Promise<LookupAddress[]>(() => {});
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup, timeoutMs: 50 })).toBe('timeout');
   });
@@ -106,7 +106,7 @@ describe('faults', () => {
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup })).toBe('refused');
   });
 
-  test('an answer of the name server that comes too late is connected to no more', async () => {
+  test('an address that the name server returns too late is not connected to', async () => {
     const receiver = await startTcpReceiver();
     const late = Promise.withResolvers<LookupAddress[]>();
     onTestFinished(() => late.resolve([]));

@@ -40,7 +40,7 @@ describe('nothing is lost', () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('a process that hangs loses its partners when its lease is over', async () => {
+  test('a process that hangs loses its partners when its leases expire', async () => {
     await world.delivery.stop();
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat(pool);
@@ -91,8 +91,8 @@ describe('nothing is lost', () => {
   });
 });
 
-describe('no one is left behind:', () => {
-  test('a partner that could not be given away is served on', async () => {
+describe('every partner is served:', () => {
+  test('a partner whose lease could not be released is still served', async () => {
     await world.delivery.stop();
     let refuses = true;
     const db = {
@@ -102,7 +102,7 @@ describe('no one is left behind:', () => {
           : pool.query(statement as never),
     } as typeof deps.db;
     const { receiver, pay, partnerId } = await newPartner();
-    // What was done and whose answer was lost: this process owns a partner that it does not know of.
+    // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
     await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
       uuidFromId(partnerId),
       deps.heartbeat.instance,
@@ -114,7 +114,7 @@ describe('no one is left behind:', () => {
     refuses = false;
   });
 
-  test('new events do not put off the next attempt at an old one', async () => {
+  test('new events do not delay the next attempt at an old one', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(withStatus(500));
     await pay();
@@ -128,7 +128,7 @@ describe('no one is left behind:', () => {
     expect(order.slice(0, 2)).toEqual([1, 2]);
   });
 
-  test('a secret that cannot be opened holds up its partner only', async () => {
+  test('a secret that cannot be opened blocks only its partner', async () => {
     const [broken, fine] = [await newPartner(), await newPartner()];
     await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
       uuidFromId(broken.partnerId),
@@ -144,7 +144,7 @@ describe('no one is left behind:', () => {
     await rotateSecret(audit, vault, broken.partnerId);
   });
 
-  test('what an operator sends again is not given up by an attempt from before', async () => {
+  test('an event that an operator sends again is not given up by an earlier attempt', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(hanging);
     await pay();
@@ -169,7 +169,7 @@ describe('no one is left behind:', () => {
   });
 });
 
-test('receivers that hang do not hold up those that answer', async () => {
+test('receivers that hang do not delay those that answer', async () => {
   const slow = createSender({ allowPrivate: true });
   await world.delivery.stop();
   world.delivery = startDelivery({ ...deps, sender: slow });
@@ -182,7 +182,7 @@ test('receivers that hang do not hold up those that answer', async () => {
   await Promise.all(dead.map(({ receiver }) => untilReceived(receiver, 1)));
   await Promise.all(alive.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
   await Promise.all(alive.map(({ partnerId }) => untilRecorded(partnerId, 10)));
-  // Each of the dead has one attempt under way and no more, however much is due.
+  // Each dead receiver has a single attempt under way, however much is due.
   expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
   await world.delivery.stop();
   world.delivery = startDelivery(deps);

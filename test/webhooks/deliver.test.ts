@@ -21,7 +21,7 @@ import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.t
 const world = await startDeliveryWorld();
 const { pool, clock, address, audit, vault, sender, newPartner, untilRecorded, noticesOf } = world;
 
-/** Turns the clock through all pauses, so that the event is given up. */
+/** Moves the clock through the whole retry schedule, so that the event is given up. */
 async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<void> {
   for (const [index, pauseSec] of pausesSec.entries()) {
     clock.advance(pauseSec * 1_000);
@@ -31,7 +31,7 @@ async function exhaust(partnerId: Id<'prt'>, recordedBefore: number): Promise<vo
 }
 
 describe('what is sent', () => {
-  test('is the contract to the letter, and what GET and the feed say byte for byte', async () => {
+  test('follows the contract, and equals the answers of GET and the feed byte for byte', async () => {
     const { receiver, partner, pay, secret, partnerId } = await newPartner();
     const ids = [await pay(), await pay(10_001)];
     await untilReceived(receiver, 2);
@@ -60,7 +60,7 @@ describe('what is sent', () => {
         expect(verifySignature(secret, signature, body, nowSec + offSec)).toBe(false);
       expect(verifySignature(`${secret}x`, signature, body, nowSec)).toBe(false);
       expect(verifySignature(secret, signature, `${body} `, nowSec)).toBe(false);
-      // The clock of the test stands still, and theirs does not.
+      // The clock of the test stands still; that of the receivers does not.
       const far = 10 ** 9;
       expect(Stripe.webhooks.constructEvent(body, signature, secret, far)).toEqual(json);
       expect(() => Stripe.webhooks.constructEvent(`${body} `, signature, secret, far)).toThrow(/signature/i);
@@ -103,7 +103,7 @@ describe('what is sent', () => {
     expect(one.secret).toMatch(/^whsec_[\w-]{43}$/);
   });
 
-  test('nothing without a webhook, and nothing of before it was set', async () => {
+  test('nothing without a webhook, and no event from before it was set', async () => {
     const { partnerId, testKey } = await createCustomer(pool);
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
@@ -115,8 +115,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('a receiver that does not take it', () => {
-  test('is asked nine times at the pauses of the contract, always the same event, signed anew', async () => {
+describe('a receiver that does not accept it', () => {
+  test('gets nine attempts by the retry schedule of the contract, the same event with a new signature', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(withStatus(500));
     await pay();
@@ -197,7 +197,7 @@ describe('a receiver that does not take it', () => {
     receiver.answer(withStatus(200));
     clock.advance(3_600_000);
     world.delivery.runNow();
-    // Another partner's event shows that the sender has been at work since.
+    // The event of another partner proves that the sender has run since.
     const other = await newPartner();
     await setRate(pool, clock);
     await other.pay();
@@ -215,7 +215,7 @@ describe('a receiver that does not take it', () => {
     expect([await alarms(), (await noticesOf(partnerId)).at(-1)]).toEqual([[], 'sending_re_enabled']);
   });
 
-  test('what an operator sends again during a suspension goes out in the order of events, too', async () => {
+  test('an event sent again during a suspension also goes out in the order of events', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     const first = await pay();
     await untilRecorded(partnerId, 1);

@@ -35,17 +35,17 @@ afterAll(() => server.close());
 
 const lookup = createNameLookup([`127.0.0.1:${server.address().port}`]);
 
-test('a name has the addresses that its name server says', async () => {
+test('a name has the addresses that its name server returns', async () => {
   expect(await lookup('public.example.com')).toEqual([{ address: '93.184.216.34', family: 4 }]);
   await expect(lookup('nobody.example.com')).rejects.toThrow('nobody.example.com has no address');
 });
 
-test('when it is saved, a name that leads inside is known by then', async () => {
+test('a name with a private address is detected when it is saved', async () => {
   const names = ['inside.example.com', 'public.example.com', 'nobody.example.com'];
   expect(await Promise.all(names.map(name => hasPrivateAddress(name, lookup)))).toEqual([true, false, false]);
 });
 
-test('a public name with an address inside is not connected to', async () => {
+test('a public name with a private address is not connected to', async () => {
   const canary = await startTcpReceiver();
   const sender = createSender({ allowPrivate: false, lookup });
   const sending = { url: `https://inside.example.com:${canary.port}/hook`, headers: {}, body: '{}' };
@@ -54,7 +54,7 @@ test('a public name with an address inside is not connected to', async () => {
   await sender.close();
 });
 
-test('name servers that keep silent hold up no other name', async () => {
+test('name servers that do not answer delay no other name', async () => {
   const waiting = Array.from({ length: 50 }, (_, index) =>
     lookup(`silent${index}.example.com`).catch(() => 'none'),
   );

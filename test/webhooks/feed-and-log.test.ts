@@ -6,7 +6,7 @@ const world = await startDeliveryWorld();
 const { pool, clock, audit, newPartner, untilRecorded } = world;
 
 describe('the feed', () => {
-  test('pages in order, for its mode only, and refuses what is no event', async () => {
+  test('pages in order, for its mode only, and refuses an invalid event id', async () => {
     const { partner, pay, receiver } = await newPartner();
     const ids = [await pay(), await pay(), await pay()];
     await untilReceived(receiver, 3);
@@ -56,7 +56,7 @@ describe('the log', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);
   });
 
-  test('forgets after thirty days', async () => {
+  test('is deleted after thirty days', async () => {
     const { pay, partnerId } = await newPartner();
     await pay();
     await untilRecorded(partnerId, 1);

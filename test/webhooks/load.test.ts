@@ -27,7 +27,7 @@ describe('many at once', () => {
     expect(receiver.connections.length).toBeLessThanOrEqual(8);
   });
 
-  test('a receiver that hangs does not hold up another', async () => {
+  test('a receiver that hangs does not delay another', async () => {
     const silent = await startHttpReceiver(hang);
     const receiver = await startHttpReceiver();
     const sender = senderWith({ maxSocketsPerHost: 4, timeoutMs: 500 });
@@ -35,7 +35,7 @@ describe('many at once', () => {
     const verdict = await sender.send(sendingTo(receiver.port));
     expect(verdict).toEqual(answered);
     expect(verdict.durationMs).toBeLessThan(400);
-    // Four had a connection; four got theirs; the others waited in vain, and nothing of them is left.
+    // Four had a connection, four got one later; the others timed out in the queue and left nothing behind.
     const verdicts = await Promise.all(stuck);
     expect(verdicts.filter(it => it.durationMs < 450)).toEqual([]);
     const errors = verdicts.map(it => it.outcome === 'failed' && it.error);
@@ -45,7 +45,7 @@ describe('many at once', () => {
     await expect.poll(() => silent.connections.every(socket => socket.destroyed)).toBe(true);
   });
 
-  test('who waited for a connection has its full time', async () => {
+  test('a request that waited for a connection has its full timeout', async () => {
     const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 300));
     const sender = senderWith({ maxSocketsPerHost: 1, timeoutMs: 500 });
     const verdicts = await Promise.all([
@@ -57,23 +57,23 @@ describe('many at once', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('idle connections', () => {
   test('no more connections than allowed over all hosts, and no host without one', async () => {
     const receivers = await Promise.all(Array.from({ length: 12 }, () => startHttpReceiver()));
     const sender = senderWith({ maxSockets: 5 });
     for (const { port } of receivers) expect(await sender.send(sendingTo(port))).toEqual(answered);
     const open = () => receivers.filter(({ connections }) => connections.some(socket => !socket.destroyed));
     await expect.poll(() => open().length).toBe(5);
-    // Those that were used last.
+    // The most recently used stay.
     expect(open()).toEqual(receivers.slice(-5));
     expect(sender.hosts).toBe(5);
     for (const socket of receivers.at(-1)!.connections) socket.destroy();
     await expect.poll(() => sender.hosts).toBe(4);
-    // One that was dropped is simply connected to again.
+    // A dropped host is connected to again.
     expect(await sender.send(sendingTo(receivers[0]!.port))).toEqual(answered);
   });
 
-  test('those who are at work keep theirs', async () => {
+  test('hosts with requests keep theirs', async () => {
     const slow = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 300));
     const receivers = await Promise.all([startHttpReceiver(), startHttpReceiver()]);
     const sender = senderWith({ maxSockets: 1 });
@@ -82,7 +82,7 @@ describe('what is kept', () => {
     expect(await verdict).toEqual(answered);
   });
 
-  test('nothing of hosts that cannot be reached or hang up', async () => {
+  test('none for hosts that cannot be reached or hang up', async () => {
     const rude = await startTcpReceiver(socket => socket.destroy());
     const sender = senderWith();
     expect(await sender.send(sendingTo(1))).toEqual(failed('refused'));
@@ -109,7 +109,7 @@ describe('the end', () => {
     await expect.poll(() => sender.hosts).toBe(0);
   });
 
-  test('what was given up before there was a connection is never sent', async () => {
+  test('a request aborted before it had a connection is never sent', async () => {
     let received = 0;
     const receiver = await startHttpReceiver((_request, response) => {
       received++;
@@ -124,13 +124,13 @@ describe('the end', () => {
     await expect(send).rejects.toThrow('aborted');
     name.resolve([{ address: '127.0.0.1', family: 4 }]);
     await expect.poll(() => receiver.connections.length).toBe(1);
-    // The connection is there for who comes next, and only the next one is received.
+    // The next request uses the connection, and only that one is received.
     expect(await sender.send(sending)).toEqual(answered);
     expect(received).toBe(1);
     expect(receiver.connections).toHaveLength(1);
   });
 
-  test('a signal that many share has no listeners left', async () => {
+  test('a signal shared by many requests has no listeners left', async () => {
     const receiver = await startHttpReceiver();
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
@@ -155,7 +155,7 @@ describe('the end', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('close waits for what is under way, takes no more, and leaves no connection', async () => {
+  test('close waits for requests under way, accepts no more, and leaves no connection', async () => {
     const receiver = await startHttpReceiver((_request, response) => setTimeout(() => response.end(), 200));
     const sender = createSender({ allowPrivate: true, maxSocketsPerHost: 1 });
     const sends = [sender.send(sendingTo(receiver.port)), sender.send(sendingTo(receiver.port))];

@@ -17,22 +17,22 @@ import {
 expectNothingUncaught();
 
 describe('receivers that behave badly', () => {
-  test('nobody listens', async () => {
+  test('nothing listens', async () => {
     expect(await senderWith().send(local(1))).toEqual(failed('refused'));
   });
 
-  test('a name that nobody knows', async () => {
+  test('an unknown name', async () => {
     const lookup = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
     expect(await senderWith({ lookup }).send(sendingTo('https://hooks.example.com/'))).toEqual(failed('dns'));
   });
 
-  test('a name server that keeps silent', async () => {
+  test('a name server that does not answer', async () => {
     const lookup = () => new Promise<LookupAddress[]>(() => {});
     const sender = senderWith({ lookup, timeoutMs: 100 });
     expect(await sender.send(sendingTo('https://hooks.example.com/'))).toEqual(failed('timeout'));
   });
 
-  /** Says it in pieces, one every 20 ms. */
+  /** Sends it in pieces, one every 20 ms. */
   const drip = (socket: Socket, pieces: Iterable<string>) => {
     const iterator = pieces[Symbol.iterator]();
     const timer = setInterval(() => {
@@ -112,13 +112,13 @@ describe('the body of an answer', () => {
     expect(receiver.connections[0]?.bytesWritten).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test('that will be long is not waited for', async () => {
+  test('announced as long is not read', async () => {
     const receiver = await startTcpReceiver(socket => socket.write(`${head}content-length: 1025\r\n\r\n`));
     expect(await senderWith().send(local(receiver.port))).toEqual(answered(200));
     await expect.poll(() => receiver.connections.every(socket => socket.destroyed)).toBe(true);
   });
 
-  test('that stops amid holds up nobody, and its connection is closed at the deadline', async () => {
+  test('that stops in the middle delays no other, and its connection is closed at the deadline', async () => {
     const receiver = await startTcpReceiver(socket => socket.write(`${head}content-length: 10\r\n\r\nabc`));
     const sender = senderWith({ timeoutMs: 300 });
     const verdict = await sender.send(local(receiver.port));

@@ -40,12 +40,17 @@ describe('what is sent', () => {
     ]);
   });
 
-  test.each([200, 201, 299, 400, 404, 410, 429, 500, 503])('status %d is told as it is', async status => {
-    const receiver = await startHttpReceiver((_request, response) => response.writeHead(status).end('text'));
-    expect(await senderWith().send(local(receiver.port))).toEqual(answered(status));
-  });
+  test.each([200, 201, 299, 400, 404, 410, 429, 500, 503])(
+    'status %d is reported unchanged',
+    async status => {
+      const receiver = await startHttpReceiver((_request, response) =>
+        response.writeHead(status).end('text'),
+      );
+      expect(await senderWith().send(local(receiver.port))).toEqual(answered(status));
+    },
+  );
 
-  test.each([301, 302, 303, 307, 308])('a redirect (%d) is an answer and leads nowhere', async status => {
+  test.each([301, 302, 303, 307, 308])('a redirect (%d) is an answer and is not followed', async status => {
     const canary = await startHttpReceiver();
     const location = `http://127.0.0.1:${canary.port}/inside`;
     const receiver = await startHttpReceiver((_request, response) =>
@@ -55,7 +60,7 @@ describe('what is sent', () => {
     expect(canary.connections).toEqual([]);
   });
 
-  test('a header that cannot be sent is our mistake, and takes no place', async () => {
+  test('an invalid header is our mistake, and uses no connection', async () => {
     const receiver = await startHttpReceiver();
     const sender = senderWith({ maxSocketsPerHost: 1 });
     const bad = { ...local(receiver.port), headers: { 'x-service-event': 'a\r\nb: c' } };
@@ -65,7 +70,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('nothing inside can be reached', () => {
+describe('the SSRF guard', () => {
   test.each([
     '127.0.0.1',
     '127.1',
@@ -117,7 +122,7 @@ describe('nothing inside can be reached', () => {
     },
   );
 
-  test('a user name in the address is not sent', async () => {
+  test('a user name in the URL is not sent', async () => {
     const seen: IncomingHttpHeaders[] = [];
     const receiver = await startHttpReceiver((request, response) => {
       seen.push(request.headers);
@@ -137,7 +142,7 @@ describe('TLS', () => {
   const { ca } = authority;
   const named = (port: number) => sendingTo(`https://hooks.example.com:${port}/`);
 
-  test('who proves the name is sent to, and the certificate is told', async () => {
+  test('a receiver with a valid certificate is sent to, and the certificate is reported', async () => {
     const receiver = await startTlsReceiver(proper);
     const sender = senderWith({ lookup, ca });
     const tls = { protocol: 'TLSv1.3', validUntil: validUntil.toISOString() };
@@ -145,7 +150,7 @@ describe('TLS', () => {
     await untilQuiet();
     expect(await sender.send(named(receiver.port))).toEqual({ ...answered(200), tls });
     expect(receiver.connections).toHaveLength(1);
-    // A second connection proves the name as well as the first did.
+    // The second connection is verified like the first.
     for (const socket of receiver.connections) socket.destroy();
     await untilQuiet();
     expect(await sender.send(named(receiver.port))).toEqual({ ...answered(200), tls });
@@ -172,7 +177,7 @@ describe('TLS', () => {
     expect(await senderWith({ lookup, ca }).send(named(receiver.port))).toEqual(failed('tls'));
   });
 
-  test('a receiver that says nothing to the handshake, or hangs up', async () => {
+  test('a receiver that does not answer the handshake, or hangs up', async () => {
     const silent = await startTcpReceiver();
     const sender = senderWith({ lookup, ca, timeoutMs: 150 });
     expect(await sender.send(named(silent.port))).toEqual(failed('timeout'));

@@ -22,10 +22,10 @@ export const answered = (status: number) => ({ outcome: 'answered', status, dura
 export const failed = (error: string) => ({ outcome: 'failed', error, durationMs: expect.any(Number) });
 export const head = 'HTTP/1.1 200 OK\r\n';
 
-/** The verdict comes with the headers; the rest of the answer may be on its way. */
+/** The verdict comes with the headers; the body may still be on its way. */
 export const untilQuiet = () => new Promise(resolve => setTimeout(resolve, 50));
 
-/** An exception that is not caught would end the service, so the test file fails for it. */
+/** An uncaught exception would end the service, so the test file fails for it. */
 export function expectNothingUncaught(): void {
   const uncaught: unknown[] = [];
   const note = (error: unknown) => uncaught.push(error);

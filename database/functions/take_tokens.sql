@@ -1,5 +1,6 @@
 -- Token bucket of a rate limit: takes up to `wanted` tokens from a bucket that fills at `per_second` up to `burst`.
--- Grants none while there is less than one token.
+-- Grants none while there is less than one token. In the database and not from a library, since all processes share a
+-- partner's limit.
 CREATE OR REPLACE FUNCTION take_tokens(
   partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted int, at timestamptz
 ) RETURNS TABLE (granted int, retry_after_sec double precision)

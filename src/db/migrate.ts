@@ -32,7 +32,8 @@ interface Schema {
 
 /**
  * Brings the schema up to date, as database/README.md describes: forward only, each migration in its own transaction,
- * and all functions together with the last one.
+ * and all functions together with the last one. Written by hand: migration libraries neither apply functions again when
+ * they change nor keep an older process from replacing newer ones.
  */
 export async function migrate(
   pool: Pool,

@@ -42,6 +42,7 @@ const [replaced, broken, older, dropped] = [
   await newDatabase(),
   await newDatabase(),
 ];
+const { pool: waiting } = await createDatabase({ migrated: false });
 const { pool: locked } = await createDatabase({ migrated: false });
 const { pool: failing } = await createDatabase({ migrated: false });
 const { pool: together } = await createDatabase({ migrated: false });
@@ -61,6 +62,22 @@ describe('migrations', () => {
       '0003_third.sql',
     ]);
     expect((await appliedFunctions(empty)).map(({ name }) => name)).toEqual(functionFiles);
+  });
+
+  test('wait for another process that is migrating', async () => {
+    let migrated: Promise<void> | undefined;
+    await transaction(waiting, async tx => {
+      await tx.query({ text: 'SELECT pg_advisory_xact_lock(718000001)' });
+      migrated = migrate(waiting);
+      const waits = `SELECT FROM pg_stat_activity
+                      WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`;
+      await expect.poll(async () => (await waiting.query(waits)).rowCount).toBe(1);
+      expect((await waiting.query("SELECT to_regclass('schema_migrations') AS name")).rows).toEqual([
+        { name: null },
+      ]);
+    });
+    await migrated;
+    expect(await appliedMigrations(waiting)).toEqual(['0001_baseline.sql']);
   });
 
   test('wait briefly for a lock, roll back, and try again', async () => {

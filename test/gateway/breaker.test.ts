@@ -5,7 +5,7 @@ import { newId } from '../../src/base/ids.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 
-/** A bank side that counts its calls and answers with the status it is told to. */
+/** A bank side that counts its calls and answers with the status that the test sets. */
 let status = 200;
 let calls = 0;
 const bank = createServer((_request, response) => {
@@ -26,7 +26,7 @@ function gatewayAt(address: string) {
   return { clock, onReachable, gateway, order, resolve };
 }
 
-test('ten calls without an answer keep new work away, and one answer lets it in again', async () => {
+test('ten calls without an answer open the circuit breaker, and one answer closes it', async () => {
   const { clock, onReachable, gateway, order, resolve } = gatewayAt(url);
   status = 502;
   for (let call = 0; call < 9; call++) await gateway.poll(order);
@@ -41,7 +41,7 @@ test('ten calls without an answer keep new work away, and one answer lets it in 
     1,
   ]);
   clock.advance(2_000);
-  // One may try; the others are still kept away.
+  // One may try; the others are still refused.
   expect(await Promise.all([resolve(), resolve(), resolve()])).toEqual([
     'qr_unresolvable',
     'gateway_unavailable',
@@ -50,7 +50,7 @@ test('ten calls without an answer keep new work away, and one answer lets it in 
   expect(calls).toBe(2);
 
   status = 404;
-  // Looks at unfinished payments are never kept away, so they find out by themselves.
+  // Polls of unfinished payments always go through, so their success closes it too.
   expect(await gateway.poll(order)).toEqual({ outcome: 'order_unknown' });
   expect(onReachable.mock.calls).toEqual([[false], [true]]);
   expect([await resolve(), calls]).toEqual(['qr_unresolvable', 4]);
@@ -60,11 +60,11 @@ test('a refusal is an answer', async () => {
   const { gateway, order, onReachable } = gatewayAt(url);
   status = 429;
   for (let call = 0; call < 30; call++) await gateway.poll(order);
-  // Once, since a process before this one may have found nobody there.
+  // Reported once, since an earlier process may have reported that the bank side is unreachable.
   expect(onReachable.mock.calls).toEqual([[true]]);
 });
 
-test('looks that go on failing do not keep others from trying', async () => {
+test('polls that keep failing do not postpone the next try', async () => {
   const { clock, gateway, order, resolve } = gatewayAt(url);
   status = 502;
   for (let call = 0; call < 10; call++) await gateway.poll(order);
@@ -76,7 +76,7 @@ test('looks that go on failing do not keep others from trying', async () => {
   expect([await resolve(), calls]).toEqual(['qr_unresolvable', 1]);
 });
 
-test('nobody there counts too', async () => {
+test('a refused connection counts too', async () => {
   const { resolve, onReachable } = gatewayAt('http://127.0.0.1:1');
   for (let call = 0; call < 10; call++) await resolve();
   expect(onReachable.mock.calls).toEqual([[false]]);

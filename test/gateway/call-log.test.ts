@@ -10,7 +10,7 @@ import { createDatabase, newPaymentId } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const token = 'a-token-that-nobody-may-see';
 
-/** A bank side that says what it is told to; `authorization` is what it heard last. */
+/** A bank side with answers set by the test; `authorization` is the last header it received. */
 const bank = { status: 200, body: '{}', heard: '' };
 const server = createServer((request, response) => {
   bank.heard = request.headers.authorization ?? '';
@@ -39,7 +39,7 @@ const orderOf = (paymentId = newPaymentId()) => ({
 });
 
 describe('calls to the gateway', () => {
-  test('are on record with what was said and what it was taken for', async () => {
+  test('are stored with both bodies and the outcome', async () => {
     const { calls, gateway } = start();
     const order = orderOf();
     Object.assign(bank, { status: 200, body: '{"qrc_id":"AD1","scenario":"C2B"}' });
@@ -65,7 +65,7 @@ describe('calls to the gateway', () => {
     expect(calls.lost()).toBe(0);
   });
 
-  test('a call that breaks is there too, with what broke it', async () => {
+  test('a failed call is stored with its error', async () => {
     const calls = createCallLog({ db: pool, clock: systemClock, log });
     const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, onExchange: calls.record });
     const order = orderOf();
@@ -76,7 +76,7 @@ describe('calls to the gateway', () => {
     expect(said).toMatchObject({ call: 'pay', status: null, outcome: 'unknown', error: 'ECONNREFUSED' });
   });
 
-  test('the token is never stored, even if the bank side repeats it, and what is long is cut', async () => {
+  test('the token is never stored, even if the bank side repeats it, and long bodies are cut', async () => {
     const { calls, gateway } = start();
     const order = orderOf();
     const echo = `${'ж'.repeat(2_040)} Bearer ${token}\0 ${'ы'.repeat(5_000)}`;
@@ -94,7 +94,7 @@ describe('calls to the gateway', () => {
     expect(rows[0].count).toBe(0);
   });
 
-  test('a database that is away costs the record and nothing else', async () => {
+  test('without the database only the log is lost', async () => {
     const { calls, gateway } = start({ query: () => Promise.reject(new Error('no database')) });
     Object.assign(bank, { status: 200, body: '{"order_id":"o1","state":"succeeded"}' });
     const startedMs = performance.now();
@@ -106,7 +106,7 @@ describe('calls to the gateway', () => {
     expect(warnings.at(-1)).toContain('the database did not take them');
   });
 
-  test('a database that hangs holds nobody up, and a flood is dropped and counted', async () => {
+  test('a database that hangs delays no call; what exceeds the queue is dropped and counted', async () => {
     let release = () => {};
     const hung = new Promise<void>(resolve => {
       release = resolve;
@@ -127,7 +127,7 @@ describe('calls to the gateway', () => {
       error: null,
     } as const;
     calls.record(exchange);
-    // The first is on its way to the database; after it, so many may wait.
+    // The first is on its way to the database; after it, this many may wait.
     await new Promise(resolve => setTimeout(resolve, 400));
     for (let nth = 0; nth < 1_000; nth++) calls.record(exchange);
     await expect.poll(() => calls.lost()).toBe(900);
@@ -136,7 +136,7 @@ describe('calls to the gateway', () => {
     expect(await listCalls(pool, paymentId)).toHaveLength(101);
   });
 
-  test('are forgotten after ninety days', async () => {
+  test('are deleted after ninety days', async () => {
     const clock = manualClock();
     const paymentId = newPaymentId();
     const { rows } = await pool.query(

@@ -57,7 +57,7 @@ describe.each(callNames)('unknown, by %s:', name => {
     expect(bank.requests).toHaveLength(1);
   });
 
-  test('nobody there', async () => {
+  test('a refused connection', async () => {
     expect(await ask(gatewayAt('http://127.0.0.1:1'))).toEqual({ outcome: 'unknown', why: 'ECONNREFUSED' });
   });
 

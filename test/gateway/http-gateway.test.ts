@@ -9,7 +9,7 @@ const gateway = gatewayAt(`${bank.url}/base/`);
 const hasty = gatewayAt(bank.url, 150);
 const { paymentId } = order;
 
-/** What was sent, once the bank has read all of it. */
+/** The request, once the bank side has read all of it. */
 function listenOnce(answer: object): Promise<{ line: string; authorization?: string; body: unknown }> {
   return new Promise(resolve => {
     bank.answer(async (request, response) => {
@@ -77,7 +77,7 @@ describe('resolve', () => {
     fingerprint: 'f1',
   };
 
-  test('tells all there is to know', async () => {
+  test('returns every field', async () => {
     bank.answerWith(answer);
     expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'resolved', qr });
     bank.answerWith({ ...answer, amount_kopecks: null, expires_at: '2026-11-15T10:00:00Z', extra: 1 });
@@ -93,7 +93,7 @@ describe('resolve', () => {
     [422, { code: 'QR_UNRESOLVABLE' }, 'qr_unresolvable'],
     [503, { code: 'UNAVAILABLE' }, 'gateway_unavailable'],
     [503, '<h1>503</h1>', 'gateway_unavailable'],
-    // Not the gateway's own words, so nothing is said of the code.
+    // Not an answer of the contract, so it proves nothing about the QR code.
     [404, '<h1>404</h1>', 'qr_unresolvable'],
     [404, { code: 'NOT_FOUND' }, 'qr_unresolvable'],
     [410, {}, 'qr_unresolvable'],
@@ -133,7 +133,7 @@ describe('resolve', () => {
     expect(await hasty.resolve(order.qrUrl)).toEqual({ outcome: 'qr_unresolvable' });
   });
 
-  test('nobody there is gateway_unavailable', async () => {
+  test('a refused connection is gateway_unavailable', async () => {
     const nowhere = gatewayAt('http://127.0.0.1:1');
     expect(await nowhere.resolve(order.qrUrl)).toEqual({ outcome: 'gateway_unavailable' });
     bank.answer((_request, response) => response.destroy());
@@ -203,14 +203,14 @@ describe('an order', () => {
     },
   );
 
-  test('is not known, which only polling may say', async () => {
+  test('is unknown to the bank side, which only a poll may answer', async () => {
     bank.answerWith({ code: 'ORDER_UNKNOWN' }, 404);
     expect(await gateway.poll(order)).toEqual({ outcome: 'order_unknown' });
     expect(await gateway.pay(order)).toMatchObject({ outcome: 'unknown' });
     expect(await gateway.void(order)).toMatchObject({ outcome: 'unknown' });
   });
 
-  test('is voided, which only voiding may say', async () => {
+  test('is voided, which only a void may answer', async () => {
     bank.answerWith({ state: 'voided' });
     expect(await gateway.void(order)).toEqual({ outcome: 'voided' });
     expect(await gateway.pay(order)).toMatchObject({ outcome: 'unknown' });
@@ -219,7 +219,7 @@ describe('an order', () => {
     expect(await gateway.void(order)).toMatchObject({ outcome: 'unknown' });
   });
 
-  test('over the amount that was asked for is fine', async () => {
+  test('over the requested amount is accepted', async () => {
     bank.answerWith({ order_id: orderId, state: 'succeeded', reason: null, amount_kopecks: 15_000 });
     expect(await gateway.pay(order)).toEqual({ outcome: 'succeeded', orderId });
   });

@@ -24,7 +24,7 @@ export const order: Order = {
   fingerprint: 'f1',
 };
 
-/** The three calls on an order; what is unknown is unknown of each. */
+/** The three calls about an order; each must treat the same answers as unknown. */
 export const calls = (of: Gateway) => ({
   pay: () => of.pay(order),
   poll: () => of.poll(order),

@@ -1,6 +1,6 @@
 /**
- * One of several processes that move money at random until their input is closed. Every verdict that was received
- * is printed before the next call: what this process was told must be in the books, whatever is killed when.
+ * One of several processes that move money at random until their input is closed. Every verdict is printed before the next
+ * call: a verdict that this process has received must be in the ledger, whatever is killed when.
  */
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
@@ -30,7 +30,7 @@ process.stdin.on('end', () => {
 });
 process.stdin.resume();
 
-/** A payment belongs to one partner and has one amount, as in life; which one follows from its place in the list. */
+/** A payment belongs to one partner and has one amount, as in the service; both follow from its index. */
 const operations = fc.record({
   kind: fc.constantFrom('hold', 'hold', 'settle', 'release', 'credit'),
   payment: fc.nat(payments.length - 1),
@@ -71,7 +71,7 @@ await Promise.all(
         const outcome = await call(operation);
         process.stdout.write(`${operation.kind} ${operation.payment} ${outcome}\n`);
       } catch {
-        // Told nothing: what was asked for may or may not have happened. Asking again later is what callers do.
+        // No verdict: the posting may have happened or not. Like any caller, it tries again later.
         await new Promise(resolve => setTimeout(resolve, 50));
       }
     }

@@ -29,7 +29,7 @@ interface Worker {
   child: ChildProcess;
   told: string[];
   gone: Promise<unknown>;
-  /** Resolves when it has been told this many more verdicts, or is gone. */
+  /** Resolves when it has received this many more verdicts, or has ended. */
   progress(count: number): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ test(`books stay right through kills of processes and of the database (seed ${se
   }
 });
 
-/** No verdict that any process received may be missing from the books, and no two may contradict each other. */
+/** Every verdict that a process received must be in the ledger, and no two may contradict each other. */
 async function expectAllToldToBeTrue(told: string[], payments: Id<'pay'>[]): Promise<void> {
   const { rows } = await database.pool.query<{ payment: number; to_account: string }>(
     `SELECT p.ordinality::int - 1 AS payment, e.to_account

@@ -6,7 +6,7 @@ import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';
 
-/** Each of these fails when its guard is taken away; `npm run sabotage` takes each away and looks. */
+/** Each of these fails without its guard: `npm run sabotage` removes the guards one by one and checks that. */
 const { pool } = await createDatabase();
 const live = 'live' as const;
 
@@ -21,7 +21,7 @@ async function untilSomebodyWaits(): Promise<void> {
   }
 }
 
-test('row lock: a hold waits for the one before it and then sees what that one left', async () => {
+test('row lock: a hold waits for the one before it and then sees its result', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
   const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 60n });
   let second: ReturnType<typeof hold> | undefined;
@@ -45,7 +45,7 @@ test('snapshot after the lock: a repeat that waited finds the hold it repeats', 
   expect(await second).toEqual([{ outcome: 'already_held', balanceMicroUsdt: 70n }]);
 });
 
-test('times never go back: whoever comes late is booked when the one before it was', async () => {
+test('times never go back: a late entry gets the time of the one before it', async () => {
   const partnerId = await createFundedPartner(pool, 100n);
   const item = () => ({ partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 1n });
   const late = { ...clock, nowMs: () => Date.parse('2020-01-01') };
@@ -58,7 +58,7 @@ test('times never go back: whoever comes late is booked when the one before it w
 });
 
 test('sort order: accounts are locked from the smallest id up, whatever the order of the items', async () => {
-  // With few accounts the planner reads all of them in the order of their key, and would hide a missing sort.
+  // With few accounts the planner reads all of them in the order of their key, and would hide a missing ORDER BY.
   await pool.query(`
     INSERT INTO partners (id, name, created_at) SELECT gen_random_uuid(), 'filler', now() FROM generate_series(1, 3000);
     INSERT INTO accounts (partner_id, mode) SELECT id, 'live' FROM partners WHERE name = 'filler';

@@ -25,7 +25,7 @@ describe('hold', () => {
     });
   });
 
-  test('is refused with what is required and what there is', async () => {
+  test('is refused with the required and the available amount', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
     const item = { partnerId, mode: live, paymentId: newPaymentId(), microUsdt: 101n };
     expect(await hold(pool, clock, [item])).toEqual([
@@ -79,7 +79,7 @@ describe('hold', () => {
     expect(verdicts.map(({ outcome }) => outcome)).toEqual(['held', 'already_held', 'conflict']);
   });
 
-  test('of nothing, or of less than nothing, is refused by the database', async () => {
+  test('of zero or a negative amount is refused by the database', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
     for (const microUsdt of [0n, -1n]) {
       await expect(
@@ -124,7 +124,7 @@ describe('settle and release', () => {
     });
   });
 
-  test('release gives it back, once', async () => {
+  test('release returns it to available, once', async () => {
     const item = await held();
     expect(await release(pool, clock, [item])).toEqual([{ outcome: 'released' }]);
     expect(await release(pool, clock, [item])).toEqual([{ outcome: 'already_released' }]);
@@ -144,7 +144,7 @@ describe('settle and release', () => {
     expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(0n);
   });
 
-  test('what was never held can be neither', async () => {
+  test('a payment without a hold can be neither settled nor released', async () => {
     const partnerId = await createFundedPartner(pool, 100n);
     const item = { partnerId, mode: live, paymentId: newPaymentId() };
     expect(await settle(pool, clock, [item])).toEqual([{ outcome: 'not_held' }]);
@@ -181,7 +181,7 @@ describe('credit', () => {
     expect((await liveBalances(partnerId)).availableMicroUsdt).toBe(10n);
   });
 
-  test('by a person is on record, once', async () => {
+  test('by an operator is audited, once', async () => {
     const partnerId = await createFundedPartner(pool, 0n);
     const item = { partnerId, mode: live, reference: 'tx-1', microUsdt: 5n };
     await topUp(auditContextOf(pool), item);
@@ -199,7 +199,7 @@ describe('credit', () => {
     ]);
   });
 
-  test('past the largest number is refused and changes nothing', async () => {
+  test('beyond the largest bigint is refused and changes nothing', async () => {
     const partnerId = await createFundedPartner(pool, 1n);
     const item = { partnerId, mode: live, reference: 'too much', microUsdt: 2n ** 63n - 1n };
     await expect(credit(pool, clock, [item])).rejects.toThrow(/out of range/);

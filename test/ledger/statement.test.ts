@@ -22,7 +22,7 @@ type Move = { wait: number } & (
 );
 
 const amount = fc.bigInt({ min: 1n, max: 5_000_000n });
-/** Hours; some of the clocks go back. */
+/** Hours; some clocks go back. */
 const wait = fc.integer({ min: -3, max: 20 });
 const move: fc.Arbitrary<Move> = fc.oneof(
   fc.record({ wait, kind: fc.constant('credit' as const), amount }),
@@ -96,7 +96,7 @@ const digestOf = (csv: string) => {
 };
 
 describe('a statement', () => {
-  test('adds up, chains from day to day, and is the same for ever once its day is over', async () => {
+  test('adds up, chains from day to day, and never changes once its day is over', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 1, maxLength: 25 }), async moves => {
         const clock = manualClock(`${firstDay}T10:00:00Z`);
@@ -127,7 +127,7 @@ describe('a statement', () => {
         }
         expect(entries).toBe(rows[0].count);
 
-        // Whatever comes later, with whatever time, changes none of them.
+        // Later entries, with any time, change none of them.
         const days = [-1, 0, 1, 2]
           .map(number => new Date(Date.parse(firstDay) + number * dayMs))
           .filter(day => day.getTime() + dayMs <= end.nowMs());
@@ -141,7 +141,7 @@ describe('a statement', () => {
     expect((await verifyLedger(pool)).findings).toEqual([]);
   }, 120_000);
 
-  test('of today is open, grows, and is another one when its day is over', async () => {
+  test('of today is open, grows, and differs when its day is over', async () => {
     const clock = manualClock(`${firstDay}T10:00:00Z`);
     const partnerId = await play(clock, [{ wait: 0, kind: 'credit', amount: 5n }]);
     const today = new Date(firstDay);
@@ -171,7 +171,7 @@ describe('a statement', () => {
     expect((await read(clock, partnerId, new Date(firstDay))).entries).toHaveLength(2);
   });
 
-  test('has a digest that no byte escapes', async () => {
+  test('has a digest over every byte', async () => {
     const clock = manualClock(`${firstDay}T10:00:00Z`);
     const partnerId = await play(clock, [
       { wait: 0, kind: 'credit', amount: 5n },
@@ -187,7 +187,7 @@ describe('a statement', () => {
     expect(csv).toContain(`"'=credit, ""0"""`);
   });
 
-  test('is not made of books that do not add up', async () => {
+  test('is refused for entries that do not add up', async () => {
     const clock = manualClock(`${firstDay}T10:00:00Z`);
     const partnerId = await play(clock, [
       { wait: 0, kind: 'credit', amount: 5n },

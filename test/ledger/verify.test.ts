@@ -27,7 +27,7 @@ beforeAll(async () => {
     DROP INDEX entries_once_per_payment`);
 });
 
-test('finds nothing in books that are in order', async () => {
+test('finds nothing in a correct ledger', async () => {
   const { findings, entries, invariants } = await verifyLedger(pool);
   expect({ findings, entries, invariants: invariants.length }).toEqual({
     findings: [],
@@ -100,11 +100,11 @@ test.each([
     ],
   ],
   [
-    'an account vanished',
+    'an account was deleted',
     "DELETE FROM accounts WHERE mode = 'live'",
     ['entries add up to the balances', 'entries are numbered without gaps'],
   ],
-])('names what is off when %s', async (_what, tampering, expected) => {
+])('names the broken invariants when %s', async (_what, tampering, expected) => {
   const rollback = new Error('undo the tampering');
   let findings: Finding[] = [];
   const tamper = transaction(pool, async tx => {

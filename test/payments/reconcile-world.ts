@@ -7,12 +7,12 @@ import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts'
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
-/** Payments and orders that differ in each way there is, and two that agree. */
+/** Payments and orders with a difference of each kind, and two that agree. */
 export async function startReconcileWorld() {
   const { pool, url } = await createDatabase();
   const simulator = await startSimulator();
   const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
-  // The tests say themselves when a payment is over, so nothing waits for it.
+  // The tests finish payments themselves, so no request waits for one.
   const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };
   const customer = await createCustomer(pool);
   const partner = partnerAt(api.address, customer.liveKey);

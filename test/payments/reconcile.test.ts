@@ -109,10 +109,10 @@ describe('reconcile', () => {
     expect(differences).toHaveLength(7);
   });
 
-  test('a payment that is just being made is no difference', async () => {
+  test('a payment that is being created is no difference', async () => {
     const listOrders: Gateway['listOrders'] = async (since, cursor) => {
       const page = await deps.gateway.listOrders(since, cursor);
-      // Comes between reading their side and ours, but only the first time.
+      // Between the reads of the two sides, but only in the first comparison.
       if (!late) late = await pay();
       return page;
     };
@@ -123,7 +123,7 @@ describe('reconcile', () => {
   });
 });
 
-describe('by itself', () => {
+describe('the hourly run', () => {
   const alarmsNow = async () =>
     (await listAlarms(pool, { cleared: false }))
       .filter(({ kind }) => kind.startsWith('reconciliation'))
@@ -131,7 +131,7 @@ describe('by itself', () => {
   const later = (ms: number) => ({ ...deps, clock: { ...deps.clock, nowMs: () => clock.nowMs() + ms } });
   const dayMs = 86_400_000;
 
-  test('raises one alarm per difference however often it finds it, and does not forget it with time', async () => {
+  test('raises one alarm per difference however often it finds it, and keeps it when it gets old', async () => {
     await reconcileRecent(deps);
     await reconcileRecent(deps);
     const off = [made.wrongAmount, made.neverThere, made.failedHere, made.unknownHere];
@@ -143,7 +143,7 @@ describe('by itself', () => {
     expect((await alarmsNow()).map(([, subject]) => subject)).toHaveLength(4);
   });
 
-  test('reaches back to what was open when it ran last', async () => {
+  test('starts with the oldest payment that was open in the last run', async () => {
     await pool.query('DELETE FROM reconciliations');
     await reconcileRecent(deps);
     await reconcileRecent(later(2 * dayMs));
@@ -152,10 +152,10 @@ describe('by itself', () => {
     await pool.query('DELETE FROM reconciliations');
   });
 
-  test('a difference that was mended ends its alarm', async () => {
+  test('a difference that is gone ends its alarm', async () => {
     const fine = await pay();
     const alarms = createAlarms({ db: pool, clock, log: deps.log });
-    await alarms.raise({ kind: 'reconciliation_differs', subject: fine, detail: 'was so' });
+    await alarms.raise({ kind: 'reconciliation_differs', subject: fine, detail: 'an earlier difference' });
     await reconcileRecent(deps);
     expect((await alarmsNow()).map(([, subject]) => subject)).not.toContain(fine);
     await pool.query(`UPDATE alarms SET cleared_at = now(), cleared_by = 'test' WHERE cleared_at IS NULL`);
@@ -189,7 +189,7 @@ describe('by itself', () => {
       await bothAsleep();
     };
     await pool.query(`UPDATE service SET reconciled_at = NULL`);
-    // Nothing of the last day is there in this list: it differs, and is read twice.
+    // The list has no order of the last day: it differs, and is compared twice.
     const period = () => listOrders.mock.calls.splice(0).length;
     nowMs -= 7 * 86_400_000;
     const stops = [startReconciler(one), startReconciler(one)];
@@ -221,7 +221,7 @@ describe('kopeck reconcile', () => {
   };
   const today = new Date().toISOString().slice(0, 10);
 
-  test('lists what is off and exits with 1', async () => {
+  test('lists the differences and exits with 1', async () => {
     const people = await kopeck(env, 'reconcile');
     expect(people).toMatchObject({ code: 1 });
     expect(people.stdout).toMatch(
@@ -244,7 +244,7 @@ describe('kopeck reconcile', () => {
     ]);
   });
 
-  test('a day in order exits with 0, and a bad day or no bank side says what to do', async () => {
+  test('a day without differences exits with 0; errors for a wrong day or no bank side say what to do', async () => {
     const fine = await kopeck(env, 'reconcile', '--day', '2020-02-29');
     expect(fine).toEqual({
       code: 0,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
@@ -56,7 +55,7 @@ export async function startRecoveryWorld() {
     return id;
   }
 
-  /** Creates a payment whose gateway answers when the test says so. */
+  /** Creates a payment whose gateway gives the answer that the test chooses, when it chooses. */
   async function unanswered({ caller }: Customer) {
     const qr = await qrWith();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
@@ -70,7 +69,7 @@ export async function startRecoveryWorld() {
       const { rows } = await pool.query('SELECT id FROM payments WHERE qrc_id = $1', [qr.qrc_id]);
       return idFromUuid('pay', rows[0].id);
     });
-    return { paymentId, creation, answer: (result: Parameters<typeof answer>[0]) => answer(result) };
+    return { paymentId, creation, answer: (word: Parameters<typeof answer>[0]) => answer(word) };
   }
 
   return {
@@ -89,7 +88,7 @@ export async function startRecoveryWorld() {
   };
 }
 
-function readersOf(pool: Pool) {
+function readersOf(pool: Awaited<ReturnType<typeof createDatabase>>['pool']) {
   return {
     statusOf: async (paymentId: Id<'pay'>) =>
       (

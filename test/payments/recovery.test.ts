@@ -32,8 +32,8 @@ const {
 const never = new Promise<never>(() => {});
 const hour = 3_600_000;
 
-describe('looking', () => {
-  test('comes after 2, 5, 10 and 30 seconds and then every 60', async () => {
+describe('polling', () => {
+  test('follows the retry schedule: 2, 5, 10 and 30 seconds, then every 60', async () => {
     const paymentId = await accepted(await newCustomer());
     const polled = vi.spyOn(deps.gateway, 'poll');
     for (const pauseSec of [2, 5, 10, 30, 60, 60, 60]) {
@@ -49,7 +49,7 @@ describe('looking', () => {
     await decidePayment(audit, paymentId, { outcome: 'failed', reason: 'test' });
   });
 
-  test('after two hours support is told once, the slot is free, and looking goes on', async () => {
+  test('after two hours one alarm is raised, the slot is free, and polling continues', async () => {
     const customer = await newCustomer();
     const paymentId = await accepted(customer);
     clock.advance(2 * hour - 1);
@@ -74,7 +74,7 @@ describe('looking', () => {
     expect(await alarmsOf(paymentId, true)).toMatchObject([{ kind: 'payment_overdue', clearedBy: 'kopeck' }]);
   });
 
-  test('many that are due are looked at without a pause in between', async () => {
+  test('many due payments are polled without a pause in between', async () => {
     const customer = await newCustomer();
     const ids = await Promise.all(Array.from({ length: 60 }, () => accepted(customer)));
     clock.advance(2_000);
@@ -90,7 +90,7 @@ describe('looking', () => {
   });
 });
 
-describe('whoever comes first ends it', () => {
+describe('the first answer finishes a payment', () => {
   test('an answer, a poller, another poller and two operators at once: one end, one move, one event', async () => {
     for (let round = 0; round < 10; round++) {
       const customer = await newCustomer();
@@ -111,7 +111,7 @@ describe('whoever comes first ends it', () => {
     }
   });
 
-  test('what the poller hears later is not believed, and raises one alarm', async () => {
+  test('a later contrary answer changes nothing and raises one alarm', async () => {
     const customer = await newCustomer();
     const paymentId = await accepted(customer);
     clock.advance(2_000);
@@ -127,7 +127,7 @@ describe('whoever comes first ends it', () => {
     expect([await eventsOf(paymentId), await customer.balance()]).toEqual([1, '1000.000000']);
   });
 
-  test('an operator has no say while the bank side is being asked', async () => {
+  test('an operator cannot decide while a process has the lease', async () => {
     const { paymentId, creation, answer } = await unanswered(await newCustomer());
     const word = { outcome: 'failed', reason: 'in a hurry' } as const;
     expect(await decidePayment(audit, paymentId, word)).toEqual({ outcome: 'under_way' });
@@ -135,7 +135,7 @@ describe('whoever comes first ends it', () => {
     expect(await creation).toMatchObject({ payment: { status: 'succeeded' } });
   });
 
-  test('a second answer to the same effect is no contradiction', async () => {
+  test('a second equal answer is no contradiction', async () => {
     const { partnerId, ...customer } = await newCustomer();
     const { paymentId, creation, answer } = await unanswered({ partnerId, ...customer });
     await deps.writer.finish({ partnerId, mode: 'live', paymentId, outcome: 'succeeded', orderId: 'ord_1' });
@@ -145,7 +145,7 @@ describe('whoever comes first ends it', () => {
   });
 });
 
-describe('the order on record', () => {
+describe('the stored order', () => {
   const contradiction = [{ kind: 'gateway_contradiction', times: 1, clearedBy: null }];
 
   test.each<[string, Partial<Gateway>]>([
@@ -155,7 +155,7 @@ describe('the order on record', () => {
       { poll: async () => ({ outcome: 'declined', orderId: 'ord_other', code: 'gateway_declined' }) },
     ],
     [
-      'there never was one',
+      'there never was an order',
       { poll: async () => ({ outcome: 'order_unknown' }), void: async () => ({ outcome: 'voided' }) },
     ],
   ])('ends nothing when the gateway says that %s', async (_case, lie) => {
@@ -170,7 +170,7 @@ describe('the order on record', () => {
     await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
-  test('a gateway that goes on lying does not keep support from being asked', async () => {
+  test('repeated contradictions do not prevent the overdue alarm', async () => {
     const paymentId = await accepted(await newCustomer());
     clock.advance(2 * hour);
     await recover({ poll: async () => ({ outcome: 'succeeded', orderId: 'ord_other' }) });
@@ -182,7 +182,7 @@ describe('the order on record', () => {
     await decidePayment(audit, paymentId, { outcome: 'succeeded', reason: 'seen on the statement' });
   });
 
-  test('a refusal that comes after somebody saw the order gives nothing back', async () => {
+  test('a refusal after the order was seen releases nothing', async () => {
     const customer = await newCustomer();
     const { paymentId, creation, answer } = await unanswered(customer);
     clock.advance(60_000);
@@ -195,7 +195,7 @@ describe('the order on record', () => {
     expect(await statusOf(paymentId)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('an order over another amount raises an alarm and stays for people', async () => {
+  test('an order over another amount raises an alarm and stays unfinished', async () => {
     const customer = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'wrong_amount' });
     const { id } = (await customer.partner.pay({ qr_url: qr.link })).json;
@@ -207,7 +207,7 @@ describe('the order on record', () => {
 });
 
 describe('a process that dies', () => {
-  test('leaves its payments to the others, who need not wait for their time', async () => {
+  test('leaves its payments to the others, which poll them before the lease expires', async () => {
     const customer = await newCustomer();
     const heartbeat = await startHeartbeat(pool);
     const dying = { ...deps, heartbeat, gateway: { ...deps.gateway, pay: () => never } };
@@ -222,7 +222,7 @@ describe('a process that dies', () => {
     const looked = vi.spyOn(deps.heartbeat, 'findDead');
     const { stop } = startRecovery(deps);
     try {
-      // Often enough to find out about the dead.
+      // Long enough for two rounds of the search for dead processes.
       await vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThan(3), { timeout: 10_000 });
       expect(await statusOf(paymentId)).toMatchObject({ status: 'processing' });
       await heartbeat.close();
@@ -235,7 +235,7 @@ describe('a process that dies', () => {
     }
   });
 
-  test('while it looked: the look is repeated', async () => {
+  test('during a poll: another process repeats it', async () => {
     const paymentId = await accepted(await newCustomer());
     clock.advance(2_000);
     const heartbeat = await startHeartbeat(pool);
@@ -254,7 +254,7 @@ describe('a process that dies', () => {
   });
 });
 
-test('whatever hangs after the debit, the request has its answer in time', async () => {
+test('a request is answered in time whatever hangs after the debit', async () => {
   const customer = await newCustomer();
   let wake = () => {};
   const asked: number[] = [];
@@ -274,7 +274,7 @@ test('whatever hangs after the debit, the request has its answer in time', async
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
 });
 
-test('a repeat that meets a process on its way out is sent to another one', async () => {
+test('a repeated request at a process that shuts down is sent to another one', async () => {
   const customer = await newCustomer();
   const qr = await qrWith();
   const outcomeWaiters = createOutcomeWaiters(pool, clock, deps.signals);

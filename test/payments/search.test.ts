@@ -25,7 +25,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Runs statements as they are and keeps what the server did for each. */
+/** Runs statements and collects the plan of each. */
 function explaining() {
   const plans: PlanNode[] = [];
   const db: Queryable = {
@@ -54,15 +54,15 @@ const shapes: Record<string, PaymentFilter> = {
   nothing: {},
   'a payment': { paymentId: newest!.paymentId },
   'an external id': { externalId: 'order-30003' },
-  'an external id that nobody has': { externalId: 'order-x' },
+  'an unknown external id': { externalId: 'order-x' },
   'a code': { qrcId: some.qrc_id },
-  'a recipient that many pay': { recipient: 'пЯТ' },
-  'a recipient that few pay': { recipient: 'ромашка 70' },
-  'a recipient that nobody pays': { recipient: 'Щ' },
+  'a common recipient': { recipient: 'пЯТ' },
+  'a rare recipient': { recipient: 'ромашка 70' },
+  'an unknown recipient': { recipient: 'Щ' },
   'a partner': { partnerId: partners[3]! },
   'the name of a partner': { partnerName: 'shop 7' },
-  'an amount that many have': { amountKopecks: 10_000n },
-  'an amount that few have': { amountKopecks: 1_033n },
+  'a common amount': { amountKopecks: 10_000n },
+  'a rare amount': { amountKopecks: 1_033n },
   'live mode': { mode: 'live' },
   'test mode': { mode: 'test' },
   processing: { status: 'processing' },
@@ -79,11 +79,11 @@ const shapes: Record<string, PaymentFilter> = {
   },
 };
 
-describe('every search goes along an index:', () => {
+describe('every search uses an index:', () => {
   test.each(Object.entries(shapes))('%s', async (_name, filter) => {
     const { db, plans } = explaining();
     const { payments, next } = await searchPayments(db, [filter], { limit: 50 });
-    // The page after it, too.
+    // And its next page.
     if (next) await searchPayments(db, [filter], { limit: 50, after: next });
     for (const { paymentId } of payments) expect(paymentId).toMatch(/^pay_/);
     for (const plan of plans) {
@@ -99,7 +99,7 @@ describe('every search goes along an index:', () => {
     }
   });
 
-  test('and the usual ones touch a handful of pages', async () => {
+  test('and the usual ones read few pages', async () => {
     for (const name of [
       'nothing',
       'a payment',
@@ -109,7 +109,7 @@ describe('every search goes along an index:', () => {
       'live mode',
       'failed',
       'a key',
-      'a recipient that many pay',
+      'a common recipient',
     ]) {
       const { db, plans } = explaining();
       await searchPayments(db, [shapes[name]!], { limit: 50 });
@@ -176,7 +176,7 @@ describe('what is found', () => {
     expect(seen).toEqual(whole.payments.map(({ paymentId }) => paymentId));
   });
 
-  test('a rare thing far back: pages may be short, and lead to it', async () => {
+  test('a rare match far back: pages may be short, but the next ones reach it', async () => {
     const filter = {
       partnerId: partners[4]!,
       amountKopecks: 10_000n,
@@ -204,7 +204,7 @@ describe('what is found', () => {
   });
 });
 
-describe('what somebody types', () => {
+describe('the text of the search field', () => {
   const keys = async (text: string, limit = 50) =>
     (await words(text, limit)).payments.map(({ idempotencyKey }) => idempotencyKey);
 
@@ -220,7 +220,7 @@ describe('what somebody types', () => {
     expect(await keys(text)).toContain(key);
   });
 
-  test('a sum in all its ways', async () => {
+  test('a sum in each notation', async () => {
     const [first] = await keys('100,00');
     for (const text of ['100.00', '100₽', '100', '100 ']) expect((await keys(text))[0], text).toBe(first);
     const page = await words('100.00');
@@ -237,13 +237,13 @@ describe('what somebody types', () => {
     }
   });
 
-  test('what nobody has is nothing, whatever it contains', async () => {
+  test('an unknown text finds nothing, whatever it contains', async () => {
     for (const text of ['nothing like it', "'; DROP TABLE payments", '%', '_', '\u{10FFFF}', 'pay_x'])
       expect(await keys(text), text).toEqual([]);
   });
 });
 
-test('ending a payment stays an update that touches no index', async () => {
+test('finishing a payment is an update that changes no index (HOT)', async () => {
   const partnerId = await createFundedPartner(pool, 1_000_000_000n);
   const updates = await transaction(pool, async tx => {
     const writer = createPaymentWriter(tx, systemClock);

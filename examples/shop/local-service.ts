@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AuthenticationError, Kopeck } from '../../sdk/src/index.ts';
 
-/** What you would get from the bot: made here with the command line of the service, in its own folder. */
+/** Creates what you would get from the bot, with the command line of the service in its own folder. */
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 async function kopeckCli<Answer>(...args: string[]): Promise<Answer> {
@@ -19,10 +19,10 @@ export interface Access {
 
 const partnerName = 'Example shop';
 
-/** The key that was made the last time, if it is still good; otherwise a new one. */
+/** The key of the last run if it still works; otherwise a new one. */
 export async function findTestKey(path: string, baseUrl: string): Promise<Access> {
   const kept: Access = await readFile(path, 'utf8').then(JSON.parse, () => ({ partnerId: '', key: 'none' }));
-  // Asked even without one: if the service is away, that is to be said before anything is made.
+  // Called even without a key: if the service is down, fail before anything is created.
   if (await isGood(kept.key, baseUrl)) return kept;
   type Partner = { partner_id: string; name: string };
   const { partners } = await kopeckCli<{ partners: Partner[] }>('partner', 'list');
@@ -45,13 +45,13 @@ async function isGood(key: string, baseUrl: string): Promise<boolean> {
   }
 }
 
-/** Tells the service where the shop listens; the answer is the secret that signs. */
+/** Registers the shop's webhook URL; the answer is the signing secret. */
 export async function setWebhook(partnerId: string, url: string): Promise<string> {
   const { secret } = await kopeckCli<{ secret: string }>('webhook', 'set', partnerId, '--url', url);
   return secret;
 }
 
-/** Asks the receiver as the service would. Sending goes on after it, if it had been suspended while the shop was closed. */
+/** Checks the receiver as the service does. A webhook that was suspended while the shop was down is active again. */
 export async function checkWebhook(partnerId: string): Promise<void> {
   await kopeckCli('webhook', 'check', partnerId);
 }

@@ -13,7 +13,7 @@ const {
   DATA_DIR: dataDir = './data',
 } = process.env;
 
-/** With a key of yours: that key, and the feed unless you have a webhook. Without: a partner made for this shop. */
+/** With your own key: that key, and the event feed unless you have a webhook. Without: a partner created for this shop. */
 async function getAccess(dir: string, url: string) {
   if (givenKey) return { key: givenKey, secret: givenSecret, partnerId: undefined };
   const { partnerId, key } = await findTestKey(join(dir, 'key.json'), baseUrl);

@@ -4,12 +4,12 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { KeyStore, Payment } from '../../sdk/src/index.ts';
 
 /**
- * `new`: nobody has asked for a payment. `paying`: asked, and no answer yet; perhaps it was lost. `processing`: the money
- * is debited and nobody knows the outcome. `refused`: there was no payment. `paid` and `declined` are the end of one.
+ * `new`: no payment was requested. `paying`: requested, without an answer so far; it may have been lost. `processing`:
+ * debited, and the outcome is not known yet. `refused`: there is no payment. `paid` and `declined`: the payment is finished.
  */
 export type State = 'new' | 'paying' | 'processing' | 'paid' | 'declined' | 'refused';
 
-/** From whom a state is known. */
+/** Where a state was learned from. */
 export type Source = 'customer' | 'answer' | 'webhook' | 'feed' | 'look';
 
 export interface Order {
@@ -18,7 +18,7 @@ export interface Order {
   amount_rub: string;
   qr_url: string;
   state: State;
-  /** Kept before anything is sent, and used for this order only: whoever repeats with it pays once. */
+  /** The idempotency key. Stored before the request is sent and used for this order only, so a repeat never pays twice. */
   idempotency_key?: string;
   payment_id?: string;
   amount_usdt?: string;
@@ -29,17 +29,17 @@ export interface Order {
 
 export type Orders = Awaited<ReturnType<typeof openOrders>>;
 
-/** The service has said how the payment ended, which never changes. */
+/** The payment is finished; this never changes again. */
 const isSettled = ({ state }: Order) => state === 'paid' || state === 'declined';
 
-/** All orders in one JSON file, written before anybody hears of a change. A real shop has a database for this. */
+/** All orders in one JSON file, written before a change is published. A real shop uses a database. */
 export async function openOrders(path: string) {
   const text = await readFile(path, 'utf8').catch(() => '[]');
   const orders = new Map<string, Order>((JSON.parse(text) as Order[]).map(order => [order.id, order]));
   const changes = new EventEmitter().setMaxListeners(0);
 
   let writing = Promise.resolve();
-  /** One after the other, and whole or not at all. */
+  /** Writes run one at a time, and each replaces the file atomically. */
   function save(): Promise<void> {
     const write = async () => {
       await writeFile(`${path}.new`, JSON.stringify([...orders.values()], null, 2), { mode: 0o600 });
@@ -79,21 +79,21 @@ export async function openOrders(path: string) {
       return order;
     },
 
-    /** False when somebody has asked before: two clicks are one payment. */
+    /** False if a payment was already requested: two clicks are one payment. */
     async begin(order: Order): Promise<boolean> {
       if (order.state !== 'new') return false;
       await change(order, 'paying', 'customer');
       return true;
     },
 
-    /** No payment came of it. */
+    /** The request was refused: there is no payment. */
     async refuse(order: Order, reason: string): Promise<void> {
       if (order.state === 'paying') await change(order, 'refused', 'answer', { reason });
     },
 
     /**
-     * What the service says about the payment, whichever way it was heard. It may be heard twice and in any order: what
-     * is settled stays as it is, and what is known already is no news.
+     * Stores the state of a payment, from an answer, a webhook or the feed. The same state may arrive twice and in any
+     * order: a finished order never changes, and a known state is ignored.
      */
     async learn(order: Order, payment: Payment, source: Source): Promise<void> {
       const states = { processing: 'processing', succeeded: 'paid', failed: 'declined' } as const;
@@ -106,7 +106,7 @@ export async function openOrders(path: string) {
       });
     },
 
-    /** Calls back with every change of an order, until told to stop. */
+    /** Calls back with every change of an order until the returned function is called. */
     watch(id: string, onChange: (order: Order) => void): () => void {
       changes.on(id, onChange);
       return () => changes.off(id, onChange);

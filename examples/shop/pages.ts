@@ -37,7 +37,7 @@ const sources = {
   look: 'by asking again',
 };
 
-/** What the page may know of an order; neither keys nor the ids of others. */
+/** What the page shows of an order: no keys, and no ids of other orders. */
 export function view({ state, amount_usdt, payment_id, reason, history }: Order) {
   return {
     state,

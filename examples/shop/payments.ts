@@ -8,8 +8,8 @@ import {
 import type { Order, Orders, Source } from './orders.ts';
 
 /**
- * Sent with the key of its order, such a refusal means that there is no payment. All others may pass, or are about us or
- * somebody in between and not about the payment, of which an earlier attempt may have been accepted.
+ * With the key of the order these refusals are final: there is no payment. All other errors are temporary, or say nothing
+ * about the payment: an earlier attempt may have been accepted.
  */
 const meansNoPayment = (error: KopeckError) =>
   !error.retryable &&
@@ -18,17 +18,17 @@ const meansNoPayment = (error: KopeckError) =>
     error instanceof PaymentRefusedError ||
     ['recipient_blocked', 'daily_limit_exceeded'].includes(error.code));
 
-/** All that this shop has to do with payments. */
+/** Everything in this shop that deals with payments. */
 export function createPayments(kopeck: Kopeck, orders: Orders) {
   const underWay = new Set<string>();
 
-  /** Pays the order, or asks again what became of it: with the same key, so it is the same payment. */
+  /** Pays the order, or asks again for its outcome: with the same key it is the same payment. */
   async function pay(order: Order): Promise<void> {
     if (underWay.has(order.id)) return;
     underWay.add(order.id);
     try {
       const { qr_url, amount_rub, id: external_id } = order;
-      // The library repeats what is worth repeating by itself, for about a minute.
+      // The library itself retries what can be retried, for about a minute.
       await orders.learn(order, await kopeck.payments.create({ qr_url, amount_rub, external_id }), 'answer');
     } catch (error) {
       if (!(error instanceof KopeckError)) throw error;
@@ -41,18 +41,18 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
   }
 
   return {
-    /** The customer has pressed the button; the page hears of the rest as it happens. */
+    /** The customer has pressed the button; the page gets the rest as events. */
     async start(order: Order): Promise<void> {
       if (await orders.begin(order)) await pay(order);
     },
 
-    /** Comes at least once: from the webhook, or from the feed. An event may be of an order that is not ours. */
+    /** At least once, from the webhook or the feed. An event may belong to an order of another system. */
     async onEvent({ data }: PaymentEvent, source: Source): Promise<void> {
       const order = orders.find(data.external_id ?? '');
       if (order) await orders.learn(order, data, source);
     },
 
-    /** What is open when a process starts, or stays open because an event got lost. */
+    /** Asks again for orders that were open at start, or stay open because an event was lost. */
     async lookAfter(): Promise<void> {
       for (const order of orders.unfinished()) {
         if (order.payment_id === undefined) await pay(order);

@@ -2,7 +2,7 @@ export interface Product {
   id: string;
   name: string;
   amount_rub: string;
-  /** With a test key the kopecks choose what becomes of the payment. */
+  /** With a test key the kopecks choose the outcome of the payment. */
   hint: string;
 }
 

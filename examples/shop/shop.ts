@@ -14,7 +14,7 @@ export interface ShopOptions {
   orders: Orders;
   /** Signs the webhooks. Without one, the shop reads the feed of events instead. */
   webhookSecret: string | undefined;
-  /** How often it looks at orders that stay open. */
+  /** How often open orders are checked. */
   lookEveryMs?: number;
 }
 
@@ -36,7 +36,7 @@ export function createShop({
   app.addHook('onSend', async (_request, reply) => {
     reply.header('content-security-policy', "default-src 'self'; img-src 'self' data:");
   });
-  // What a form sends. There is nothing in ours: the address says it all.
+  // The body of a form. Ours are empty: the URL has everything.
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, async () => ({}));
 
   for (const [name, type] of Object.entries(files))
@@ -61,7 +61,7 @@ export function createShop({
   app.get<OfOrder>('/orders/:id', async (request, reply) => {
     const order = orders.find(request.params.id);
     if (!order) return reply.callNotFound();
-    // What it will cost, before anybody pays; without the service the page is there all the same.
+    // The price in USDT before paying; without the service the page is shown without it.
     const quote = await kopeck.quote({ amount_rub: order.amount_rub }).catch(error => {
       if (error instanceof KopeckError) return undefined;
       throw error;
@@ -72,12 +72,12 @@ export function createShop({
   app.post<OfOrder>('/orders/:id/pay', async (request, reply) => {
     const order = orders.find(request.params.id);
     if (!order) return reply.callNotFound();
-    // An answer may take a minute and a half; whoever looks at the page need not wait for it here.
+    // An answer may take a minute and a half; the page does not wait for it here.
     payments.start(order).catch(complain);
     return reply.code(202).send(view(order));
   });
 
-  /** Only in test mode there is a clock to move. */
+  /** The test clock exists only in test mode. */
   app.post<OfOrder>('/orders/:id/hurry', async (request, reply) => {
     if (!orders.find(request.params.id)) return reply.callNotFound();
     await kopeck.test.clock.advance({ seconds: 30 });
@@ -90,7 +90,7 @@ export function createShop({
     reply.hijack();
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     const tell = (changed: Order) => reply.raw.write(`data: ${JSON.stringify(view(changed))}\n\n`);
-    // First what it is now: the page may be older than that.
+    // The current state first: the page may be outdated.
     tell(order);
     reply.raw.on('close', orders.watch(order.id, tell));
   });
@@ -102,7 +102,7 @@ export function createShop({
       onEvent: event => payments.onEvent(event, 'webhook'),
     });
 
-  /** The same events, for whoever cannot be reached. Read from the first on: hearing of one again does no harm. */
+  /** The same events for a shop without a public URL. Read from the first one: handling an event twice is harmless. */
   async function readFeed(): Promise<void> {
     for await (const event of kopeck.events.read({ signal: background.signal, pollMs: 1_000 }))
       await payments.onEvent(event, 'feed');

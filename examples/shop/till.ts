@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * The code that a till shows, made up here since this shop only tests. For real you get it from whoever is to be paid:
- * it is on their page, their screen or their bill.
+ * A QR code as a till shows it, made up here because this shop only tests. In production it comes from the recipient:
+ * from their page, screen or invoice.
  */
 export function newQrLink(amountRub: string): string {
   const id = `AD10${randomBytes(14).toString('hex').toUpperCase()}`;

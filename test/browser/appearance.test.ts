@@ -71,7 +71,7 @@ describeInBrowser('appearance', async browser => {
     });
   });
 
-  test.each(['light', 'dark'] as const)('the door, %s', async scheme => {
+  test.each(['light', 'dark'] as const)('the sign-in page, %s', async scheme => {
     const page = await world.visit({ scheme });
     await page.goto('/console/');
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

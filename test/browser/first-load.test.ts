@@ -12,15 +12,15 @@ describeInBrowser('first load', async browser => {
 
   test('everything that signing in and the overview load is small, with either compression', async () => {
     await setRate(pool);
-    const stranger = await world.visit();
+    const visitor = await world.visit();
     const operator = await world.as('viewer');
     const addresses = new Set<string>();
-    for (const page of [stranger, operator])
+    for (const page of [visitor, operator])
       page.on('requestfinished', request => {
         if (!request.url().includes('/console/api/')) addresses.add(request.url());
       });
-    await stranger.goto('/console/', { waitUntil: 'networkidle' });
-    await stranger.getByRole('button', { name: 'Sign in' }).waitFor();
+    await visitor.goto('/console/', { waitUntil: 'networkidle' });
+    await visitor.getByRole('button', { name: 'Sign in' }).waitFor();
     await operator.goto('/console/', { waitUntil: 'networkidle' });
     await operator.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(addresses.size).toBeGreaterThan(4);

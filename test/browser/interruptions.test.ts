@@ -67,7 +67,7 @@ describeInBrowser('interruptions', async browser => {
       await route.abort('connectionreset');
     });
     await resolve(page, 'succeeded', 'the bank says so');
-    await page.getByRole('alert').getByText('It may have been done: look at the present state').waitFor();
+    await page.getByRole('alert').getByText('It may have been done: check the current state').waitFor();
     // Behind the question the page has already looked.
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('reason: the bank says so').waitFor();

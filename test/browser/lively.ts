@@ -31,17 +31,17 @@ const pastPayments = `
 
 /** A console with something of everything to show. */
 export async function fillDay(
-  house: Pick<Awaited<ReturnType<typeof startConsole>>, 'address' | 'deps' | 'signIn'>,
+  console: Pick<Awaited<ReturnType<typeof startConsole>>, 'address' | 'deps' | 'signIn'>,
   bank: Simulator,
 ) {
-  const { pool, clock } = house.deps;
-  const shop = await openShop(house);
+  const { pool, clock } = console.deps;
+  const shop = await openShop(console);
   await pool.query(pastRates);
   await setRate(pool, clock, '92.92');
   await pool.query(`UPDATE partners SET name = 'Пекарня на углу'`);
   const [admin, finance] = [
-    await house.signIn('admin', 'first-admin'),
-    await house.signIn('finance', 'finance-desk'),
+    await console.signIn('admin', 'first-admin'),
+    await console.signIn('finance', 'finance-team'),
   ];
   for (const name of ['Цветы у дома', 'Bicycle repair', 'Book shop “Порядок слов”'])
     await admin.post('/partners', { name });
@@ -103,7 +103,7 @@ export async function fillDay(
   await finance.post('/reconciliations', { day: new Date(clock.nowMs()).toISOString().slice(0, 10) });
   const inHours = (hours: number) => new Date(clock.nowMs() + hours * 3_600_000).toISOString();
   await admin.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
-  await admin.post('/operators', { name: 'support-desk', role: 'support' });
+  await admin.post('/operators', { name: 'support-team', role: 'support' });
   const [run] = (await finance.get('/reconciliations')).json.data;
   // Last, so that the bank side is not asked about what it has never seen.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);

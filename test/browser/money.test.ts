@@ -37,15 +37,15 @@ describeInBrowser('money of a partner', async browser => {
     await cardOf(page, 'Balances').getByText('250.000000').waitFor();
     await fill('250', 'transfer 1');
     await press(page.getByRole('dialog'), 'Credit');
-    await page.getByText('This reference has been credited already').waitFor();
+    await page.getByText('This reference has already been credited').waitFor();
     await page.getByLabel('Amount, USDT').fill('300');
     await press(page.getByRole('dialog'), 'Credit');
-    await page.getByText('This reference stands for another amount').waitFor();
+    await page.getByText('This reference was used for another amount').waitFor();
     await press(page.getByRole('dialog'), 'Cancel');
     expect(await credits()).toEqual([250]);
   });
 
-  test('a large one waits for a second person, whoever asked cannot approve, and it moves money once', async () => {
+  test('a large one waits for a second person, the one who asked cannot approve, and it moves money once', async () => {
     world.announceRefusals(409);
     await fill('5000', 'transfer 2');
     await page.getByText('A second person must approve').waitFor();

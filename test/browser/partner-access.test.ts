@@ -60,7 +60,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await press(dialog, 'Cancel');
   });
 
-  test('a receiver that takes everything is told from one that cannot be reached', async () => {
+  test('a receiver that accepts everything and one that cannot be reached are different findings', async () => {
     await page.goto(`/console/partners/${customer.partnerId}/webhook`);
     const card = cardOf(page, 'Webhook');
     await card.getByText(receiver.url).waitFor();

@@ -38,7 +38,7 @@ describeInBrowser('rates', async browser => {
     expect(await spreads()).toEqual([250]);
   });
 
-  test('of two who change them at once the second is told, and decides again', async () => {
+  test('of two who change them at once the second gets a refusal, and decides again', async () => {
     world.announceRefusals(409);
     const other = await world.as('admin', { name: 'anna' });
     for (const window of [page, other]) {

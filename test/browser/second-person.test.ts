@@ -43,12 +43,12 @@ describeInBrowser('above the threshold', async browser => {
     });
     await boris.getByRole('button', { name: 'Approved' }).click();
     await boris.getByText('boris', { exact: false }).last().waitFor();
-    // Whoever asked sees it without doing anything.
+    // The one who asked sees it without doing anything.
     await vera.getByText('Debited', { exact: true }).last().waitFor();
     await vera.getByText('by boris').first().waitFor();
   });
 
-  test('a second person may refuse, and whoever asked may withdraw', async () => {
+  test('a second person may refuse, and the one who asked may withdraw', async () => {
     const paymentId = await shop.inReview(5_000_000n);
     const [vera, boris] = [await world.as('support'), await world.as('finance')];
     await vera.goto(`/console/payments/${paymentId}`);

@@ -89,7 +89,7 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('Your session has ended').first().waitFor();
   });
 
-  test('one that was disabled is let in again, and gets a new link when the old access is lost', async () => {
+  test('one that was disabled can be enabled again, and gets a new link when the old access is lost', async () => {
     await press(rowOf(page, 'vera'), 'Enable');
     await answer(page, 'Enable');
     await rowOf(page, 'vera').getByText('Active').waitFor();

@@ -81,7 +81,7 @@ describeInBrowser('signing in', async browser => {
     expect(rows).toEqual([{ open: 1 }]);
   });
 
-  test('whoever guesses is told to wait, even with the right code', async () => {
+  test('after many guesses one has to wait, even with the right code', async () => {
     const { name, code } = await enrolOperator(pool, clock, 'clara', 'viewer');
     clock.advance(30_000);
     const guesser = world.browser();

@@ -19,7 +19,7 @@ describeInBrowser('one payment', async browser => {
   const delivery = startDelivery({ ...deps, log: { warn: () => {}, error: () => {} } });
   afterAll(() => delivery.stop());
 
-  test('is told from its creation to its delivery, with what was said and without a secret', async () => {
+  test('shows everything from creation to delivery, with requests and responses and without a secret', async () => {
     const page = await world.as('support', { name: 'vera' });
     const paying = shop.pay(bank, { external_id: 'order 9' }, { on: 'pay', kind: 'answer_lost', times: 1 });
     await page.goto('/console/review');
@@ -34,7 +34,7 @@ describeInBrowser('one payment', async browser => {
     await page.getByText('Succeeded', { exact: true }).first().waitFor();
     expect(await page.getByRole('button', { name: 'Resolve as failed' }).count()).toBe(0);
 
-    const told = (await timeline.getByRole('listitem').allInnerTexts()).map(text =>
+    const items = (await timeline.getByRole('listitem').allInnerTexts()).map(text =>
       text.replaceAll(/\s+/g, ' '),
     );
     const expected = [
@@ -47,13 +47,13 @@ describeInBrowser('one payment', async browser => {
       /Gateway Asked for the outcome .*succeeded/,
       /Ledger Debited/,
       /Payment Succeeded/,
-      /Event Succeeded, to be told to the partner .*evt_/,
+      /Event Succeeded: event for the partner .*evt_/,
       /Delivery Delivered .*attempt 1, status 200/,
     ];
     for (const one of expected)
       expect(
-        told.some(text => one.test(text)),
-        `${one} in ${told.join('\n')}`,
+        items.some(text => one.test(text)),
+        `${one} in ${items.join('\n')}`,
       ).toBe(true);
 
     const said = page.getByText('Request and response');

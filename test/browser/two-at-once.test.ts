@@ -24,7 +24,7 @@ describeInBrowser('two operators', async browser => {
     return dialog.getByRole('button', { name });
   }
 
-  test('resolving the same payment at once: one effect, and the other is told', async () => {
+  test('resolving the same payment at once: one effect, and the other gets a refusal', async () => {
     const paymentId = await shop.inReview();
     const path = `/console/payments/${paymentId}`;
     const pages = [await world.as('support'), await world.as('finance')] as const;
@@ -33,10 +33,10 @@ describeInBrowser('two operators', async browser => {
     await Promise.all(buttons.map(button => button.click()));
 
     const isDone = (page: Page) => page.getByText('Done', { exact: true }).count();
-    const isTold = (page: Page) => page.getByRole('alert').getByText(endedMeanwhile).count();
+    const isRefused = (page: Page) => page.getByRole('alert').getByText(endedMeanwhile).count();
     await expect.poll(async () => (await isDone(pages[0])) + (await isDone(pages[1]))).toBe(1);
-    await expect.poll(async () => (await isTold(pages[0])) + (await isTold(pages[1]))).toBe(1);
-    const first = (await isTold(pages[1])) ? 0 : 1;
+    await expect.poll(async () => (await isRefused(pages[0])) + (await isRefused(pages[1]))).toBe(1);
+    const first = (await isRefused(pages[1])) ? 0 : 1;
     const status = first === 0 ? 'succeeded' : 'failed';
     expect(await recordOf(deps, paymentId)).toEqual({
       status,
@@ -65,9 +65,11 @@ describeInBrowser('two operators', async browser => {
     const approve = (page: Page) =>
       page.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true });
     await Promise.all(others.map(page => approve(page).click()));
-    const told = async () =>
-      (await Promise.all(others.map(page => page.getByText('Somebody else was first').count()))).sort();
-    await expect.poll(told).toEqual([0, 1]);
+    const refusals = async () =>
+      (
+        await Promise.all(others.map(page => page.getByText('Another operator has already decided').count()))
+      ).sort();
+    await expect.poll(refusals).toEqual([0, 1]);
     expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
   });
 

@@ -9,7 +9,7 @@ describeInBrowser('a viewer', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
 
-  test('is offered nothing to do, and told who may', async () => {
+  test('is offered nothing to do, and sees who may', async () => {
     const paymentId = await shop.inReview();
     await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
     const page = await world.as('viewer');

@@ -21,7 +21,7 @@ const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'console'
  * host fails that test, unless the test has announced it.
  */
 export async function openWorld(options: ConsoleOptions, browser: Browser) {
-  const house = await startConsole(options);
+  const console = await startConsole(options);
   const complaints: string[] = [];
   const announced: RegExp[] = [];
   afterEach(() => {
@@ -35,7 +35,7 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   async function visit(looks: Looks = {}): Promise<Page> {
     const { language = 'en', scheme = 'light', width = 1280 } = looks;
     const context = await browser.newContext({
-      baseURL: house.address,
+      baseURL: console.address,
       locale: language === 'en' ? 'en-GB' : 'ru-RU',
       colorScheme: scheme,
       viewport: { width, height: 800 },
@@ -48,11 +48,11 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     page.on('console', message => {
       const { url } = message.location();
       if (message.type() === 'error')
-        complaints.push(`console: ${message.text()} ${new URL(url, house.address).pathname}`);
+        complaints.push(`console: ${message.text()} ${new URL(url, console.address).pathname}`);
     });
     page.on('request', request => {
       const url = new URL(request.url());
-      if (url.origin !== house.address && !['data:', 'blob:'].includes(url.protocol))
+      if (url.origin !== console.address && !['data:', 'blob:'].includes(url.protocol))
         complaints.push(`request to ${url.href}`);
     });
     // What a test has opened asks no more when the next one begins.
@@ -61,10 +61,10 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   }
 
   return {
-    ...house,
+    ...console,
     visit,
     /** Calls the API without a page. */
-    browser: house.visit,
+    browser: console.visit,
     /** The browser says in its console what was refused: this test will make it say so with these statuses. */
     announceRefusals: (...statuses: number[]) =>
       announced.push(...statuses.map(status => new RegExp(`responded with a status of ${status}`))),
@@ -72,13 +72,13 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     announce: (...words: RegExp[]) => announced.push(...words),
     /** A window of somebody new with this role, already signed in. */
     async as(role: OperatorRole, looks: Looks & { name?: string } = {}) {
-      const operator = await house.signIn(role, looks.name);
+      const operator = await console.signIn(role, looks.name);
       const page = await visit(looks);
       await page.context().addCookies([
         {
           name: '__Host-kopeck',
           value: operator.token,
-          url: house.address.replace('http:', 'https:'),
+          url: console.address.replace('http:', 'https:'),
           secure: true,
           httpOnly: true,
           sameSite: 'Strict',

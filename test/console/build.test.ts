@@ -15,15 +15,15 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newFolder } from '../helpers/folders.ts';
 
-/** In a copy: others serve what is built in the house. */
-const house = join(import.meta.dirname, '..', '..');
+/** In a copy: other tests serve what is built in the repository. */
+const repository = join(import.meta.dirname, '..', '..');
 const copy = newFolder();
 for (const part of ['package.json', 'package-lock.json', 'tsconfig.json', 'web'])
-  cpSync(join(house, part), join(copy, part), {
+  cpSync(join(repository, part), join(copy, part), {
     recursive: true,
     filter: file => !/\.dist|\.building|web.dist/.test(file),
   });
-symlinkSync(join(house, 'node_modules'), join(copy, 'node_modules'));
+symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
 // What is built does not matter there, and less is built sooner.
 writeFileSync(join(copy, 'web', 'src', 'main.tsx'), 'document.title = "Kopeck";');
 const web = join(copy, 'web');
@@ -52,7 +52,7 @@ test.each([
 });
 
 test('every file is there compressed, and loads nothing from outside', () => {
-  const dist = join(house, 'web', 'dist');
+  const dist = join(repository, 'web', 'dist');
   const assets = readdirSync(join(dist, 'assets')).filter(name => /\.(js|css)$/.test(name));
   expect(assets.length).toBeGreaterThan(5);
   for (const name of assets) {

@@ -77,7 +77,7 @@ describe('reconciliation', () => {
     expect((await admin.post('/reconciliations', { day: 'today' })).status).toBe(422);
   });
 
-  test('differences are told with their amounts, and one run at a time is enough', async () => {
+  test('differences are listed with their amounts, and one run at a time is enough', async () => {
     await pool.query(
       `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences)
        VALUES ('kopeck', now(), now(), now(), now(), 1, 1, $1)`,

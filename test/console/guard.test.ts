@@ -18,7 +18,7 @@ test('a page that asks who is there is not refused', async () => {
   expect((await admin.get('/entrance')).json.session).toEqual((await admin.get('/session')).json);
 });
 
-test('a session is told who it is', async () => {
+test('a session gets its operator', async () => {
   const support = await signIn('support');
   expect(await support.get('/session')).toMatchObject({
     status: 200,

@@ -106,7 +106,7 @@ describe('the link', () => {
       expect(everything).not.toContain(secret);
       expect(everything).not.toContain(Buffer.from(secret).toString('hex'));
     }
-    // Whoever reads the hash of a token cannot come in with it.
+    // The hash of a token is no use for signing in.
     const { rows: hashes } = await pool.query(
       "SELECT encode(token_hash, 'hex') AS hex, token_hash AS bytes FROM operator_sessions",
     );

@@ -37,7 +37,7 @@ async function pay(
 }
 const look = async (minutes = 10) => (await viewer.get(`/overview?minutes=${minutes}`)).json;
 
-test('an empty house has nothing to show, and shows it', async () => {
+test('an empty service has an empty overview', async () => {
   expect(await look()).toMatchObject({
     created: 0,
     success_share: null,
@@ -100,7 +100,7 @@ test('those who look at once share an answer, for a moment', async () => {
   expect((await viewer.get('/overview?minutes=0')).status).toBe(422);
 });
 
-test('whoever has changed something is not shown how it was before', async () => {
+test('after a change the old overview is not shown', async () => {
   const support = await signIn('support');
   await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
   clock.advance(1_500);

@@ -69,7 +69,7 @@ const raw = (path: string, acceptEncoding: string) =>
     },
   );
 
-test('assets come compressed as the browser likes, and are kept for ever', async () => {
+test('assets come compressed as the browser accepts, and are cached without limit', async () => {
   const asset = '/console/assets/index-abc.js';
   const best = await raw(asset, 'gzip, deflate, br');
   expect(best).toMatchObject({ encoding: 'br', caching: 'public, max-age=31536000, immutable' });

@@ -76,7 +76,7 @@ describe('a partner', () => {
     expect(await errorOf(support.post('/partners/prt_nobody/suspend'))).toBe('404 not_found');
   });
 
-  test('that signed up waits for an answer, is told no, and then yes', async () => {
+  test('that signed up waits for an answer, gets a no, and then a yes', async () => {
     const signed = await signUp(audit, { userId: 77n, name: 'Anna' }, 'Signed up');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     const id = signed.partner.partnerId;
@@ -94,7 +94,7 @@ describe('a partner', () => {
     ]);
   });
 
-  test('gets limits from whoever saw those that it has', async () => {
+  test('gets limits only from an operator who saw the current ones', async () => {
     const id = await createFundedPartner(pool, 5n);
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const change = (changes: object, expected = limits) =>
@@ -115,7 +115,7 @@ describe('a partner', () => {
     expect(rows).toEqual([{ changes: 1 }]);
   });
 
-  test('of two who change the limits at once, one is told', async () => {
+  test('of two who change the limits at once, one gets a refusal', async () => {
     const id = await createFundedPartner(pool, 5n);
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const answers = await Promise.all(

@@ -92,8 +92,8 @@ describe('resolving', () => {
       json: { error: { code: 'already_decided' } },
     });
     expect((await viewer.get(`/payments/${paymentId}`)).json.payment.status).toBe('succeeded');
-    const story = (await viewer.get(`/payments/${paymentId}`)).json.timeline;
-    expect(story.map((item: { what: string }) => item.what)).toEqual(
+    const timeline = (await viewer.get(`/payments/${paymentId}`)).json.timeline;
+    expect(timeline.map((item: { what: string }) => item.what)).toEqual(
       expect.arrayContaining(['request.ask', 'request.approve', 'payment.resolve']),
     );
   });

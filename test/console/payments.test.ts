@@ -74,7 +74,7 @@ describe('GET /payments', () => {
 });
 
 describe('GET /payments/:id', () => {
-  test('tells the whole story in order, without a secret', async () => {
+  test('has the whole timeline in order, without a secret', async () => {
     const token = 'a-token-that-nobody-may-see';
     const calls = createCallLog({ db: pool, clock: systemClock, log: { warn: () => {} } });
     const gateway = createHttpGateway({ url: bank.address, token, onExchange: calls.record });
@@ -96,9 +96,9 @@ describe('GET /payments/:id', () => {
       is_under_way: false,
       next_look_at: null,
     });
-    const told = json.timeline.map((item: { kind: string; what: string }) => `${item.kind} ${item.what}`);
-    expect(told.slice(0, 2)).toEqual(['phase created', 'entry hold']);
-    expect(told).toEqual(
+    const items = json.timeline.map((item: { kind: string; what: string }) => `${item.kind} ${item.what}`);
+    expect(items.slice(0, 2)).toEqual(['phase created', 'entry hold']);
+    expect(items).toEqual(
       expect.arrayContaining([
         'gateway poll',
         'operator payment.ask',

@@ -8,7 +8,7 @@ import { createDatabase } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const { routes, signIn, visit, deps } = await startConsole({ pool });
 
-/** Every change there is, and who may make it. Whoever adds one says so here. */
+/** Every change there is, and who may make it. A new route has to be added here. */
 const changes: Record<string, OperatorRole[]> = {
   '/logout': ['viewer', 'support', 'finance', 'admin'],
   '/sessions/:id/revoke': ['viewer', 'support', 'finance', 'admin'],

@@ -134,7 +134,7 @@ describe('throttling', () => {
     }
   });
 
-  test('counts by address: twenty, whoever they are for', async () => {
+  test('counts by address: twenty, for any names', async () => {
     const address = '203.0.113.70';
     for (let tries = 0; tries < 20; tries++)
       expect((await wrong(`guess-${tries}`, address)).status).toBe(401);

@@ -95,7 +95,7 @@ describeInBrowser('the example shop', async browser => {
     expect(order).toMatchObject({ state: 'paid', idempotency_key: expect.any(String) });
     const shown = await kopeck(env, 'payment', 'show', order.payment_id, '--json');
     expect(JSON.parse(shown.stdout)).toMatchObject({ external_id: order.id, status: 'succeeded' });
-    // Whoever presses again, or has two windows open, pays nothing more.
+    // Pressing again, or in a second window, pays nothing more.
     const again = await fetch(`${shop.url}/orders/${order.id}/pay`, { method: 'POST' });
     expect(await again.json()).toMatchObject({ state: 'paid', payment_id: order.payment_id });
   });

@@ -20,7 +20,7 @@ describe('what stands in a table of the service', () => {
   test('errors: no code is missing, none is invented, and the advice is the same', () => {
     const { text } = guide('errors');
     const [, ...sections] = text.split(/^### /m);
-    const told = sections.map(section => {
+    const documented = sections.map(section => {
       const [, code, status, addition] = /^`(\w+)` · (\d+)( · addition)?\n/.exec(section) ?? [];
       const [, retry, key] = /^Retry: (yes|no)\. Key: (the same|a new one)\.$/m.exec(section) ?? [];
       expect(section.split('\n')[2]?.length, `${code} says nothing`).toBeGreaterThan(20);
@@ -35,8 +35,8 @@ describe('what stands in a table of the service', () => {
         isAddition: !Object.hasOwn(errors, code),
       },
     ]);
-    expect(told).toHaveLength(known.length);
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(known));
+    expect(documented).toHaveLength(known.length);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(known));
   });
 
   test('why payments fail', () => {
@@ -44,8 +44,8 @@ describe('what stands in a table of the service', () => {
   });
 
   test('scenarios', () => {
-    const told = firstColumn(guide('test-mode'), '| `kopeck_scenario` |');
-    expect(told.sort()).toEqual(Object.keys(scenarios).sort());
+    const documented = firstColumn(guide('test-mode'), '| `kopeck_scenario` |');
+    expect(documented.sort()).toEqual(Object.keys(scenarios).sort());
   });
 });
 

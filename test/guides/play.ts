@@ -159,10 +159,10 @@ function cases() {
 /** What is appended to a snippet that only defines `verify`. */
 const drivers: Record<string, string> = {
   js: `
-const told = JSON.parse(process.env.CASES).map(({ body, header }) => {
+const results = JSON.parse(process.env.CASES).map(({ body, header }) => {
   try { return verify(Buffer.from(body), header, 'whsec').id === 'evt_1'; } catch { return false; }
 });
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(results));
 `,
   python: `
 import os

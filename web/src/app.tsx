@@ -56,7 +56,7 @@ export function App() {
       <QueryClientProvider client={queries}>
         <Router base="/console">
           <Suspense fallback={null}>
-            <Doors />
+            <SignedInOrNot />
           </Suspense>
         </Router>
       </QueryClientProvider>
@@ -65,7 +65,7 @@ export function App() {
 }
 
 /** Only the setup page works without a session. The URL is kept, so signing in returns to the same page. */
-function Doors() {
+function SignedInOrNot() {
   const [path] = useLocation();
   const now = useSyncExternalStore(session.subscribe, session.get);
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);

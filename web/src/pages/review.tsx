@@ -14,7 +14,7 @@ import { texts as listTexts } from './payments.texts.ts';
 
 const texts = inBoth({
   en: {
-    lead: 'Payments whose outcome the gateway has not told, the oldest first. Kopeck goes on asking by itself.',
+    lead: 'Payments whose outcome is still unknown, the oldest first. Kopeck keeps polling the gateway.',
     age: 'Age',
     last: 'Last answer',
     times: (n: number) => `asked ${n}×`,

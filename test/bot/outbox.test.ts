@@ -138,7 +138,7 @@ test('staff messages wait until the staff chat exists, is open and has the right
   expect((await waiting()).map(job => job.do)).toEqual(['alarm', 'approval']);
   // An alarm is dropped after days; an approval request is not.
   clock.advance(4 * 24 * hourMs);
-  group.room.forbidden = undefined;
+  group.chatState.forbidden = undefined;
   await work();
   expect(await waiting()).toEqual([]);
   await operator.reads(/Waiting signed up/);

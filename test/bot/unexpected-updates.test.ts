@@ -38,11 +38,11 @@ const contents: Record<string, object> = {
   'nothing at all': {},
 };
 
-const messageOf = ({ account, room }: PrivateUser, content: object) => ({
+const messageOf = ({ account, chatState }: PrivateUser, content: object) => ({
   message_id: 900_000 + nextId,
   date: 1_800_000_000,
   from: account,
-  chat: room.chat,
+  chat: chatState.chat,
   ...content,
 });
 

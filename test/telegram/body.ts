@@ -6,7 +6,7 @@ export interface Upload {
   bytes: Buffer;
 }
 
-/** What a call brought: its parameters as sent, and the files that they name as `attach://…`. */
+/** The parameters of a call as sent, and the files that they reference as `attach://…`. */
 export interface CallBody {
   isMultipart: boolean;
   values: Record<string, unknown>;
@@ -31,7 +31,7 @@ function parseJson(type: string, text: string): Record<string, unknown> {
     const value = JSON.parse(text);
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
   } catch {
-    // Told below, like JSON that is no object.
+    // Reported below, like JSON that is no object.
   }
   throw violation('the body is not a JSON object');
 }
@@ -44,7 +44,7 @@ function parseMultipart(bytes: Buffer, boundary: string): CallBody {
     const content = part.subarray(end + 4);
     const name = /;\s*name="([^"]*)"/i.exec(head)?.[1];
     if (end < 0 || name === undefined) throw violation('a part of the form has no name');
-    // Clients differ in whether they quote the name of a file.
+    // Not all clients quote file names.
     const fileName = /;\s*filename="?([^"\r\n;]*)"?/i.exec(head)?.[1];
     if (fileName === undefined) body.values[name] = content.toString();
     else body.uploads.set(name, { fileName, bytes: Buffer.from(content) });

@@ -5,7 +5,7 @@ import { documentOf, type Photo, type StoredFile } from './files.ts';
 import type { FormattedText } from './formatting.ts';
 import type { Keyboard } from './keyboard.ts';
 
-/** What a message said from some moment on, until it was edited. Dates are in Unix seconds. */
+/** The content of a message between two edits. Dates are in Unix seconds. */
 export interface Version extends FormattedText {
   keyboard: Keyboard;
   date: number;
@@ -14,7 +14,7 @@ export interface Version extends FormattedText {
 /** A message as it is now; `edits` are its earlier versions, the oldest first. */
 export interface ChatMessage extends Version {
   id: number;
-  room: Room;
+  chatState: ChatState;
   from: User;
   edits: Version[];
   isDeleted: boolean;
@@ -24,17 +24,17 @@ export interface ChatMessage extends Version {
   origin?: MessageOrigin;
 }
 
-/** Something of the bot to read: a message that it sent, or one that it edited. */
+/** A message that the bot sent or edited. */
 export interface Reading {
   message: ChatMessage;
   version: Version;
 }
 
-export interface Room {
+export interface ChatState {
   chat: Chat;
   messages: ChatMessage[];
   readings: Reading[];
-  /** Emits `change` with every message that comes, changes or goes. */
+  /** Emits `change` when a message is sent, edited or deleted. */
   changes: EventEmitter;
   /** Opaque to bots; the same for all queries from one chat. */
   instance: string;
@@ -49,28 +49,28 @@ export type Draft = Pick<ChatMessage, 'from' | 'text' | 'entities'> &
   Partial<Pick<ChatMessage, 'keyboard' | 'photo' | 'document' | 'replyTo' | 'origin'>>;
 
 export interface Chats {
-  rooms: Map<number, Room>;
-  open(chat: Chat, isOpen: boolean): Room;
-  post(room: Room, draft: Draft): ChatMessage;
+  chatStates: Map<number, ChatState>;
+  open(chat: Chat, isOpen: boolean): ChatState;
+  post(chatState: ChatState, draft: Draft): ChatMessage;
   edit(message: ChatMessage, change: Partial<Omit<Version, 'date'>>): void;
   remove(message: ChatMessage): void;
 }
 
 export function createChats(now: () => number): Chats {
-  const rooms = new Map<number, Room>();
+  const chatStates = new Map<number, ChatState>();
   // A bot counts messages across its private chats and small groups; a supergroup counts its own.
   const nextShared = counterFrom(1041);
   const seconds = () => Math.floor(now() / 1000);
   const noteReading = (message: ChatMessage) => {
     const { text, entities, keyboard, date } = message;
     if (message.from.is_bot)
-      message.room.readings.push({ message, version: { text, entities, keyboard, date } });
-    message.room.changes.emit('change');
+      message.chatState.readings.push({ message, version: { text, entities, keyboard, date } });
+    message.chatState.changes.emit('change');
   };
   return {
-    rooms,
+    chatStates,
     open: (chat, isOpen) => {
-      const room: Room = {
+      const chatState: ChatState = {
         chat,
         messages: [],
         readings: [],
@@ -80,13 +80,13 @@ export function createChats(now: () => number): Chats {
         forbidden: undefined,
         nextId: chat.type === 'supergroup' ? counterFrom(212) : nextShared,
       };
-      rooms.set(chat.id, room);
-      return room;
+      chatStates.set(chat.id, chatState);
+      return chatState;
     },
-    post: (room, draft) => {
-      const rest = { id: room.nextId(), room, date: seconds(), edits: [], isDeleted: false };
+    post: (chatState, draft) => {
+      const rest = { id: chatState.nextId(), chatState, date: seconds(), edits: [], isDeleted: false };
       const message: ChatMessage = { keyboard: [], ...draft, ...rest };
-      room.messages.push(message);
+      chatState.messages.push(message);
       noteReading(message);
       return message;
     },
@@ -98,7 +98,7 @@ export function createChats(now: () => number): Chats {
     },
     remove: message => {
       message.isDeleted = true;
-      message.room.changes.emit('change');
+      message.chatState.changes.emit('change');
     },
   };
 }
@@ -121,7 +121,7 @@ function withoutReply(message: ChatMessage): Message {
   return {
     message_id: message.id,
     from: message.from,
-    chat: message.room.chat,
+    chat: message.chatState.chat,
     date: edits[0]?.date ?? message.date,
     ...(edits.length > 0 && { edit_date: message.date }),
     ...(message.origin && { forward_origin: message.origin }),

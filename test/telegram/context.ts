@@ -6,7 +6,7 @@ import type { FileStore } from './files.ts';
 import type { Updates } from './updates.ts';
 import type { Webhook } from './webhook.ts';
 
-/** All that Telegram knows; shared by the side of the bot and that of the people. */
+/** The state of the fake Telegram, shared by the Bot API and the fake users. */
 export interface World {
   /** In milliseconds. */
   now: () => number;
@@ -18,10 +18,10 @@ export interface World {
   callbacks: Callbacks;
 }
 
-/** What a method needs beside its parameters. */
+/** What a method gets besides its parameters. */
 export interface Call {
   world: World;
   uploads: Map<string, Upload>;
-  /** The caller has gone away. */
+  /** Aborted when the client disconnects. */
   gone: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { type ChatMessage, toWire, type Version } from './chats.ts';
 import type { Call, World } from './context.ts';
 import { badRequest } from './errors.ts';
 import type { ParametersOf } from './parameters.ts';
-import { inlineKeyboardOf, messageText, writableRoom } from './sending.ts';
+import { inlineKeyboardOf, messageText, writableChat } from './sending.ts';
 
 export function editMessageText({ world }: Call, parameters: ParametersOf<'editMessageText'>): Message {
   const formatted = messageText(parameters.text, parameters.parse_mode);
@@ -30,7 +30,7 @@ export function deleteMessage({ world }: Call, parameters: ParametersOf<'deleteM
   return true;
 }
 
-/** Unlike deleteMessage, it passes over those that are not there. */
+/** Unlike deleteMessage, it ignores missing messages. */
 export function deleteMessages(
   { world }: Call,
   { chat_id, message_ids }: ParametersOf<'deleteMessages'>,
@@ -48,7 +48,7 @@ interface Target {
 }
 
 const find = (world: World, { chat_id, message_id }: Target): ChatMessage | undefined =>
-  writableRoom(world, chat_id).messages.find(({ id, isDeleted }) => id === message_id && !isDeleted);
+  writableChat(world, chat_id).messages.find(({ id, isDeleted }) => id === message_id && !isDeleted);
 
 function ownMessage(world: World, target: Target): ChatMessage {
   const message = find(world, target);
@@ -71,4 +71,4 @@ function edit(world: World, message: ChatMessage, change: Partial<Omit<Version, 
 }
 
 /** In private chats also what the person wrote; in groups only its own, as it is no administrator. */
-const mayDelete = ({ from, room }: ChatMessage) => from.is_bot || room.chat.type === 'private';
+const mayDelete = ({ from, chatState }: ChatMessage) => from.is_bot || chatState.chat.type === 'private';

@@ -27,7 +27,7 @@ afterEach(async () => {
 function createBot(): Bot {
   const bot = new Bot(telegram.token, { client: { apiRoot: telegram.root } });
   bot.command('start', context =>
-    context.reply(`<b>Hello</b>, ${context.match || 'stranger'} &amp; friends`, {
+    context.reply(`<b>Hello</b>, ${context.match || 'outsider'} &amp; friends`, {
       parse_mode: 'HTML',
       reply_markup: new InlineKeyboard()
         .text('Pay', 'pay')
@@ -80,7 +80,7 @@ it('holds a dialogue with a bot that polls', async () => {
   expect(telegram.violations).toEqual([]);
 });
 
-it('carries pictures both ways', async () => {
+it('transfers pictures both ways', async () => {
   startPolling();
   const user = telegram.user({ firstName: 'Anna' });
   await user.sendPhoto(dot);
@@ -96,7 +96,7 @@ it('carries pictures both ways', async () => {
   expect(telegram.violations).toEqual([]);
 });
 
-it('carries updates to a webhook until it is content', async () => {
+it('sends updates to a webhook until it answers 2xx', async () => {
   const bot = createBot();
   const handle = webhookCallback(bot, 'http', { secretToken: 'secret' });
   let refusals = 2;
@@ -111,13 +111,13 @@ it('carries updates to a webhook until it is content', async () => {
   await api.setWebhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
     secret_token: 'secret',
   });
-  await user.reads(/Hello, stranger/);
+  await user.reads(/Hello, outsider/);
   expect(refusals).toBeLessThan(0);
   await expect(api.getUpdates()).rejects.toThrow('409: Conflict');
   server.closeAllConnections();
 });
 
-it('gives an update again until it is confirmed, and sends away the elder of two pollers', async () => {
+it('repeats an update until it is confirmed, and ends the older of two polls', async () => {
   const user = telegram.user({ firstName: 'Anna' });
   const elder = expect(api.getUpdates({ timeout: 5 })).rejects.toThrow('409: Conflict: terminated by other');
   await expect.poll(() => telegram.calls.length).toBe(1);
@@ -164,7 +164,7 @@ it.each<[string, object, string]>([
   expect(telegram.violations).toHaveLength(1);
 });
 
-it('refuses what the state of a chat does not allow, without holding it against the bot', async () => {
+it('refuses what the state of a chat does not allow, without a violation', async () => {
   const user = telegram.user({ firstName: 'Anna' });
   const id = user.account.id;
   await expect(api.sendMessage(id, 'too early')).rejects.toThrow('400: Bad Request: chat not found');
@@ -180,11 +180,11 @@ it('refuses what the state of a chat does not allow, without holding it against 
   user.unblock();
   await api.sendMessage(id, 'text');
   expect(telegram.violations).toEqual([]);
-  const stranger = new Api('1:wrong', { apiRoot: telegram.root });
-  await expect(stranger.getMe()).rejects.toThrow('401: Unauthorized');
+  const outsider = new Api('1:wrong', { apiRoot: telegram.root });
+  await expect(outsider.getMe()).rejects.toThrow('401: Unauthorized');
 });
 
-it('lets a press be answered once, and not too late', async () => {
+it('accepts one answer to a callback query, and none that is late', async () => {
   const user = telegram.user({ firstName: 'Anna' });
   await user.send('/start');
   await api.sendMessage(user.account.id, 'Pay?', { reply_markup: new InlineKeyboard().text('Pay', 'pay') });
@@ -199,18 +199,18 @@ it('lets a press be answered once, and not too late', async () => {
   await expect(api.answerCallbackQuery(telegram.unansweredPresses()[0]!)).rejects.toThrow('query is too old');
 });
 
-it('has groups, where staff press buttons, and strangers who forge presses', async () => {
+it('has groups, where staff press buttons, and outsiders who forge callback queries', async () => {
   const staff = telegram.group({ title: 'Staff' });
   const [anna, boris] = [staff.join({ firstName: 'Anna' }), staff.join({ firstName: 'Boris' })];
   const keyboard = new InlineKeyboard().text('Approve', 'approve:1');
-  await api.sendMessage(staff.room.chat.id, 'A withdrawal', { reply_markup: keyboard });
+  await api.sendMessage(staff.chatState.chat.id, 'A withdrawal', { reply_markup: keyboard });
   const { message } = await anna.reads(/withdrawal/);
   await boris.reads(/withdrawal/);
-  await boris.send('the bot does not hear this');
+  await boris.send('the bot does not get this');
   await boris.press('Approve');
-  const stranger = telegram.user({ firstName: 'Eve' });
-  await stranger.forgeCallback(message, 'approve:2');
-  await api.deleteMessage(staff.room.chat.id, message.id);
+  const outsider = telegram.user({ firstName: 'Eve' });
+  await outsider.forgeCallback(message, 'approve:2');
+  await api.deleteMessage(staff.chatState.chat.id, message.id);
   await anna.pressOn(message, 'Approve');
   const queries = (await api.getUpdates()).map(update => update.callback_query!);
   expect(queries.map(({ from, data }) => [from.first_name, data])).toEqual([
@@ -218,11 +218,11 @@ it('has groups, where staff press buttons, and strangers who forge presses', asy
     ['Eve', 'approve:2'],
     ['Anna', 'approve:1'],
   ]);
-  expect(queries[1]!.message!.chat).toEqual(staff.room.chat);
+  expect(queries[1]!.message!.chat).toEqual(staff.chatState.chat);
   expect(queries[2]!.message!.date).toBe(0);
 });
 
-it('goes wrong as it is told to', async () => {
+it('fails as configured', async () => {
   const user = telegram.user({ firstName: 'Anna' });
   await user.send('/start');
   const send = () => api.sendMessage(user.account.id, 'text');

@@ -1,16 +1,16 @@
-/** What goes wrong instead of an answer. */
+/** A simulated failure instead of an answer. */
 export type Fault =
   | { kind: 'tooManyRequests'; retryAfter: number }
-  /** A page of some proxy in front of Telegram, not JSON. */
+  /** An HTML page of a proxy, not JSON. */
   | { kind: 'serverError'; status: 500 | 502 }
   /** No answer at all, until the caller gives up. */
   | { kind: 'hang' }
   /** The connection breaks before anything is done. */
   | { kind: 'disconnect' }
-  /** The call is carried out, and the connection breaks before the answer. */
+  /** The call is executed, and the connection breaks before the answer. */
   | { kind: 'answerLost' };
 
-/** Which calls it hits; without a method all but getUpdates, since a poller would use it up. */
+/** Which calls it affects; without a method all but getUpdates, since a poller would consume it. */
 export interface FaultScope {
   times?: number;
   method?: string;

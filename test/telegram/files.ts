@@ -25,7 +25,7 @@ export interface FileStore {
   byPath(path: string): StoredFile | undefined;
 }
 
-/** One grey dot: a thumbnail is of no use to who needs the picture, so a bot that takes it fails its test. */
+/** One grey dot, so that a bot that uses the thumbnail instead of the photo fails its test. */
 const dot = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
   'base64',
@@ -98,7 +98,7 @@ function measureJpeg(bytes: Buffer) {
   let at = 2;
   while (at + 9 < bytes.length) {
     const marker = bytes.readUInt16BE(at);
-    // The frame headers, which tell the size; C4, C8 and CC are something else.
+    // Frame headers hold the size; C4, C8 and CC are other segments.
     if (marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker)) {
       return { type: 'jpg', height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
     }

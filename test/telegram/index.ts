@@ -9,22 +9,22 @@ import { createFaults, type Fault, type FaultScope } from './faults.ts';
 import { createFileStore } from './files.ts';
 import { createApiServer, type RecordedCall } from './server.ts';
 import { createUpdates } from './updates.ts';
-import { createPeople, type People } from './users.ts';
+import { createFakeUsers, type FakeUsers } from './users.ts';
 import { createWebhook } from './webhook.ts';
 
 export { dialogueToSvg } from './svg.ts';
 
-/** The Bot API and everybody behind it, on this machine. */
-export interface Telegram extends People {
+/** A fake Telegram on this machine: the Bot API and its users. */
+export interface Telegram extends FakeUsers {
   /** The address of the API, for TELEGRAM_API_ROOT. */
   root: string;
   token: string;
   bot: UserFromGetMe;
   /** Every call that came with the right token, in order. */
   calls: RecordedCall[];
-  /** Calls that no bot may make; a test ends with asserting that there are none. */
+  /** Invalid calls of the bot; tests assert at the end that there are none. */
   violations: string[];
-  /** The next calls go wrong. */
+  /** Makes the next calls fail. */
   fail(fault: Fault, scope?: FaultScope): void;
   clearFaults(): void;
   /** How long every call takes from now on. */
@@ -55,7 +55,7 @@ export async function startTelegram({ now = Date.now }: { now?: () => number } =
     bot: world.bot,
     calls,
     violations,
-    ...createPeople(world),
+    ...createFakeUsers(world),
     fail: faults.add,
     clearFaults: faults.clear,
     setLatency: milliseconds => {

@@ -6,7 +6,7 @@ const actions = ['callback_data', 'url', 'copy_text', 'web_app', 'switch_inline_
 
 export type Keyboard = InlineKeyboardButton[][];
 
-/** Refuses what the shape of parameters alone does not tell: numbers, lengths, and what a button does. */
+/** Checks what the schema does not: counts, lengths, and the action of a button. */
 export function checkKeyboard(rows: Keyboard): void {
   const buttons = rows.flat();
   if (buttons.length > 100) throw violation('reply markup is too long');

@@ -3,11 +3,11 @@ import type { Call } from './context.ts';
 import { deleteMessage, deleteMessages, editMessageReplyMarkup, editMessageText } from './editing.ts';
 import { badRequest, Refusal, violation } from './errors.ts';
 import type { MethodName, ParametersOf } from './parameters.ts';
-import { sendDocument, sendMessage, sendPhoto, writableRoom } from './sending.ts';
+import { sendDocument, sendMessage, sendPhoto, writableChat } from './sending.ts';
 
 type Methods = { [Name in MethodName]: (call: Call, parameters: ParametersOf<Name>) => unknown };
 
-/** What the Bot API does when it is called. What only decorates the bot is taken, and is in the list of calls. */
+/** The methods of the Bot API. Calls that only decorate the bot are accepted and recorded. */
 export const methods: Methods = {
   getMe: ({ world }) => world.bot,
   getUpdates,
@@ -30,7 +30,7 @@ export const methods: Methods = {
     return true;
   },
   sendChatAction: ({ world }, { chat_id }) => {
-    writableRoom(world, chat_id);
+    writableChat(world, chat_id);
     return true;
   },
   getFile,
@@ -48,7 +48,7 @@ function getUpdates({ world, gone }: Call, parameters: ParametersOf<'getUpdates'
   return world.updates.poll(parameters, gone);
 }
 
-/** Telegram itself demands HTTPS and certain ports; a test listens where it can. */
+/** Telegram requires HTTPS and certain ports; tests use plain HTTP on a free port. */
 function setWebhook({ world }: Call, parameters: ParametersOf<'setWebhook'>): true {
   if (parameters.url !== '' && !URL.canParse(parameters.url)) {
     throw violation('bad webhook: invalid webhook URL specified');

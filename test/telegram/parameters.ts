@@ -55,14 +55,14 @@ const linkPreview = closed({
   show_above_text: optional(flag),
 });
 
-// Other modes exist; texts of people are too easily spoilt by them.
+// Other modes exist, but escaping user texts in them is error-prone.
 const parseMode = optional(Type.Literal('HTML'));
 const updateKinds = optional(Type.Array(text));
 const language = optional(Type.String({ pattern: '^([a-z]{2})?$' }));
 
 const target = { chat_id: whole, message_id: whole };
 
-/** What all methods that send share; business accounts, topics of channels and paid posts are left out. */
+/** Common to all sending methods, without business accounts, topics and paid posts. */
 const sending = {
   chat_id: whole,
   message_thread_id: optional(whole),
@@ -180,7 +180,7 @@ export const isMethod = (name: string): name is MethodName => Object.hasOwn(para
 
 const validators = new Map(Object.entries(parameters).map(([name, schema]) => [name, Compile(schema)]));
 
-/** The parameters of a call, if they are what the method takes: nothing else, nothing less. */
+/** Validates the parameters of a call: no unknown ones, none missing. */
 export function readParameters<Name extends MethodName>(name: Name, body: CallBody): ParametersOf<Name> {
   const values = body.isMultipart ? fromForm(parameters[name], body) : body.values;
   const validator = validators.get(name)!;
@@ -191,7 +191,7 @@ export function readParameters<Name extends MethodName>(name: Name, body: CallBo
   throw violation(`wrong parameters: ${reasons.join('; ')}`);
 }
 
-/** In a form all values are text: numbers and flags as such, anything deeper as JSON. */
+/** In a form all values are text: numbers and flags as such, objects as JSON. */
 function fromForm(schema: TObject, { values, uploads }: CallBody): Record<string, unknown> {
   const read = Object.entries(values).map(([name, value]) => [
     name,

@@ -1,6 +1,6 @@
 import type { Message } from 'grammy/types';
 import type { Upload } from './body.ts';
-import { type ChatMessage, type Room, toWire } from './chats.ts';
+import { type ChatMessage, type ChatState, toWire } from './chats.ts';
 import type { Call, World } from './context.ts';
 import { badRequest, Refusal, violation } from './errors.ts';
 import { type FormattedText, parseHtml, trimmed } from './formatting.ts';
@@ -11,29 +11,29 @@ const maxTextLength = 4096;
 const maxCaptionLength = 1024;
 
 export function sendMessage(call: Call, parameters: ParametersOf<'sendMessage'>): Message {
-  const room = writableRoom(call.world, parameters.chat_id);
-  return post(call, room, parameters, messageText(parameters.text, parameters.parse_mode));
+  const chatState = writableChat(call.world, parameters.chat_id);
+  return post(call, chatState, parameters, messageText(parameters.text, parameters.parse_mode));
 }
 
 export function sendPhoto(call: Call, parameters: ParametersOf<'sendPhoto'>): Message {
-  const room = writableRoom(call.world, parameters.chat_id);
+  const chatState = writableChat(call.world, parameters.chat_id);
   const photo = call.world.files.addPhoto(fileOf(call, parameters.photo).bytes);
-  return post(call, room, parameters, captionOf(parameters), { photo });
+  return post(call, chatState, parameters, captionOf(parameters), { photo });
 }
 
 export function sendDocument(call: Call, parameters: ParametersOf<'sendDocument'>): Message {
-  const room = writableRoom(call.world, parameters.chat_id);
+  const chatState = writableChat(call.world, parameters.chat_id);
   const { bytes, fileName } = fileOf(call, parameters.document);
   const document = call.world.files.addDocument(bytes, fileName);
-  return post(call, room, parameters, captionOf(parameters), { document });
+  return post(call, chatState, parameters, captionOf(parameters), { document });
 }
 
 /** The chat, if the bot may do something there. */
-export function writableRoom({ chats }: World, chatId: number): Room {
-  const room = chats.rooms.get(chatId);
-  if (!room?.isOpen) throw badRequest('chat not found');
-  if (room.forbidden !== undefined) throw new Refusal(403, `Forbidden: ${room.forbidden}`);
-  return room;
+export function writableChat({ chats }: World, chatId: number): ChatState {
+  const chatState = chats.chatStates.get(chatId);
+  if (!chatState?.isOpen) throw badRequest('chat not found');
+  if (chatState.forbidden !== undefined) throw new Refusal(403, `Forbidden: ${chatState.forbidden}`);
+  return chatState;
 }
 
 export function messageText(source: string, parseMode: 'HTML' | undefined): FormattedText {
@@ -58,18 +58,18 @@ interface Common {
 
 function post(
   { world }: Call,
-  room: Room,
+  chatState: ChatState,
   common: Common,
   formatted: FormattedText,
   media: Pick<ChatMessage, 'photo' | 'document'> = {},
 ): Message {
-  const replyTo = repliedTo(room, common.reply_parameters);
+  const replyTo = repliedTo(chatState, common.reply_parameters);
   const keyboard = inlineKeyboardOf(common.reply_markup);
   const draft = { from: authorOf(world), ...formatted, ...media, keyboard, ...(replyTo && { replyTo }) };
-  return toWire(world.chats.post(room, draft));
+  return toWire(world.chats.post(chatState, draft));
 }
 
-/** In messages the bot is shown as any user, without what only getMe tells. */
+/** In messages the bot is a plain user, without the fields of getMe. */
 export const authorOf = ({ bot: { id, is_bot, first_name, username } }: World) => ({
   id,
   is_bot,
@@ -77,8 +77,8 @@ export const authorOf = ({ bot: { id, is_bot, first_name, username } }: World) =
   username,
 });
 
-function repliedTo(room: Room, reply: Common['reply_parameters']): ChatMessage | undefined {
-  const found = room.messages.find(({ id, isDeleted }) => id === reply?.message_id && !isDeleted);
+function repliedTo(chatState: ChatState, reply: Common['reply_parameters']): ChatMessage | undefined {
+  const found = chatState.messages.find(({ id, isDeleted }) => id === reply?.message_id && !isDeleted);
   if (reply && !found && !reply.allow_sending_without_reply)
     throw badRequest('message to be replied not found');
   return found;

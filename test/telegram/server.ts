@@ -13,7 +13,7 @@ import type { Fault, Faults } from './faults.ts';
 import { methods } from './methods.ts';
 import { isMethod, type MethodName, readParameters } from './parameters.ts';
 
-/** A call as it came, and the status that it was answered with; none if it never was. */
+/** A recorded call and the status of its answer; none if it was not answered. */
 export interface RecordedCall {
   method: string;
   values: Record<string, unknown>;
@@ -29,12 +29,12 @@ export interface Line {
   latencyMs(): number;
 }
 
-/** The HTTP side of the Bot API: finds the method, lets go wrong what the test wants to, answers. */
+/** The HTTP server of the Bot API: finds the method, applies simulated failures, answers. */
 export function createApiServer(line: Line): Server {
   return createServer((request, response) => {
     serve(line, request, response).catch(error => {
       if (error instanceof Refusal) return refuse(response, error);
-      // The caller has left while it was still sending.
+      // The client disconnected while sending.
       if (request.destroyed && !request.complete) return response.destroy();
       line.violations.push(`the stand-in failed: ${error.stack}`);
       return refuse(response, new Refusal(500, 'Internal Server Error'));
@@ -82,7 +82,7 @@ async function serveCall(
 }
 
 function run(world: World, method: MethodName, body: CallBody, gone: AbortSignal): unknown {
-  // The table pairs every method with its own parameters, which an index by a union cannot tell.
+  // The table pairs every method with its own parameters, which the type of an index by a union does not show.
   const carryOut = methods[method] as (call: Call, parameters: unknown) => unknown;
   return carryOut({ world, uploads: body.uploads, gone }, readParameters(method, body));
 }

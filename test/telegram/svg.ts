@@ -1,6 +1,6 @@
 import type { MessageEntity } from 'grammy/types';
 import type { ChatMessage } from './chats.ts';
-import type { Person } from './user.ts';
+import type { FakeUser } from './user.ts';
 
 const width = 420;
 const margin = 14;
@@ -24,7 +24,7 @@ interface Piece {
 }
 
 /** The chat as this person sees it, as a picture: bubbles left and right, buttons under the bubbles. */
-export function dialogueToSvg({ messages, account }: Person): string {
+export function dialogueToSvg({ messages, account }: FakeUser): string {
   let top = margin;
   const drawn: string[] = [];
   for (const message of messages.filter(({ isDeleted }) => !isDeleted)) {
@@ -86,10 +86,10 @@ function drawButton(caption: string, x: number, y: number, buttonWidth: number):
   return `${box}<text ${middle} text-anchor="middle" fill="#ffffff">${escaped(shortened(caption, buttonWidth))}</text>`;
 }
 
-function shortened(caption: string, room: number): string {
-  if (textWidth(caption) <= room - 12) return caption;
+function shortened(caption: string, available: number): string {
+  if (textWidth(caption) <= available - 12) return caption;
   const characters = [...caption];
-  while (textWidth(`${characters.join('')}…`) > room - 12) characters.pop();
+  while (textWidth(`${characters.join('')}…`) > available - 12) characters.pop();
   return `${characters.join('')}…`;
 }
 
@@ -131,11 +131,11 @@ function styleAt(entities: MessageEntity[], at: number): string {
 
 function wrap(all: Piece[]): Piece[][] {
   const lines: Piece[][] = [[]];
-  const room = bubbleWidth - 2 * padding;
+  const available = bubbleWidth - 2 * padding;
   for (const word of wordsOf(all)) {
     const line = lines.at(-1)!;
     if (word[0]!.text === '\n') lines.push([]);
-    else if (line.length === 0 || lineWidth([...line, ...word]) <= room) line.push(...word);
+    else if (line.length === 0 || lineWidth([...line, ...word]) <= available) line.push(...word);
     else lines.push(isSpace(word[0]!) ? [] : word);
   }
   return lines;

@@ -1,13 +1,13 @@
 import type { InlineKeyboardButton } from 'grammy/types';
-import type { ChatMessage, Room } from './chats.ts';
+import type { ChatMessage, ChatState } from './chats.ts';
 import type { Keyboard } from './keyboard.ts';
 
 export const captionsOf = (keyboard: Keyboard): string[][] =>
   keyboard.map(row => row.map(({ text }) => text));
 
 /** The dialogue so far as text, for the messages of failed tests. */
-export function transcript(room: Room): string {
-  return room.messages.map(describe).join('\n') || '(nothing has been said)';
+export function transcript(chatState: ChatState): string {
+  return chatState.messages.map(describe).join('\n') || '(no messages)';
 }
 
 function describe(message: ChatMessage): string {

@@ -18,7 +18,7 @@ export interface Poll {
 export interface Updates {
   pending: Queued[];
   push(chatId: number, update: NewUpdate): void;
-  /** Which kinds come from now on; none named means those that come by default. */
+  /** Sets the kinds of updates; an empty list means the default kinds. */
   allow(kinds: string[] | undefined): void;
   confirm(queued: Queued): void;
   drop(): void;
@@ -29,7 +29,7 @@ export interface Updates {
 const conflict =
   'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running';
 
-/** Updates on their way to the bot, kept until it confirms them. */
+/** Updates for the bot, kept until it confirms them. */
 export function createUpdates(): Updates {
   let nextId = 814_300_117;
   let allowed: string[] = [];
@@ -38,7 +38,7 @@ export function createUpdates(): Updates {
   const listeners = new Set<() => void>();
 
   const confirmBelow = (offset: number) => {
-    // A negative offset counts from the end, and forgets what is before.
+    // A negative offset counts from the end, and drops earlier updates.
     const first = offset >= 0 ? offset : nextId + offset;
     while (pending[0] && pending[0].update.update_id < first) pending.shift();
   };
@@ -72,12 +72,12 @@ export function createUpdates(): Updates {
     },
     confirm: queued => {
       const index = pending.indexOf(queued);
-      // It may have been dropped while it was under way.
+      // It may have been dropped while it was being sent.
       if (index >= 0) pending.splice(index, 1);
     },
     drop: () => void pending.splice(0),
     poll: async ({ offset = 0, limit = 100, timeout = 0 }, gone) => {
-      // As at Telegram's, the newcomer wins and the one who waits is sent away.
+      // As in Telegram, a new poller replaces the waiting one, which gets 409.
       endOther();
       if (offset !== 0) confirmBelow(offset);
       if (pending.length === 0 && timeout > 0 && !gone.aborted) await arrival(timeout * 1000, gone);

@@ -1,10 +1,10 @@
 import type { CallbackQuery, InlineKeyboardButton, MessageEntity, Update, User } from 'grammy/types';
 import type { CallbackAnswer } from './callbacks.ts';
-import { type ChatMessage, type Draft, type Reading, type Room, toWire } from './chats.ts';
+import { type ChatMessage, type ChatState, type Draft, type Reading, toWire } from './chats.ts';
 import type { World } from './context.ts';
 import { captionsOf, transcript } from './transcript.ts';
 
-/** What somebody sees of the bot: one of its messages, as sent or as edited. */
+/** One message of the bot as a user sees it, as sent or as edited. */
 export interface Screen {
   text: string;
   buttons: string[][];
@@ -12,20 +12,20 @@ export interface Screen {
 }
 
 export interface Press {
-  /** What the bot shows for it, within a few seconds. */
+  /** The bot's answer to the callback query, within a few seconds. */
   answer(): Promise<CallbackAnswer>;
 }
 
-/** Somebody in a chat with the bot: alone with it, or in a group. */
-export interface Person {
+/** A user in a private chat with the bot, or in a group. */
+export interface FakeUser {
   readonly account: User;
-  readonly room: Room;
+  readonly chatState: ChatState;
   /** All messages of the chat, the oldest first. */
   readonly messages: readonly ChatMessage[];
   send(text: string, options?: { replyTo?: ChatMessage }): Promise<ChatMessage>;
   sendPhoto(picture: Buffer, caption?: string): Promise<ChatMessage>;
   sendDocument(bytes: Buffer, name: string, mimeType?: string): Promise<ChatMessage>;
-  /** Passes on what somebody else wrote. */
+  /** Forwards a message of another user. */
   sendForwarded(text: string, from: User): Promise<ChatMessage>;
   /** Presses the button on the newest message that has it. */
   press(caption: string): Promise<Press>;
@@ -34,33 +34,33 @@ export interface Person {
   /** A press with any data on any message, also of a chat that this person is not in. */
   forgeCallback(message: ChatMessage, data: string): Promise<Press>;
   /**
-   * Waits for something of the bot that matches and was not read yet. People read from the top: what comes before
+   * Waits for something of the bot that matches and was not read yet. FakeUsers read from the top: what comes before
    * it counts as read, too. A message that is edited is there to be read again.
    */
   reads(expected: RegExp | ((screen: Screen) => boolean), withinMs?: number): Promise<Screen>;
-  /** The newest message of the bot that is still there. */
+  /** The newest message of the bot that is not deleted. */
   screen(): Screen;
 }
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
-export function createPerson(
+export function createFakeUser(
   world: World,
-  room: Room,
+  chatState: ChatState,
   account: User,
-  hears: (draft: Draft) => boolean,
-): Person {
+  isVisibleToBot: (draft: Draft) => boolean,
+): FakeUser {
   let read = 0;
 
-  const say = async (draft: Omit<Draft, 'from'>): Promise<ChatMessage> => {
-    if (room.forbidden !== undefined)
-      throw new Error(`${account.first_name} cannot write: ${room.forbidden}`);
-    room.isOpen = true;
+  const post = async (draft: Omit<Draft, 'from'>): Promise<ChatMessage> => {
+    if (chatState.forbidden !== undefined)
+      throw new Error(`${account.first_name} cannot write: ${chatState.forbidden}`);
+    chatState.isOpen = true;
     const full = { from: account, ...draft };
-    const message = world.chats.post(room, full);
-    // The types tell channels apart, where nobody is the author; there are none here.
+    const message = world.chats.post(chatState, full);
+    // The types allow channel posts without an author; there are no channels here.
     const wire = toWire(message) as NonNullable<Update['message']>;
-    if (hears(full)) world.updates.push(room.chat.id, { message: wire });
+    if (isVisibleToBot(full)) world.updates.push(chatState.chat.id, { message: wire });
     return message;
   };
 
@@ -70,55 +70,58 @@ export function createPerson(
       id: callback.id,
       from: account,
       message: shownInQuery(message),
-      chat_instance: message.room.instance,
+      chat_instance: message.chatState.instance,
       data,
     };
     world.updates.push(account.id, { callback_query: callbackQuery });
-    const late = () => new Error(`The press of "${data}" was not answered in time\n${transcript(room)}`);
-    return { answer: () => within(patienceMs, callback.answer, late) };
+    const late = () => new Error(`The press of "${data}" was not answered in time\n${transcript(chatState)}`);
+    return { answer: () => within(timeoutMs, callback.answer, late) };
   };
 
   const takeUnread = (matches: (screen: Screen) => boolean): Screen | undefined => {
-    const index = room.readings.findIndex((reading, at) => at >= read && matches(screenOf(reading)));
+    const index = chatState.readings.findIndex((reading, at) => at >= read && matches(screenOf(reading)));
     if (index < 0) return undefined;
     read = index + 1;
-    return screenOf(room.readings[index]!);
+    return screenOf(chatState.readings[index]!);
   };
 
   return {
     account,
-    room,
-    messages: room.messages,
-    send: (text, { replyTo } = {}) => say({ text, entities: entitiesIn(text), ...(replyTo && { replyTo }) }),
+    chatState,
+    messages: chatState.messages,
+    send: (text, { replyTo } = {}) => post({ text, entities: entitiesIn(text), ...(replyTo && { replyTo }) }),
     sendPhoto: (picture, caption = '') =>
-      say({ text: caption, entities: entitiesIn(caption), photo: world.files.addPhoto(picture) }),
+      post({ text: caption, entities: entitiesIn(caption), photo: world.files.addPhoto(picture) }),
     sendDocument: (bytes, name, mimeType) =>
-      say({ text: '', entities: [], document: world.files.addDocument(bytes, name, mimeType) }),
+      post({ text: '', entities: [], document: world.files.addDocument(bytes, name, mimeType) }),
     sendForwarded: (text, from) => {
       const date = Math.floor(world.now() / 1000) - 60;
-      return say({ text, entities: entitiesIn(text), origin: { type: 'user', sender_user: from, date } });
+      return post({ text, entities: entitiesIn(text), origin: { type: 'user', sender_user: from, date } });
     },
     press: async caption => {
-      const message = room.messages.findLast(one => !one.isDeleted && findButton([one], caption));
+      const message = chatState.messages.findLast(one => !one.isDeleted && findButton([one], caption));
       if (!message)
-        throw new Error(`There is no button "${caption}"${otherButtons(room)}\n${transcript(room)}`);
+        throw new Error(
+          `There is no button "${caption}"${otherButtons(chatState)}\n${transcript(chatState)}`,
+        );
       return query(message, dataOf(findButton([message], caption)!));
     },
     pressOn: async (message, caption) => {
       const button = findButton([message, ...message.edits.toReversed()], caption);
       if (!button)
-        throw new Error(`Message #${message.id} never had a button "${caption}"\n${transcript(room)}`);
+        throw new Error(`Message #${message.id} never had a button "${caption}"\n${transcript(chatState)}`);
       return query(message, dataOf(button));
     },
     forgeCallback: query,
-    reads: async (expected, withinMs = patienceMs) => {
+    reads: async (expected, withinMs = timeoutMs) => {
       const matches = expected instanceof RegExp ? (screen: Screen) => expected.test(screen.text) : expected;
-      const late = () => new Error(`${account.first_name} did not read ${expected}\n${transcript(room)}`);
-      return takeUnread(matches) ?? waitFor(room, () => takeUnread(matches), withinMs, late);
+      const late = () =>
+        new Error(`${account.first_name} did not read ${expected}\n${transcript(chatState)}`);
+      return takeUnread(matches) ?? waitFor(chatState, () => takeUnread(matches), withinMs, late);
     },
     screen: () => {
-      const message = room.messages.findLast(({ from, isDeleted }) => from.is_bot && !isDeleted);
-      if (!message) throw new Error(`The bot shows nothing\n${transcript(room)}`);
+      const message = chatState.messages.findLast(({ from, isDeleted }) => from.is_bot && !isDeleted);
+      if (!message) throw new Error(`The bot shows nothing\n${transcript(chatState)}`);
       return screenOf({ message, version: message });
     },
   };
@@ -130,9 +133,9 @@ const screenOf = ({ message, version }: Reading): Screen => ({
   message,
 });
 
-/** Of a message that is gone, a query tells only where it was. */
+/** A query about a deleted message has only its chat and id. */
 const shownInQuery = (message: ChatMessage): NonNullable<CallbackQuery['message']> =>
-  message.isDeleted ? { chat: message.room.chat, message_id: message.id, date: 0 } : toWire(message);
+  message.isDeleted ? { chat: message.chatState.chat, message_id: message.id, date: 0 } : toWire(message);
 
 const findButton = (
   versions: Pick<ChatMessage, 'keyboard'>[],
@@ -145,8 +148,8 @@ function dataOf(button: InlineKeyboardButton): string {
   throw new Error(`The button "${button.text}" does not call the bot: ${JSON.stringify(button)}`);
 }
 
-function otherButtons(room: Room): string {
-  const there = room.messages
+function otherButtons(chatState: ChatState): string {
+  const there = chatState.messages
     .filter(({ isDeleted }) => !isDeleted)
     .flatMap(({ keyboard }) => captionsOf(keyboard).flat());
   return there.length > 0
@@ -154,7 +157,7 @@ function otherButtons(room: Room): string {
     : ', nor any other';
 }
 
-/** What Telegram finds in a text by itself; bots know commands by it. */
+/** The entities that Telegram detects in a text; libraries recognise commands by them. */
 function entitiesIn(text: string): MessageEntity[] {
   const found = (type: 'bot_command' | 'url', pattern: RegExp) =>
     [...text.matchAll(pattern)].map(({ 0: match, index: offset }) => ({
@@ -169,7 +172,7 @@ function entitiesIn(text: string): MessageEntity[] {
 }
 
 async function waitFor<Result>(
-  room: Room,
+  chatState: ChatState,
   look: () => Result | undefined,
   milliseconds: number,
   late: () => Error,
@@ -178,11 +181,11 @@ async function waitFor<Result>(
   const onChange = () => {
     const result = look();
     if (result === undefined) return;
-    room.changes.off('change', onChange);
+    chatState.changes.off('change', onChange);
     resolve(result);
   };
-  room.changes.on('change', onChange);
-  return within(milliseconds, promise, late).finally(() => room.changes.off('change', onChange));
+  chatState.changes.on('change', onChange);
+  return within(milliseconds, promise, late).finally(() => chatState.changes.off('change', onChange));
 }
 
 async function within<Result>(

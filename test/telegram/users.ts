@@ -1,8 +1,8 @@
 import type { Chat, ChatMemberUpdated, User } from 'grammy/types';
-import type { Draft, Room } from './chats.ts';
+import type { ChatState, Draft } from './chats.ts';
 import type { World } from './context.ts';
 import { authorOf } from './sending.ts';
-import { createPerson, type Person } from './user.ts';
+import { createFakeUser, type FakeUser } from './user.ts';
 
 export interface NewUser {
   id?: number;
@@ -11,27 +11,27 @@ export interface NewUser {
   languageCode?: 'ru' | 'en';
 }
 
-/** Somebody in a private chat with the bot. */
-export interface PrivateUser extends Person {
+/** A user in a private chat with the bot. */
+export interface PrivateUser extends FakeUser {
   block(): void;
   unblock(): void;
 }
 
 export interface Group {
-  room: Room;
-  /** The same human as in a private chat, or somebody new. */
-  join(who: Person | NewUser): Person;
-  /** The group throws the bot out. */
+  chatState: ChatState;
+  /** A user who also has a private chat, or a new one. */
+  join(who: FakeUser | NewUser): FakeUser;
+  /** Removes the bot from the group. */
   removeBot(): void;
 }
 
-export interface People {
+export interface FakeUsers {
   user(user: NewUser): PrivateUser;
   group(group: { id?: number; title: string; isBotAdmin?: boolean }): Group;
 }
 
-export function createPeople(world: World): People {
-  // Beyond 32 bits, as those of new accounts are.
+export function createFakeUsers(world: World): FakeUsers {
+  // Larger than 32 bits, like the ids of new accounts.
   let nextUserId = 7_300_000_001;
   let nextGroupId = -1_002_200_000_001;
 
@@ -45,37 +45,39 @@ export function createPeople(world: World): People {
 
   const user = (newcomer: NewUser): PrivateUser => {
     const account = accountOf(newcomer);
-    const room = world.chats.open(privateChatOf(account), false);
+    const chatState = world.chats.open(privateChatOf(account), false);
     const setBlocked = (isBlocked: boolean) => {
-      room.forbidden = isBlocked ? 'bot was blocked by the user' : undefined;
-      world.updates.push(room.chat.id, { my_chat_member: membership(world, room, account, isBlocked) });
+      chatState.forbidden = isBlocked ? 'bot was blocked by the user' : undefined;
+      world.updates.push(chatState.chat.id, {
+        my_chat_member: membership(world, chatState, account, isBlocked),
+      });
     };
     return {
-      ...createPerson(world, room, account, () => true),
+      ...createFakeUser(world, chatState, account, () => true),
       block: () => setBlocked(true),
       unblock: () => setBlocked(false),
     };
   };
 
-  const group: People['group'] = ({ id = nextGroupId--, title, isBotAdmin = false }) => {
+  const group: FakeUsers['group'] = ({ id = nextGroupId--, title, isBotAdmin = false }) => {
     if (id >= 0) throw new Error('The id of a group is negative');
     const type = id < -1_000_000_000_000 ? 'supergroup' : 'group';
-    const room = world.chats.open({ id, title, type }, true);
+    const chatState = world.chats.open({ id, title, type }, true);
     return {
-      room,
+      chatState,
       join: who => {
         const account = 'account' in who ? who.account : accountOf(who);
-        return createPerson(world, room, account, draft => isBotAdmin || isForBot(draft));
+        return createFakeUser(world, chatState, account, draft => isBotAdmin || isForBot(draft));
       },
       removeBot: () => {
-        room.forbidden = `bot was kicked from the ${type} chat`;
+        chatState.forbidden = `bot was kicked from the ${type} chat`;
       },
     };
   };
   return { user, group };
 }
 
-/** In groups a bot hears only commands and replies to itself, unless it is an administrator. */
+/** In groups a bot gets only commands and replies to its messages, unless it is an administrator. */
 const isForBot = ({ text, replyTo }: Draft) => text.startsWith('/') || replyTo?.from.is_bot === true;
 
 const privateChatOf = ({ id, first_name, username }: User): Chat => ({
@@ -85,12 +87,12 @@ const privateChatOf = ({ id, first_name, username }: User): Chat => ({
   ...(username !== undefined && { username }),
 });
 
-function membership(world: World, room: Room, from: User, isBlocked: boolean): ChatMemberUpdated {
+function membership(world: World, chatState: ChatState, from: User, isBlocked: boolean): ChatMemberUpdated {
   const user = authorOf(world);
   const inside = { user, status: 'member' } as const;
   const outside = { user, status: 'kicked', until_date: 0 } as const;
   return {
-    chat: room.chat,
+    chat: chatState.chat,
     from,
     date: Math.floor(world.now() / 1000),
     old_chat_member: isBlocked ? inside : outside,

@@ -14,12 +14,12 @@ export interface Webhook {
   info(): WebhookInfo;
 }
 
-/** Telegram waits longer between attempts; here a test waits with it. */
+/** Shorter than Telegram's, since tests wait for it. */
 const firstDelayMs = 50;
 const longestDelayMs = 1_000;
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
-/** Carries updates to the address of the bot, chats side by side, each in its order, until it answers 2xx. */
+/** Sends updates to the bot's webhook until it answers 2xx: chats in parallel, in order within a chat. */
 export function createWebhook(updates: Updates, now: () => number): Webhook {
   let active: { settings: WebhookSettings; stop: AbortController } | undefined;
   let lastError: { last_error_date: number; last_error_message: string } | undefined;
@@ -33,7 +33,7 @@ export function createWebhook(updates: Updates, now: () => number): Webhook {
         ...(secretToken !== undefined && { 'x-telegram-bot-api-secret-token': secretToken }),
       },
       body: JSON.stringify(queued.update),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
     await response.arrayBuffer();
     if (!response.ok)

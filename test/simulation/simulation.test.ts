@@ -11,10 +11,11 @@ await tuneForSpeed(setUpPool);
 const pool = openPool({ connectionString: url }, 1);
 afterAll(() => pool.end());
 
-const seeds = 30;
+/** `npm run sabotage` needs the last two: 32 has an attempt that is recorded late, 61 an event during a suspension. */
+const seeds = [...Array.from({ length: 30 }, (_, index) => index + 1), 32, 61];
 
 test('whatever goes wrong, no rule about money or events is broken', async () => {
-  for (let seed = 1; seed <= seeds; seed++) {
+  for (const seed of seeds) {
     const result = await runSeed(pool, seed);
     if (result.violation) throw new Error(describeFailure(result));
   }

@@ -64,7 +64,7 @@ describeInBrowser('money of a partner', async browser => {
       [one, other].map(async window => {
         await press(window.getByRole('dialog'), 'Approve');
         return window
-          .getByText(/^Done$|Somebody else was first/)
+          .getByText(/^Done$|Another operator has already decided/)
           .last()
           .textContent();
       }),

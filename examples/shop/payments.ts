@@ -33,7 +33,7 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
     } catch (error) {
       if (!(error instanceof KopeckError)) throw error;
       if (meansNoPayment(error)) await orders.refuse(order, error.message);
-      // The order stays open, and lookAfter asks again.
+      // The order stays open, and checkOpenOrders asks again.
       else console.error(`order ${order.id}: ${error.code} ${error.requestId ?? ''}`);
     } finally {
       underWay.delete(order.id);
@@ -53,7 +53,7 @@ export function createPayments(kopeck: Kopeck, orders: Orders) {
     },
 
     /** Asks again for orders that were open at start, or stay open because an event was lost. */
-    async lookAfter(): Promise<void> {
+    async checkOpenOrders(): Promise<void> {
       for (const order of orders.unfinished()) {
         if (order.payment_id === undefined) await pay(order);
         else await orders.learn(order, await kopeck.payments.get(order.payment_id), 'look');

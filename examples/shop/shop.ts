@@ -15,37 +15,47 @@ export interface ShopOptions {
   /** Signs the webhooks. Without one, the shop reads the feed of events instead. */
   webhookSecret: string | undefined;
   /** How often open orders are checked. */
-  lookEveryMs?: number;
+  checkEveryMs?: number;
 }
 
 export const webhookPath = '/kopeck';
 
 const files = { 'shop.css': 'text/css', 'order.js': 'text/javascript' };
 
-export function createShop({
-  kopeck,
-  orders,
-  webhookSecret,
-  lookEveryMs = 30_000,
-}: ShopOptions): FastifyInstance {
+export function createShop(options: ShopOptions): FastifyInstance {
+  const { kopeck, orders, webhookSecret } = options;
   const app = fastify({ forceCloseConnections: true });
   const payments = createPayments(kopeck, orders);
-  const background = new AbortController();
-  const complain = (error: unknown) => console.error(error);
 
   app.addHook('onSend', async (_request, reply) => {
     reply.header('content-security-policy', "default-src 'self'; img-src 'self' data:");
   });
   // The body of a form. Ours are empty: the URL has everything.
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, async () => ({}));
-
   for (const [name, type] of Object.entries(files))
     app.get(`/${name}`, (_request, reply) =>
       reply.type(type).send(createReadStream(join(import.meta.dirname, 'public', name))),
     );
+  catalogRoutes(app, orders);
+  orderRoutes(app, options, payments);
+  changesRoute(app, orders);
+  if (webhookSecret)
+    app.register(kopeckWebhook, {
+      path: webhookPath,
+      secret: webhookSecret,
+      onEvent: event => payments.onEvent(event, 'webhook'),
+    });
+  runInBackground(app, options, payments);
+  return app;
+}
 
-  const html = (reply: FastifyReply, text: string) => reply.type('text/html; charset=utf-8').send(text);
+type Payments = ReturnType<typeof createPayments>;
+type OfOrder = { Params: { id: string } };
 
+const html = (reply: FastifyReply, text: string) => reply.type('text/html; charset=utf-8').send(text);
+const complain = (error: unknown) => console.error(error);
+
+function catalogRoutes(app: FastifyInstance, orders: Orders): void {
   app.get('/', (_request, reply) => html(reply, shopPage(products, orders.newest(5))));
 
   app.post<{ Params: { product: string } }>('/buy/:product', async (request, reply) => {
@@ -55,9 +65,9 @@ export function createShop({
     const order = await orders.create({ product: name, amount_rub, qr_url: newQrLink(amount_rub) });
     return reply.redirect(`/orders/${order.id}`, 303);
   });
+}
 
-  type OfOrder = { Params: { id: string } };
-
+function orderRoutes(app: FastifyInstance, { kopeck, orders }: ShopOptions, payments: Payments): void {
   app.get<OfOrder>('/orders/:id', async (request, reply) => {
     const order = orders.find(request.params.id);
     if (!order) return reply.callNotFound();
@@ -83,24 +93,29 @@ export function createShop({
     await kopeck.test.clock.advance({ seconds: 30 });
     return reply.code(202).send({});
   });
+}
 
+/** Server-sent events: the page follows its order without polling. */
+function changesRoute(app: FastifyInstance, orders: Orders): void {
   app.get<OfOrder>('/orders/:id/changes', (request, reply) => {
     const order = orders.find(request.params.id);
     if (!order) return reply.callNotFound();
     reply.hijack();
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    const tell = (changed: Order) => reply.raw.write(`data: ${JSON.stringify(view(changed))}\n\n`);
+    const send = (changed: Order) => reply.raw.write(`data: ${JSON.stringify(view(changed))}\n\n`);
     // The current state first: the page may be outdated.
-    tell(order);
-    reply.raw.on('close', orders.watch(order.id, tell));
+    send(order);
+    reply.raw.on('close', orders.watch(order.id, send));
   });
+}
 
-  if (webhookSecret)
-    app.register(kopeckWebhook, {
-      path: webhookPath,
-      secret: webhookSecret,
-      onEvent: event => payments.onEvent(event, 'webhook'),
-    });
+/** Checks open orders now and then; without a webhook it also reads the event feed. */
+function runInBackground(
+  app: FastifyInstance,
+  { kopeck, webhookSecret, checkEveryMs = 30_000 }: ShopOptions,
+  payments: Payments,
+): void {
+  const background = new AbortController();
 
   /** The same events for a shop without a public URL. Read from the first one: handling an event twice is harmless. */
   async function readFeed(): Promise<void> {
@@ -110,11 +125,10 @@ export function createShop({
 
   app.addHook('onListen', async () => {
     if (!webhookSecret) readFeed().catch(complain);
-    const look = () => void payments.lookAfter().catch(complain);
-    look();
-    const looking = setInterval(look, lookEveryMs);
-    background.signal.addEventListener('abort', () => clearInterval(looking));
+    const check = () => void payments.checkOpenOrders().catch(complain);
+    check();
+    const checking = setInterval(check, checkEveryMs);
+    background.signal.addEventListener('abort', () => clearInterval(checking));
   });
   app.addHook('preClose', async () => background.abort());
-  return app;
 }

@@ -2,7 +2,7 @@ import { inBoth } from '../../texts/index.ts';
 
 export const texts = inBoth({
   en: {
-    lead: 'AccountMenu did what, in the console, on the command line and in the chat bot. Nothing can be changed here.',
+    lead: 'Who did what, in the console, on the command line and in the chat bot. Nothing can be changed here.',
     csv: 'Export CSV',
     json: 'Export JSON',
     at: 'At',

@@ -40,7 +40,7 @@ export const texts = inBoth({
     notInOrder: 'The books are not in order',
     entriesRead: 'entries read',
     holds: 'Holds',
-    broken: (count: number) => `ErrorBoundary: ${count}`,
+    broken: (count: number) => `Broken: ${count}`,
     invariants: {
       'entries add up to the balances': 'Entries add up to the balances',
       'all accounts sum to zero': 'All accounts sum to zero',

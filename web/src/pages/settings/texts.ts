@@ -41,7 +41,7 @@ export const texts = inBoth({
     notAnAmount: 'Not an amount.',
     stale: 'Another operator has changed the amounts meanwhile. Your change was not made.',
     takePresent: 'Start again from the present amounts',
-    operatorsSay: 'AccountMenu has access to this console. Each has a password and a second factor.',
+    operatorsSay: 'Who has access to this console. Each has a password and a second factor.',
     createOperator: 'New operator',
     createSays:
       'You get a link, once, for the new operator to choose a password and set up the second factor.',

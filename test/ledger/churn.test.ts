@@ -27,7 +27,7 @@ afterAll(() => database.close());
 
 interface Worker {
   child: ChildProcess;
-  told: string[];
+  verdicts: string[];
   gone: Promise<unknown>;
   /** Resolves when it has received this many more verdicts, or has ended. */
   progress(count: number): Promise<void>;
@@ -37,18 +37,18 @@ function startWorker(args: string[]): Worker {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'churn.process.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const told: string[] = [];
+  const verdicts: string[] = [];
   const lines = createInterface(child.stdout!);
-  lines.on('line', line => told.push(line));
+  lines.on('line', line => verdicts.push(line));
   const gone = new Promise(resolve => lines.once('close', resolve));
   return {
     child,
-    told,
+    verdicts,
     gone,
     progress: count => {
-      const target = told.length + count;
+      const target = verdicts.length + count;
       return new Promise(resolve => {
-        lines.on('line', () => told.length >= target && resolve());
+        lines.on('line', () => verdicts.length >= target && resolve());
         lines.once('close', () => resolve());
       });
     },
@@ -82,15 +82,15 @@ test(`books stay right through kills of processes and of the database (seed ${se
     const { findings, entries } = await verifyLedger(database.pool);
     expect(findings).toEqual([]);
     expect(entries).toBeGreaterThan(0n);
-    await expectAllToldToBeTrue(
-      workers.flatMap(({ told }) => told),
+    await expectAllVerdictsInBooks(
+      workers.flatMap(({ verdicts }) => verdicts),
       payments,
     );
   }
 });
 
 /** Every verdict that a process received must be in the ledger, and no two may contradict each other. */
-async function expectAllToldToBeTrue(told: string[], payments: Id<'pay'>[]): Promise<void> {
+async function expectAllVerdictsInBooks(verdicts: string[], payments: Id<'pay'>[]): Promise<void> {
   const { rows } = await database.pool.query<{ payment: number; to_account: string }>(
     `SELECT p.ordinality::int - 1 AS payment, e.to_account
        FROM unnest($1::uuid[]) WITH ORDINALITY AS p (payment_id) JOIN entries e USING (payment_id)`,
@@ -102,12 +102,12 @@ async function expectAllToldToBeTrue(told: string[], payments: Id<'pay'>[]): Pro
   );
   const credited = new Set(credits.rows.map(({ reference }) => reference.slice('credit '.length)));
   const accountOf: Record<string, string> = { held: 'held', settled: 'settled', released: 'available' };
-  for (const line of told) {
+  for (const line of verdicts) {
     const [, payment, outcome] = line.split(' ') as [string, string, string];
     const account = accountOf[outcome.replace('already_', '')];
     if (account) expect(booked, line).toContain(`${payment} ${account}`);
     if (outcome.endsWith('credited')) expect(credited, line).toContain(payment);
   }
-  const moves = told.filter(line => Object.hasOwn(accountOf, line.split(' ')[2]!));
+  const moves = verdicts.filter(line => Object.hasOwn(accountOf, line.split(' ')[2]!));
   expect(new Set(moves).size, 'a move was reported as new twice').toBe(moves.length);
 }

@@ -155,8 +155,8 @@ describe('settle and release', () => {
 
   test("another partner's hold cannot be settled or released", async () => {
     const item = await held();
-    const stranger = { ...item, partnerId: await createFundedPartner(pool, 100n) };
-    expect(await release(pool, clock, [stranger])).toEqual([{ outcome: 'not_held' }]);
+    const foreign = { ...item, partnerId: await createFundedPartner(pool, 100n) };
+    expect(await release(pool, clock, [foreign])).toEqual([{ outcome: 'not_held' }]);
     expect((await liveBalances(item.partnerId)).heldMicroUsdt).toBe(60n);
   });
 });

@@ -101,8 +101,8 @@ describe('reconcile', () => {
     const listOrders: Gateway['listOrders'] = async (since, cursor) =>
       cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' };
     const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
-    const strange = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
-    expect(strange.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
+    const unexpected = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
+    expect(unexpected.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
       ['paid_there_not_here', 'ord_odd'],
       ['paid_there_not_here', 'ord_twice'],
     ]);

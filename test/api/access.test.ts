@@ -56,6 +56,11 @@ describe('a key', () => {
     expectError(answer, 401, 'unauthorized');
   });
 
+  test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('may follow the scheme %s', async scheme => {
+    const headers = { authorization: `${scheme} ${testKey}` };
+    expect((await sendRequest(address, { path: '/v1/ping', headers })).status).toBe(200);
+  });
+
   test('does not count in the address or in the body', async () => {
     const path = `/v1/quote?api_key=${testKey}&authorization=Bearer%20${testKey}`;
     const answer = await sendRequest(address, {

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { sendError } from './errors.ts';
 
-const bearer = /^Bearer ([!-~]+)$/;
+/** The scheme is case-insensitive (RFC 9110, 11.1), the key is not. */
+const bearer = /^bearer ([!-~]+)$/i;
 
 /** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
 export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {

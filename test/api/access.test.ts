@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { revokeKey, setSuspended } from '../../src/partners/index.ts';
-import { createCustomer, issueKey, partnerAt, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, issueKey, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { create, repeat, startAccessWorld } from './access-world.ts';
 
 const { pool, clock, address, audit, newcomer, untilApplied } = await startAccessWorld();
-const { partnerId, testKey, liveKey } = await createCustomer(pool);
+const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
 
 const endpoints = [
   ['GET', '/v1/ping'],
@@ -144,7 +144,7 @@ describe('allowed addresses', async () => {
 
 describe('a suspended partner', () => {
   test('is refused everywhere, in both modes, until it is resumed', async () => {
-    const customer = await createCustomer(pool);
+    const customer = await createPartnerWithKeys(pool);
     await setSuspended(audit, customer.partnerId, true);
     await untilApplied(customer.testKey, 'partner_suspended');
     for (const key of [customer.testKey, customer.liveKey]) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 
@@ -7,7 +7,7 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const { address } = await startApi({ pool, clock });
-const { partnerId, testKey, liveKey } = await createCustomer(pool, 1_234_567n);
+const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool, 1_234_567n);
 const partner = partnerAt(address, testKey);
 const requestId = expect.stringMatching(/^req_[0-7][0-9a-z]{25}$/);
 const asOf = Date.parse('2026-11-15T10:00:00Z') / 1_000;
@@ -31,7 +31,7 @@ describe('ping', () => {
 
 describe('balance', () => {
   test('of test mode begins with 10 000 USDT', async () => {
-    const { json } = await partnerAt(address, (await createCustomer(pool)).testKey).get('/v1/balance');
+    const { json } = await partnerAt(address, (await createPartnerWithKeys(pool)).testKey).get('/v1/balance');
     expect(json).toEqual({ balance_usdt: '10000.000000', currency: 'USDT', request_id: requestId });
   });
 
@@ -40,7 +40,7 @@ describe('balance', () => {
   });
 
   test('of a partner without money is zero', async () => {
-    const { liveKey: poor } = await createCustomer(pool, 0n);
+    const { liveKey: poor } = await createPartnerWithKeys(pool, 0n);
     expect((await partnerAt(address, poor).get('/v1/balance')).json.balance_usdt).toBe('0.000000');
   });
 
@@ -215,7 +215,7 @@ describe('rate', () => {
   test('that is not known yet is unavailable, and closes quotes and payments', async () => {
     const { pool: empty } = await createDatabase();
     const api = await startApi({ pool: empty, clock });
-    const early = partnerAt(api.address, (await createCustomer(empty)).testKey);
+    const early = partnerAt(api.address, (await createPartnerWithKeys(empty)).testKey);
     const answers = [
       await early.get('/v1/rate'),
       await early.post('/v1/quote', { body: { amount_rub: 100 } }),

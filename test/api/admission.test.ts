@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
@@ -12,7 +12,7 @@ const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address, maxBeforeDebit: 2 });
 
 test('over its capacity, the service refuses at once and debits nothing', async () => {
-  const customer = await createCustomer(pool);
+  const customer = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, customer.testKey);
   // A lock on the account blocks every debit.
   const holder = await pool.connect();
@@ -40,7 +40,7 @@ test('over its capacity, the service refuses at once and debits nothing', async 
 });
 
 test('payments that wait for the gateway take no place', async () => {
-  const { liveKey } = await createCustomer(pool);
+  const { liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, liveKey);
   const slow = await Promise.all(Array.from({ length: 3 }, () => makeQr(simulator)));
   const answers: ReturnType<typeof partner.pay>[] = [];
@@ -53,7 +53,7 @@ test('payments that wait for the gateway take no place', async () => {
 });
 
 test('a request that ends before its debit gives its place back', async () => {
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   for (let refused = 0; refused < 5; refused++)
     expect((await partner.pay({ qr_url: 'nonsense' })).json.error.code).toBe('invalid_qr');
@@ -61,7 +61,7 @@ test('a request that ends before its debit gives its place back', async () => {
 });
 
 test('repeats that wait for a debited payment take no place either', async () => {
-  const { liveKey } = await createCustomer(pool);
+  const { liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, liveKey);
   const qr = await makeQr(simulator);
   await qr.fault({ on: 'pay', kind: 'delay', ms: 1_500 });
@@ -69,7 +69,7 @@ test('repeats that wait for a debited payment take no place either', async () =>
   const answers = [partner.pay({ qr_url: qr.link }, key)];
   await expect.poll(async () => (await partner.get('/v1/payments')).json.data.length).toBe(1);
   answers.push(partner.pay({ qr_url: qr.link }, key), partner.pay({ qr_url: qr.link }, key));
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   // Not before the repeats have found the payment and wait.
   await expect.poll(deps.admission.isFull).toBe(false);
   expect((await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) })).status).toBe(200);
@@ -77,7 +77,7 @@ test('repeats that wait for a debited payment take no place either', async () =>
 });
 
 test('a caller over its rate limit gets 429, however busy the service is', async () => {
-  const customer = await createCustomer(pool);
+  const customer = await createPartnerWithKeys(pool);
   await setLimits(auditContextOf(pool), customer.partnerId, { createRps: 1, createBurst: 1 });
   const partner = partnerAt(address, customer.testKey);
   const places = [deps.admission.enter(), deps.admission.enter()];

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
 const { address } = await startApi({ pool });
-const { testKey } = await createCustomer(pool);
+const { testKey } = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, testKey);
 
 test('all eight endpoints answer as documented', async () => {

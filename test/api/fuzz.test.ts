@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { type Answer, createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { type Answer, createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { sendRequest } from '../helpers/raw-http.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
 const { address } = await startApi({ pool });
-const { testKey } = await createCustomer(pool);
+const { testKey } = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, testKey);
 afterAll(async () => {
   expect((await verifyLedger(pool)).findings).toEqual([]);

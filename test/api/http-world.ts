@@ -1,4 +1,4 @@
-import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 /** The API with one partner and its test key. */
@@ -6,7 +6,7 @@ export async function startHttpWorld() {
   const { pool } = await createDatabase();
   await setRate(pool);
   const { address, deps } = await startApi({ pool });
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   const authorization = `Bearer ${testKey}`;
   const countPayments = async () => {

@@ -1,5 +1,5 @@
 import { beforeEach } from 'vitest';
-import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { type Answer, createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
@@ -12,7 +12,7 @@ export async function startIdempotencyWorld() {
   beforeEach(() => setRate(pool, clock));
 
   async function newPartner() {
-    const customer = await createCustomer(pool);
+    const customer = await createPartnerWithKeys(pool);
     return { ...partnerAt(address, customer.testKey), ...customer };
   }
   return { pool, clock, address, deps, audit, newPartner };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { blockRecipient, setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { readBalances, topUp } from '../../src/ledger/index.ts';
 import { setLimits, setSuspended } from '../../src/partners/index.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { expectError, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
@@ -15,7 +15,7 @@ describe('an idempotency key', () => {
       method: 'POST',
       path: '/v1/payments',
       headers: {
-        authorization: `Bearer ${testKey ?? (await createCustomer(pool)).testKey}`,
+        authorization: `Bearer ${testKey ?? (await createPartnerWithKeys(pool)).testKey}`,
         ...(keys === undefined ? {} : { 'idempotency-key': keys }),
       },
       body: JSON.stringify({ qr_url: newLink(10_000) }),
@@ -36,7 +36,7 @@ describe('an idempotency key', () => {
     ['comes twice and is the same', ['one', 'one']],
     ['comes twice, once empty', ['', 'one']],
   ])('that %s is an invalid request, and nothing is paid', async (_name, keys) => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const sent = typeof keys === 'string' ? Buffer.from(keys).toString('latin1') : keys;
     expectError(await send(sent, testKey), 400, 'invalid_request');
     expect((await readBalances(pool, partnerId)).test.availableMicroUsdt).toBe(10_000_000_000n);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { listStatement } from '../../src/payments/search/list.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { storeManyPayments } from '../helpers/many-payments.ts';
@@ -12,7 +12,7 @@ const clock = manualClock('2031-05-05T10:00:00.000Z');
 const { address } = await startApi({ pool, clock });
 
 async function newPartner() {
-  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   const pay = async (fields: object = {}, kopecks = 10_000): Promise<string> => {
     await setRate(pool, clock);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { idFromUuid, newId } from '../../src/base/ids.ts';
-import { createCustomer, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -12,7 +12,7 @@ const simulator = await startSimulator();
 const { address } = await startApi({ pool, clock, gatewayUrl: simulator.address });
 
 async function newPartner(payments: number[] = []) {
-  const customer = await createCustomer(pool);
+  const customer = await createPartnerWithKeys(pool);
   const partner = { ...partnerAt(address, customer.testKey), ...customer };
   const ids: string[] = [];
   for (const kopecks of payments) {

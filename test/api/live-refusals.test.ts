@@ -4,7 +4,7 @@ import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/index.ts';
-import { type Answer, createCustomer, newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { type Answer, createPartnerWithKeys, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { makeQr } from '../helpers/simulator.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
@@ -156,7 +156,7 @@ describe('QR codes', () => {
   });
 
   test('without a gateway, live mode is unavailable and a test key still works', async () => {
-    const { liveKey, testKey } = await createCustomer(pool);
+    const { liveKey, testKey } = await createPartnerWithKeys(pool);
     const { address } = await startApi({ pool, clock });
     const refused = await partnerAt(address, liveKey).pay({ qr_url: newLink(15_000) });
     expect([refused.status, refused.json.error.code]).toEqual([503, 'gateway_unavailable']);
@@ -171,7 +171,7 @@ describe('QR codes', () => {
     ['more than the most', {}, { maxKopecks: 14_999n }, 400, 'amount_limit_exceeded', '149.99 RUB'],
     ['more than a day allows', {}, { dailyKopecks: 14_999n }, 403, 'daily_limit_exceeded', 'daily limit'],
   ])('%s is refused', async (_case, body, limits, status, code, message) => {
-    const customer = await createCustomer(pool);
+    const customer = await createPartnerWithKeys(pool);
     await setLimits(auditContextOf(pool), customer.partnerId, limits);
     const { address } = await startApi(common);
     const partner = partnerAt(address, customer.liveKey);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -42,7 +42,7 @@ export async function startLiveWorld() {
     ...{ pool, clock, simulator, common, patient, hasty, deps },
     ...readersOf(pool, simulator),
     newCustomer: async (liveMicroUsdt?: bigint) => {
-      const customer = await createCustomer(pool, liveMicroUsdt);
+      const customer = await createPartnerWithKeys(pool, liveMicroUsdt);
       const partner = partnerAt(patient.address, customer.liveKey);
       const inHaste = partnerAt(hasty.address, customer.liveKey);
       const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type JsonObject, parseJson, stringifyJson } from '../../src/base/json.ts';
 import { readBalances } from '../../src/ledger/index.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
 const { address } = await startApi({ pool });
-const { partnerId, testKey } = await createCustomer(pool);
+const { partnerId, testKey } = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, testKey);
 
 let count = 0;

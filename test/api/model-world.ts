@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -58,7 +58,10 @@ export async function startSequence(service: Service) {
   await setRate(pool, clock);
   const model = new Model(clock);
   const codes = await makeCodes(simulator);
-  const customers = [await createCustomer(pool, 3_300_000n), await createCustomer(pool, 3_300_000n)];
+  const customers = [
+    await createPartnerWithKeys(pool, 3_300_000n),
+    await createPartnerWithKeys(pool, 3_300_000n),
+  ];
   const account = (balance: number): Account => ({ balance, references: new Map(), payments: [] });
   model.partners = customers.map(() => ({
     suspended: false,

@@ -3,7 +3,14 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { listKeys, revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
-import { type Answer, createCustomer, issueKey, newLink, partnerAt, secretKey } from '../helpers/api.ts';
+import {
+  type Answer,
+  createPartnerWithKeys,
+  issueKey,
+  newLink,
+  partnerAt,
+  secretKey,
+} from '../helpers/api.ts';
 import { startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -67,7 +74,7 @@ describe('two processes:', () => {
   test.each(['live', 'test'] as const)(
     '200 payments at once with balance for one: one is paid (%s)',
     async mode => {
-      const { partnerId, liveKey, testKey } = await createCustomer(pool, priceMicroUsdt);
+      const { partnerId, liveKey, testKey } = await createPartnerWithKeys(pool, priceMicroUsdt);
       await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000, maxKopecks: 100_000_000n });
       const key = mode === 'live' ? liveKey : testKey;
       const links = await Promise.all(
@@ -96,7 +103,7 @@ describe('two processes:', () => {
     ['finishes later', [{ kind: 'finish_later', ms: 500, outcome: 'succeeded' }]],
     ['loses its answer', [{ kind: 'answer_lost', times: 1 }]],
   ])('50 requests with the same key are one payment when the bank %s', async (_case, faults) => {
-    const { liveKey } = await createCustomer(pool);
+    const { liveKey } = await createPartnerWithKeys(pool);
     const qr = await makeQr(simulator);
     for (const fault of faults) await qr.fault({ on: 'pay', ...fault });
     const key = randomUUID();
@@ -109,7 +116,7 @@ describe('two processes:', () => {
   });
 
   test('50 requests with the same key that the bank refuses are refused or, once the key is free again, one payment', async () => {
-    const { liveKey } = await createCustomer(pool);
+    const { liveKey } = await createPartnerWithKeys(pool);
     const qr = await makeQr(simulator);
     await qr.fault({ on: 'pay', kind: 'busy', times: 3 });
     const key = randomUUID();
@@ -122,7 +129,7 @@ describe('two processes:', () => {
   });
 
   test('50 requests with the same key and different bodies are one payment and conflicts', async () => {
-    const { liveKey } = await createCustomer(pool);
+    const { liveKey } = await createPartnerWithKeys(pool);
     const link = await linkOf();
     const key = randomUUID();
     const answers = await together(liveKey, 50, (partner, index) =>
@@ -134,7 +141,7 @@ describe('two processes:', () => {
   });
 
   test('the same code from two partners at once is paid once', async () => {
-    const customers = [await createCustomer(pool), await createCustomer(pool)];
+    const customers = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
     for (let round = 0; round < 10; round++) {
       const qr = await makeQr(simulator);
       await qr.fault({ on: 'pay', kind: 'delay', ms: 100 });
@@ -156,7 +163,7 @@ describe('two processes:', () => {
   });
 
   test('many partners pay many codes at once, each code once, without a deadlock', async () => {
-    const customers = await Promise.all(Array.from({ length: 6 }, () => createCustomer(pool)));
+    const customers = await Promise.all(Array.from({ length: 6 }, () => createPartnerWithKeys(pool)));
     const links = await Promise.all(Array.from({ length: 12 }, () => linkOf()));
     const answers = await Promise.all(
       customers.flatMap(({ liveKey }, turn) =>
@@ -172,7 +179,7 @@ describe('two processes:', () => {
   });
 
   test('the limit of concurrent payments holds across them', async () => {
-    const { partnerId, liveKey } = await createCustomer(pool);
+    const { partnerId, liveKey } = await createPartnerWithKeys(pool);
     await setLimits(auditContextOf(pool), partnerId, { concurrent: 2 });
     const qrs = await Promise.all(Array.from({ length: 10 }, () => makeQr(simulator)));
     for (const qr of qrs) await qr.fault({ on: 'pay', kind: 'delay', ms: 800 });
@@ -183,7 +190,7 @@ describe('two processes:', () => {
   });
 
   test('the daily turnover limit holds across them', async () => {
-    const { partnerId, liveKey } = await createCustomer(pool);
+    const { partnerId, liveKey } = await createPartnerWithKeys(pool);
     await setLimits(auditContextOf(pool), partnerId, { dailyKopecks: 45_000n });
     const links = await Promise.all(Array.from({ length: 20 }, () => linkOf()));
     const answers = await together(liveKey, 20, (partner, index) => partner.pay({ qr_url: links[index] }));
@@ -235,7 +242,7 @@ describe('what an operator does reaches both processes:', () => {
   const patience = { timeout: 2_000, interval: 20 };
 
   test('suspension and its end', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     expect(await pings(testKey)).toEqual(['200 ok', '200 ok']);
     await setSuspended(auditContextOf(pool), partnerId, true);
     await expect.poll(() => pings(testKey), patience).toEqual(Array(2).fill('403 partner_suspended'));
@@ -244,7 +251,7 @@ describe('what an operator does reaches both processes:', () => {
   });
 
   test('the revocation of a key, and of that key only', async () => {
-    const { partnerId, testKey, liveKey } = await createCustomer(pool);
+    const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
     expect(await pings(testKey)).toEqual(['200 ok', '200 ok']);
     const keys = await listKeys(pool, partnerId);
     await revokeKey(auditContextOf(pool), keys.find(({ mode }) => mode === 'test')!.keyId);
@@ -253,7 +260,7 @@ describe('what an operator does reaches both processes:', () => {
   });
 
   test('new limits', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const pay = async () =>
       (await together(testKey, 2, partner => partner.pay({ qr_url: newLink(15_000) }))).map(codeOf);
     expect(await pay()).toEqual(['200 succeeded', '200 succeeded']);
@@ -264,7 +271,7 @@ describe('what an operator does reaches both processes:', () => {
 
 test('payments of a process that is killed while it pays are finished by the other', async () => {
   const third = await startService(env);
-  const { liveKey } = await createCustomer(pool);
+  const { liveKey } = await createPartnerWithKeys(pool);
   const qr = await makeQr(simulator);
   await qr.fault({ on: 'pay', kind: 'delay', ms: 1_000 });
   const key = randomUUID();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { errors } from '../../src/base/errors.ts';
 import { setMaintenance } from '../../src/controls/index.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { sendRaw } from '../helpers/raw-http.ts';
 
@@ -34,7 +34,7 @@ test('a key is given up only where there was none, or where it belongs to anothe
 });
 
 test('every error that is answered carries it, on whichever way it is made', async () => {
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   const key = randomUUID();
   await partner.pay({ qr_url: newLink(10_000) }, key);
@@ -70,7 +70,7 @@ test('every error that is answered carries it, on whichever way it is made', asy
 });
 
 test('a malformed request is answered as before', async () => {
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const { status, json } = await partnerAt(address, testKey).post('/v1/quote', { body: {} });
   expect({ status, fields: Object.keys(json) }).toEqual({ status: 422, fields: ['detail'] });
 });

@@ -10,7 +10,7 @@ import {
   setWebhook,
   startDelivery,
 } from '../../src/webhooks/index.ts';
-import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -38,7 +38,7 @@ const asking = (kopeck_scenario: unknown, kopecks = 10_000) => ({
 });
 
 async function newPartner() {
-  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
   const receiver = await startReceiver();
   await setWebhook(auditContextOf(pool, clock), vault, partnerId, receiver.url);
   const deliveredIds = () => receiver.received.map(({ json }) => json.data.id);

@@ -10,7 +10,7 @@ import {
   setWebhook,
   startDelivery,
 } from '../../src/webhooks/index.ts';
-import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -33,7 +33,7 @@ afterAll(async () => {
 beforeEach(() => setRate(pool, clock));
 
 async function newPartner() {
-  const { partnerId, testKey, liveKey } = await createCustomer(pool);
+  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   const advance = (advance_sec: number) => partner.post('/v1/test/clock', { body: { advance_sec } });
   const statusOf = async (id: string) => (await partner.get(`/v1/payments/${id}`)).json.status;

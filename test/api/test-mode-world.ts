@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect } from 'vitest';
 import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
 import { type Limits, setLimits } from '../../src/partners/index.ts';
-import { type Answer, createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { type Answer, createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
@@ -17,7 +17,7 @@ export async function startTestModeWorld() {
   });
 
   async function newPartner(limits: Partial<Limits> = {}) {
-    const { partnerId, testKey, liveKey } = await createCustomer(pool);
+    const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
     await setLimits(audit, partnerId, limits);
     return { ...partnerAt(address, testKey), partnerId, testKey, liveKey };
   }

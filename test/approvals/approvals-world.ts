@@ -2,11 +2,11 @@ import { approveRequest, listRequests } from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { findPaymentAnywhere } from '../../src/payments/index.ts';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { hireOperator } from '../helpers/review.ts';
+import { setRate } from '../helpers/partners.ts';
+import { insertOperator } from '../helpers/review.ts';
 
-export type Operator = Awaited<ReturnType<typeof hireOperator>>;
+export type Operator = Awaited<ReturnType<typeof insertOperator>>;
 
 /** A funded partner, three finance operators and queries for the tests of approvals. */
 export async function createApprovalsWorld() {
@@ -15,9 +15,9 @@ export async function createApprovalsWorld() {
   await setRate(pool);
   const partnerId = await createFundedPartner(pool, 10_000_000_000n);
   await pool.query('UPDATE partners SET concurrent = 1000');
-  const asker = await hireOperator(pool, 'finance');
-  const second = await hireOperator(pool, 'finance');
-  const third = await hireOperator(pool, 'finance');
+  const asker = await insertOperator(pool, 'finance');
+  const second = await insertOperator(pool, 'finance');
+  const third = await insertOperator(pool, 'finance');
 
   return {
     pool,

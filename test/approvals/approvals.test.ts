@@ -9,9 +9,9 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createOperator, resetOperator } from '../../src/operators/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { hireOperator, openInReview } from '../helpers/review.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
 const { pool, at, partnerId, asker, second, third, statusOf, stateOf, auditOf, approve } =
@@ -67,7 +67,7 @@ describe('deciding on a payment', () => {
     const { paymentId, requestId } = await ask();
     expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
     expect(await approve({ ...asker, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
-    const operatorId = (await hireOperator(pool, 'finance')).operatorId;
+    const operatorId = (await insertOperator(pool, 'finance')).operatorId;
     expect(await approve({ operatorId, name: asker.name }, requestId)).toEqual({ outcome: 'own_request' });
     expect(await refuseRequest(at(asker), asker, requestId)).toEqual({ outcome: 'own_request' });
     expect(await statusOf(paymentId)).toBe('processing');
@@ -75,7 +75,7 @@ describe('deciding on a payment', () => {
   });
 
   test('four eyes: the issuer of the approver’s access, direct or indirect, is not a second person', async () => {
-    const boss = await hireOperator(pool, 'admin');
+    const boss = await insertOperator(pool, 'admin');
     const enrolBy = async (by: Operator, name: string): Promise<Operator> => {
       const made = await createOperator(at(by), secretKey, { name, role: 'admin' });
       if (made.outcome !== 'created') throw new Error(made.outcome);
@@ -111,15 +111,15 @@ describe('deciding on a payment', () => {
 
   test('approving needs the permission at that moment', async () => {
     const { paymentId, requestId } = await ask();
-    const disabled = await hireOperator(pool, 'finance');
+    const disabled = await insertOperator(pool, 'finance');
     await pool.query('UPDATE operators SET disabled_at = now() WHERE id = $1', [
       uuidFromId(disabled.operatorId),
     ]);
-    const invited = await hireOperator(pool, 'finance');
+    const invited = await insertOperator(pool, 'finance');
     await pool.query('UPDATE operators SET password_hash = NULL WHERE id = $1', [
       uuidFromId(invited.operatorId),
     ]);
-    for (const unauthorized of [disabled, invited, await hireOperator(pool, 'viewer')])
+    for (const unauthorized of [disabled, invited, await insertOperator(pool, 'viewer')])
       expect(await approve(unauthorized, requestId)).toEqual({ outcome: 'forbidden' });
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');

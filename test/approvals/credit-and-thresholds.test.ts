@@ -3,7 +3,7 @@ import { readThresholds, submitCredit, submitThresholds } from '../../src/approv
 import { systemClock } from '../../src/base/clock.ts';
 import { topUp, verifyLedger } from '../../src/ledger/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { hireOperator } from '../helpers/review.ts';
+import { insertOperator } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
 const { pool, at, partnerId, asker, second, third, stateOf, auditOf, approve } = await createApprovalsWorld();
@@ -34,7 +34,7 @@ describe('crediting a balance', () => {
     const requestId = await waiting('large');
     expect(await creditsOf('large')).toEqual([]);
     expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
-    const support = await hireOperator(pool, 'support');
+    const support = await insertOperator(pool, 'support');
     expect(await approve(support, requestId)).toEqual({ outcome: 'forbidden' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
     expect(await creditsOf('large')).toEqual([2_000_000_000n]);
@@ -88,13 +88,13 @@ describe('crediting a balance', () => {
   });
 
   test('many small credits by one operator within a day count as one large one', async () => {
-    const splitter = await hireOperator(pool, 'finance');
+    const splitter = await insertOperator(pool, 'finance');
     const outcomes = await Promise.all(
       ['half', 'other half', 'one more'].map(reference => credit(reference, 500_000_000n, splitter)),
     );
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'done', 'waiting']);
     expect(await credit('and a bit', 1n, splitter)).toMatchObject({ outcome: 'waiting' });
-    expect(await credit('of another', 500_000_000n, await hireOperator(pool, 'finance'))).toEqual({
+    expect(await credit('of another', 500_000_000n, await insertOperator(pool, 'finance'))).toEqual({
       outcome: 'done',
     });
     const tomorrow = { nowMs: () => systemClock.nowMs() + 86_400_000, sleep: systemClock.sleep };
@@ -115,8 +115,8 @@ describe('the thresholds', () => {
   let admin: Operator;
   let otherAdmin: Operator;
   beforeAll(async () => {
-    admin = await hireOperator(pool, 'admin');
-    otherAdmin = await hireOperator(pool, 'admin');
+    admin = await insertOperator(pool, 'admin');
+    otherAdmin = await insertOperator(pool, 'admin');
   });
   const set = async (decisionKopecks: bigint, creditMicroUsdt: bigint, expectedVersion?: number) =>
     submitThresholds(at(admin), admin, {

@@ -11,8 +11,8 @@ import {
   removeMember,
 } from '../../src/partners/index.ts';
 import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { secretKey } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import type { PrivateUser } from '../telegram/users.ts';
 import { ownerOf, startTestBot } from './setup.ts';

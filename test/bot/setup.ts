@@ -5,7 +5,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from '../helpers/customers.ts';
+import { secretKey } from '../helpers/partners.ts';
 import { startTelegram, type Telegram } from '../telegram/index.ts';
 
 export interface TestBot {

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
-import { fillDay } from './lively.ts';
-import { describeInBrowser, findBarriers, type Looks, openWorld, settled, takePicture } from './world.ts';
+import { insertSampleData } from './sample-data.ts';
+import { describeInBrowser, findBarriers, type Looks, openWorld, takePicture, untilLoaded } from './world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 /** Those that stand in README, made anew when somebody asks for it. */
@@ -20,9 +20,9 @@ describeInBrowser('appearance', async browser => {
   const bank = await startSimulator();
   const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
   const windows = new Map<string, Page>();
-  let day: Awaited<ReturnType<typeof fillDay>>;
+  let day: Awaited<ReturnType<typeof insertSampleData>>;
   beforeAll(async () => {
-    day = await fillDay(world, bank);
+    day = await insertSampleData(world, bank);
     for (const look of Object.keys(looks))
       windows.set(look, await world.as('admin', { ...looks[look], name: `admin-${look}` }));
   });
@@ -60,7 +60,7 @@ describeInBrowser('appearance', async browser => {
       // One window, as people use it: only what the page itself needs is loaded.
       if (page.url() === 'about:blank') await page.goto('/console/');
       await page.evaluate(`history.pushState(null, '', '/console${pages[name]!()}')`);
-      await settled(page);
+      await untilLoaded(page);
       // What is in the way of people does not depend on the width; in the dark, only on the colours.
       if (look !== 'narrow')
         expect(await findBarriers(page, look === 'dark' ? 'colours' : 'all')).toEqual([]);

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { startSimulator } from '../helpers/simulator.ts';
-import { answer, press, rowOf, save } from './acts.ts';
+import { answerDialog, press, rowOf, save } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('recipients, reconciliation and audit', async browser => {
@@ -22,7 +22,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await page.goto('/console/recipients');
     await page.getByText('Nobody is blocked').waitFor();
     await press(page, 'Block a recipient');
-    await answer(page, 'Block', { Recipient: 'ООО Ромашка' });
+    await answerDialog(page, 'Block', { Recipient: 'ООО Ромашка' });
     await rowOf(page, 'ооо ромашка').waitFor();
     await press(page, 'Block a recipient');
     await page.getByRole('textbox', { name: 'Recipient', exact: true }).fill('ооо РОМАШКА');
@@ -31,7 +31,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await press(page.getByRole('dialog'), 'Cancel');
     expect(await blocked()).toEqual([{ recipient: 'ооо ромашка' }]);
     await press(rowOf(page, 'ооо ромашка'), 'Unblock');
-    await answer(page, 'Unblock');
+    await answerDialog(page, 'Unblock');
     await page.getByText('Nobody is blocked').waitFor();
     expect(await blocked()).toEqual([]);
   });
@@ -40,7 +40,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     const paymentId = await openInReview(pool, await createFundedPartner(pool, 50_000_000n));
     await page.goto('/console/reconciliation');
     await press(page, 'Compare a day');
-    await answer(page, 'Compare', { 'Day (UTC)': new Date().toISOString().slice(0, 10) });
+    await answerDialog(page, 'Compare', { 'Day (UTC)': new Date().toISOString().slice(0, 10) });
     await page.getByText('1 difference').waitFor();
     await rowOf(page.getByRole('table', { name: 'Differences' }), paymentId)
       .getByText('Still open')
@@ -53,7 +53,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     const partnerId = await createFundedPartner(pool, 5n);
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
-    await answer(page, 'Suspend');
+    await answerDialog(page, 'Suspend');
     await page.getByRole('link', { name: 'Audit' }).click();
     const table = page.getByRole('table', { name: 'Audit' });
     await rowOf(table, 'Recipient blocked').waitFor();

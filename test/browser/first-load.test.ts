@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { setRate } from '../helpers/partners.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 const mostBytes = 300_000;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { openShop, recordOf, resolve } from './shop.ts';
+import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('interruptions', async browser => {
@@ -33,13 +33,13 @@ describeInBrowser('interruptions', async browser => {
     world.announceRefusals(401);
     laterMs += 31 * 60_000;
     await page.getByText('Your session has ended. Sign in to continue where you were.').waitFor();
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
 
     await signIn();
     await resolve(page, 'failed', 'never left the bank');
     await page.getByText('Returned to the balance').waitFor();
     expect(page.url()).toContain(paymentId);
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'failed', resolutions: 1 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({ status: 'failed', resolutions: 1 });
   });
 
   test('a lost connection is said, and is over when it is over', async () => {
@@ -73,6 +73,10 @@ describeInBrowser('interruptions', async browser => {
     await page.getByText('reason: the bank says so').waitFor();
     await page.getByText(lost).waitFor({ state: 'hidden' });
     expect(sent).toBe(1);
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({
+      status: 'succeeded',
+      resolutions: 1,
+      events: 1,
+    });
   });
 });

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { hold, settle } from '../helpers/ledger.ts';
-import { cardOf, press, rowOf } from './acts.ts';
+import { cardOf, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('the ledger', async browser => {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { answer, cardOf, press, save } from './acts.ts';
+import { answerDialog, cardOf, press, save } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('money of a partner', async browser => {
@@ -33,7 +33,7 @@ describeInBrowser('money of a partner', async browser => {
   test('a small credit is done at once, and once: the same reference does nothing more', async () => {
     world.announceRefusals(409);
     await fill('250', 'transfer 1');
-    await answer(page, 'Credit');
+    await answerDialog(page, 'Credit');
     await cardOf(page, 'Balances').getByText('250.000000').waitFor();
     await fill('250', 'transfer 1');
     await press(page.getByRole('dialog'), 'Credit');
@@ -49,7 +49,7 @@ describeInBrowser('money of a partner', async browser => {
     world.announceRefusals(409);
     await fill('5000', 'transfer 2');
     await page.getByText('A second person must approve').waitFor();
-    await answer(page, 'Ask for approval');
+    await answerDialog(page, 'Ask for approval');
     const request = cardOf(page, 'Credit a balance');
     await request.getByText('transfer 2').waitFor();
     expect(await request.getByRole('button', { name: 'Approve' }).getAttribute('aria-disabled')).toBe('true');

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { setRate } from '../helpers/partners.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { openShop } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';

@@ -2,22 +2,22 @@ import { beforeAll, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
-import { createCustomer } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
-import { answer, cardOf, press, rowOf } from './acts.ts';
+import { answerDialog, cardOf, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('keys and webhook of a partner', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
   let page: Awaited<ReturnType<typeof world.as>>;
-  let customer: Awaited<ReturnType<typeof createCustomer>>;
+  let customer: Awaited<ReturnType<typeof createPartnerWithKeys>>;
   let receiver: Receiver;
   beforeAll(async () => {
     await setRate(pool);
     page = await world.as('support');
-    customer = await createCustomer(pool);
+    customer = await createPartnerWithKeys(pool);
     receiver = await startReceiver();
     await setWebhook(auditContextOf(pool), createVault(secretKey), customer.partnerId, receiver.url);
     await partnerAt(world.address, customer.testKey).pay({ qr_url: newLink(10_000) });
@@ -29,7 +29,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
     const row = rowOf(page.getByRole('table', { name: 'Keys' }), 'test');
     await press(row, 'Addresses');
-    await answer(page, 'Allow these 2', { 'Allowed addresses': '192.0.2.0/24\n2001:db8::/32' });
+    await answerDialog(page, 'Allow these 2', { 'Allowed addresses': '192.0.2.0/24\n2001:db8::/32' });
     await row.getByText('192.0.2.0/24').waitFor();
     await expect.poll(ping).toBe(403);
 
@@ -42,7 +42,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     for (const key of [customer.testKey, customer.liveKey]) expect(seen).not.toContain(key.slice(-32));
 
     await press(row, 'Revoke');
-    await answer(page, 'Revoke');
+    await answerDialog(page, 'Revoke');
     await row.getByText('Revoked').first().waitFor();
     expect(await row.getByRole('button').count()).toBe(0);
     await expect.poll(ping).toBe(401);

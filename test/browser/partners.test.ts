@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Id } from '../../src/base/ids.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { partnerAt } from '../helpers/api.ts';
-import { createCustomer } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { answer, cardOf, keepStale, press, rowOf } from './acts.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { answerDialog, cardOf, keepStale, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('partners', async browser => {
@@ -19,7 +19,7 @@ describeInBrowser('partners', async browser => {
   test('one is created, and found by a part of its name', async () => {
     await page.goto('/console/partners');
     await press(page, 'New partner');
-    await answer(page, 'Create', { Name: 'Цветы у дома' });
+    await answerDialog(page, 'Create', { Name: 'Цветы у дома' });
     await page.getByRole('heading', { name: 'Цветы у дома' }).waitFor();
     await page.getByRole('link', { name: 'Partners' }).click();
     const table = page.getByRole('table', { name: 'Partners' });
@@ -36,25 +36,25 @@ describeInBrowser('partners', async browser => {
     await page.goto(`/console/partners/${signed.partner.partnerId}`);
     await page.getByText('Live mode asked for').waitFor();
     await press(page, 'Refuse live mode');
-    await answer(page, 'Refuse live mode');
+    await answerDialog(page, 'Refuse live mode');
     await page.getByText('Test only').waitFor();
     await press(page, 'Approve live mode');
-    await answer(page, 'Approve live mode');
+    await answerDialog(page, 'Approve live mode');
     await page.getByText('Live approved').waitFor();
     expect(await page.getByRole('button', { name: 'Approve live mode' }).count()).toBe(0);
   });
 
   test('one is suspended and resumed; its requests feel it', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const pay = async () =>
       (await partnerAt(world.address, testKey).pay({ qr_url: 'none' })).json.error?.code;
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
-    await answer(page, 'Suspend');
+    await answerDialog(page, 'Suspend');
     await page.getByText('Suspended').waitFor();
     await expect.poll(pay).toBe('partner_suspended');
     await press(page, 'Resume');
-    await answer(page, 'Resume');
+    await answerDialog(page, 'Resume');
     await page.getByText('Active').waitFor();
     await expect.poll(pay).not.toBe('partner_suspended');
   });
@@ -72,7 +72,7 @@ describeInBrowser('partners', async browser => {
       await page.goto(`/console/partners/${partnerId}`);
       const card = cardOf(page, 'Limits');
       await press(card, 'Change');
-      await answer(page, 'Change', { 'Largest payment, ₽': '250 000', 'Payments at once': '7' });
+      await answerDialog(page, 'Change', { 'Largest payment, ₽': '250 000', 'Payments at once': '7' });
       await card.getByText('250,000.00').waitFor();
       expect(await limit('concurrent')).toBe(7);
     });
@@ -86,7 +86,7 @@ describeInBrowser('partners', async browser => {
         await window.getByLabel('Payments at once').fill(window === page ? '11' : '12');
       }
       const release = await keepStale(other, `partners/${partnerId}`);
-      await answer(page, 'Change');
+      await answerDialog(page, 'Change');
       await press(other.getByRole('dialog'), 'Change');
       await other.getByText('Another operator has changed this meanwhile').waitFor();
       release();
@@ -94,7 +94,7 @@ describeInBrowser('partners', async browser => {
       expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
       expect(await limit('concurrent')).toBe(11);
       await press(other, 'Start again from the present limits');
-      await answer(other, 'Change', { 'Payments at once': '12' });
+      await answerDialog(other, 'Change', { 'Payments at once': '12' });
       await expect.poll(() => limit('concurrent')).toBe(12);
     });
   });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { answer, cardOf, keepStale, press, rowOf } from './acts.ts';
+import { setRate } from '../helpers/partners.ts';
+import { answerDialog, cardOf, keepStale, press, rowOf } from './page-actions.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('rates', async browser => {
@@ -31,7 +31,7 @@ describeInBrowser('rates', async browser => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Spread').fill('2.5');
     expect(await dialog.getByRole('button', { name: 'Change' }).isDisabled()).toBe(true);
-    await answer(page, 'Change', { Reason: 'A calm market' });
+    await answerDialog(page, 'Change', { Reason: 'A calm market' });
     await rowOf(page.getByRole('table', { name: 'Changes of the rules' }), 'A calm market')
       .getByText('2.5 %')
       .waitFor();
@@ -49,14 +49,14 @@ describeInBrowser('rates', async browser => {
       await dialog.getByLabel('Reason').fill('Because');
     }
     const release = await keepStale(other, 'rates?*');
-    await answer(page, 'Change');
+    await answerDialog(page, 'Change');
     await press(other.getByRole('dialog'), 'Change');
     await other.getByText('Another operator has changed this meanwhile').waitFor();
     release();
     await other.getByText('Another operator has changed the rules meanwhile').waitFor();
     expect(await spreads()).toEqual([250, 300]);
     await press(other, 'Start again from the present rules');
-    await answer(other, 'Change', { Spread: '4' });
+    await answerDialog(other, 'Change', { Spread: '4' });
     expect(await spreads()).toEqual([250, 300, 400]);
   });
 

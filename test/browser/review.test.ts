@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
-import { openShop, recordOf, resolve, workOn } from './shop.ts';
+import { countEffects, openShop, resolve, startPolling } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
 describeInBrowser('the review', async browser => {
@@ -24,7 +24,7 @@ describeInBrowser('the review', async browser => {
     await page.keyboard.press('Escape');
     await resolve(page, 'succeeded', 'the bank says so');
     await page.getByText('Resolved').waitFor();
-    expect(await recordOf(deps, paid)).toEqual({
+    expect(await countEffects(deps, paid)).toEqual({
       status: 'succeeded',
       entries: ['available to held', 'held to settled'],
       resolutions: 1,
@@ -37,7 +37,7 @@ describeInBrowser('the review', async browser => {
     await page.getByRole('link', { name: unpaid.slice(-8) }).click();
     await resolve(page, 'failed', 'never left the bank');
     await page.getByText('Returned to the balance').waitFor();
-    expect(await recordOf(deps, unpaid)).toEqual({
+    expect(await countEffects(deps, unpaid)).toEqual({
       status: 'failed',
       entries: ['available to held', 'held to available'],
       resolutions: 1,
@@ -56,7 +56,7 @@ describeInBrowser('the review', async browser => {
     await row.getByText('unknown').waitFor();
     await row.getByRole('button', { name: 'Ask again' }).click();
     await page.getByText('Asked. The answer appears in the timeline.').waitFor();
-    workOn(deps);
+    startPolling(deps);
     await page.getByText('Nothing to review').waitFor();
     await paying;
     const { rows } = await pool.query(

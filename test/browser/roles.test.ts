@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { operatorRoles, type Permission, roleHasPermission } from '../../src/operators/index.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startSimulator } from '../helpers/simulator.ts';
-import { fillDay } from './lively.ts';
-import { describeInBrowser, openWorld, settled } from './world.ts';
+import { insertSampleData } from './sample-data.ts';
+import { describeInBrowser, openWorld, untilLoaded } from './world.ts';
 
 type Offer = [button: string, needs: Permission, refusedBy: string];
 
@@ -11,9 +11,9 @@ describeInBrowser('roles', async browser => {
   const { pool } = await createDatabase();
   const bank = await startSimulator();
   const world = await openWorld({ pool, gatewayUrl: bank.address }, browser);
-  let day: Awaited<ReturnType<typeof fillDay>>;
+  let day: Awaited<ReturnType<typeof insertSampleData>>;
   beforeAll(async () => {
-    day = await fillDay(world, bank);
+    day = await insertSampleData(world, bank);
   });
 
   /** On each page what can be done there, what it needs, and what the page would call. */
@@ -76,7 +76,7 @@ describeInBrowser('roles', async browser => {
       const refused: string[] = [];
       for (const [path, offers] of Object.entries(pages())) {
         await page.evaluate(`history.pushState(null, '', '/console${path}')`);
-        await settled(page);
+        await untilLoaded(page);
         for (const [name, needs, call] of offers) {
           // One that anybody could press: of one's own name nobody may be disabled.
           const button = page.locator('main').getByRole('button', { name, exact: true }).last();

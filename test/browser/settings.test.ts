@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { newLink, partnerAt, setRate } from '../helpers/api.ts';
-import { createCustomer } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { goodPassword } from '../helpers/operators.ts';
-import { answer, cardOf, press, rowOf } from './acts.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { answerDialog, cardOf, press, rowOf } from './page-actions.ts';
 import { codeOfText } from './totp.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
@@ -15,47 +15,47 @@ describeInBrowser('settings', async browser => {
   beforeAll(async () => {
     page = await world.as('admin', { name: 'anna' });
     await setRate(pool);
-    partner = partnerAt(world.address, (await createCustomer(pool)).testKey);
+    partner = partnerAt(world.address, (await createPartnerWithKeys(pool)).testKey);
   });
 
   test('maintenance now: payments are refused until it ends', async () => {
     const pay = async () => (await partner.pay({ qr_url: newLink(10_000) })).json.error?.code;
     await page.goto('/console/settings');
     await press(page, 'Begin now');
-    await answer(page, 'Begin now');
+    await answerDialog(page, 'Begin now');
     await page.getByText('Maintenance: no new payments are taken.').waitFor();
     await expect.poll(pay).toBe('maintenance');
     await press(page, 'End now');
-    await answer(page, 'End now');
+    await answerDialog(page, 'End now');
     await page.getByText('Payments are accepted.').waitFor();
     await expect.poll(pay).toBeUndefined();
   });
 
   test('maintenance is planned and called off', async () => {
     await press(page, 'Plan');
-    await answer(page, 'Plan');
+    await answerDialog(page, 'Plan');
     const windows = page.getByRole('table', { name: 'Planned maintenance' });
     await press(rowOf(windows, 'anna'), 'Call off');
-    await answer(page, 'Call off');
+    await answerDialog(page, 'Call off');
     await page.getByText('Nothing is planned').waitFor();
   });
 
   test('the amounts for a second person: lower at once, higher when another administrator approves', async () => {
     const card = cardOf(page, 'Second person');
     await press(card, 'Change');
-    await answer(page, 'Change', { 'Credit a balance above': '500' });
+    await answerDialog(page, 'Change', { 'Credit a balance above': '500' });
     await card.getByText('500.00').waitFor();
     await press(card, 'Change');
     await page.getByLabel('Credit a balance above').fill('90000');
     await page.getByText('A second administrator has to approve this.').waitFor();
-    await answer(page, 'Change');
+    await answerDialog(page, 'Change');
     await cardOf(page, 'Change the limits of approval').waitFor();
     await card.getByText('500.00').waitFor();
 
     const other = await world.as('admin');
     await other.goto('/console/settings');
     await press(other, 'Approve');
-    await answer(other, 'Approve');
+    await answerDialog(other, 'Approve');
     await cardOf(other, 'Second person').getByText('90,000.00').waitFor();
   });
 
@@ -83,7 +83,7 @@ describeInBrowser('settings', async browser => {
 
     await page.reload();
     await press(rowOf(page, 'vera'), 'Disable');
-    await answer(page, 'Disable');
+    await answerDialog(page, 'Disable');
     await rowOf(page, 'vera').getByText('Disabled').waitFor();
     await vera.getByRole('link', { name: 'Audit' }).click();
     await vera.getByText('Your session has ended').first().waitFor();
@@ -91,7 +91,7 @@ describeInBrowser('settings', async browser => {
 
   test('one that was disabled can be enabled again, and gets a new link when the old access is lost', async () => {
     await press(rowOf(page, 'vera'), 'Enable');
-    await answer(page, 'Enable');
+    await answerDialog(page, 'Enable');
     await rowOf(page, 'vera').getByText('Active').waitFor();
     await press(rowOf(page, 'vera'), 'Reset access');
     await answerAndLook('Reset access');
@@ -109,7 +109,7 @@ describeInBrowser('settings', async browser => {
     await page.reload();
     await press(rowOf(page, 'boris'), 'Role');
     await page.getByRole('dialog').getByLabel('Role').selectOption('Support');
-    await answer(page, 'Change');
+    await answerDialog(page, 'Change');
     await boris.goto('/console/recipients');
     await press(boris, 'Block a recipient');
   });
@@ -120,7 +120,7 @@ describeInBrowser('settings', async browser => {
     await galina.goto('/console/settings/sessions');
     await page.getByRole('link', { name: 'Sessions', exact: true }).click();
     await press(rowOf(page.getByRole('table', { name: 'Sessions' }), 'galina'), 'End session');
-    await answer(page, 'End session');
+    await answerDialog(page, 'End session');
     await galina.getByText('Your session has ended').first().waitFor();
   });
 

@@ -4,7 +4,7 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import type { ConsoleDeps } from '../../src/console/index.ts';
 import { startRecovery } from '../../src/payments/index.ts';
 import { partnerAt } from '../helpers/api.ts';
-import { createCustomer, setRate } from '../helpers/customers.ts';
+import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { makeQr, type Simulator } from '../helpers/simulator.ts';
 
@@ -12,7 +12,7 @@ import { makeQr, type Simulator } from '../helpers/simulator.ts';
 export async function openShop({ address, deps }: { address: string; deps: ConsoleDeps }) {
   const { pool, clock } = deps;
   await setRate(pool, clock);
-  const { partnerId, liveKey, testKey } = await createCustomer(pool);
+  const { partnerId, liveKey, testKey } = await createPartnerWithKeys(pool);
   const live = partnerAt(address, liveKey);
   return {
     partnerId,
@@ -31,13 +31,13 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
 }
 
 /** Asks the bank side about unfinished payments, as a worker does, until the tests are done. */
-export function workOn(deps: ConsoleDeps): void {
+export function startPolling(deps: ConsoleDeps): void {
   const { stop } = startRecovery(deps);
   afterAll(stop);
 }
 
 /** What the books and the record say about a payment: how often each thing was done. */
-export async function recordOf({ pool }: ConsoleDeps, paymentId: Id<'pay'>) {
+export async function countEffects({ pool }: ConsoleDeps, paymentId: Id<'pay'>) {
   const { rows } = await pool.query<{
     entries: string[];
     resolutions: number;

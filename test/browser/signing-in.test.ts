@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createOperator, setupUrl } from '../../src/operators/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { auditContextOf, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { enrolOperator, goodPassword } from '../helpers/operators.ts';
+import { auditContextOf, secretKey } from '../helpers/partners.ts';
 import { codeOfText } from './totp.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { readSecrets, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
-import { auditContextOf, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf, secretKey } from '../helpers/partners.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
-import { openShop, workOn } from './shop.ts';
+import { openShop, startPolling } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
 describeInBrowser('one payment', async browser => {
@@ -28,7 +28,7 @@ describeInBrowser('one payment', async browser => {
     await timeline.getByText('Put into review').waitFor();
     await page.getByRole('button', { name: 'Ask the gateway again' }).click();
     await page.getByText('Asked. The answer appears in the timeline.').waitFor();
-    workOn(deps);
+    startPolling(deps);
     await timeline.getByText('Delivered').waitFor();
     await paying;
     await page.getByText('Succeeded', { exact: true }).first().waitFor();

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { decidePayment } from '../../src/payments/index.ts';
-import { auditContextOf } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { openShop, recordOf, resolve } from './shop.ts';
+import { auditContextOf } from '../helpers/partners.ts';
+import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 const endedMeanwhile = 'This payment has finished meanwhile and cannot change any more. Nothing was done.';
@@ -38,7 +38,7 @@ describeInBrowser('two operators', async browser => {
     await expect.poll(async () => (await isRefused(pages[0])) + (await isRefused(pages[1]))).toBe(1);
     const first = (await isRefused(pages[1])) ? 0 : 1;
     const status = first === 0 ? 'succeeded' : 'failed';
-    expect(await recordOf(deps, paymentId)).toEqual({
+    expect(await countEffects(deps, paymentId)).toEqual({
       status,
       entries: ['available to held', first === 0 ? 'held to settled' : 'held to available'],
       resolutions: 1,
@@ -70,7 +70,11 @@ describeInBrowser('two operators', async browser => {
         await Promise.all(others.map(page => page.getByText('Another operator has already decided').count()))
       ).sort();
     await expect.poll(refusals).toEqual([0, 1]);
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({
+      status: 'succeeded',
+      resolutions: 1,
+      events: 1,
+    });
   });
 
   test('a page that is out of date changes nothing, and shows how it is', async () => {
@@ -90,6 +94,10 @@ describeInBrowser('two operators', async browser => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.reload();
     await page.getByText('reason: at the command line').waitFor();
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'succeeded', resolutions: 1, events: 1 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({
+      status: 'succeeded',
+      resolutions: 1,
+      events: 1,
+    });
   });
 });

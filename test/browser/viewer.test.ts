@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
-import { openShop, recordOf } from './shop.ts';
+import { countEffects, openShop } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
 describeInBrowser('a viewer', async browser => {
@@ -55,7 +55,7 @@ describeInBrowser('a viewer', async browser => {
       refusable.map(url => url.replace(/:\w+/, paymentId)),
     );
     expect(answers.filter(answer => !answer.endsWith(' 403 forbidden'))).toEqual([]);
-    expect(await recordOf(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
+    expect(await countEffects(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
     expect((await pool.query('SELECT count(*)::int AS count FROM audit')).rows).toEqual(rows);
   });
 });

@@ -107,7 +107,7 @@ export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all')
 }
 
 /** Everything has come, and nothing moves. */
-export async function settled(page: Page): Promise<void> {
+export async function untilLoaded(page: Page): Promise<void> {
   await page.evaluate('new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))');
   await page.locator('main h1').waitFor();
   await expect.poll(() => page.locator('.waiting, [aria-busy=true]').count()).toBe(0);

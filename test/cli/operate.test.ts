@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
@@ -10,7 +10,7 @@ import { makeQr, startSimulator } from '../helpers/simulator.ts';
 const { pool, url } = await createDatabase();
 const simulator = await startSimulator();
 const { address } = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
-const customer = await createCustomer(pool);
+const customer = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, customer.liveKey);
 const dataDir = newFolder();
 const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);

@@ -3,10 +3,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { findEnrolment } from '../../src/operators/index.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { enrolOperator } from '../helpers/operators.ts';
+import { secretKey } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../helpers/cli.ts';
-import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 await setRate(pool);
-const customer = await createCustomer(pool);
+const customer = await createPartnerWithKeys(pool);
 const authorization = `Bearer ${customer.testKey}`;
 
 const services: Service[] = [];

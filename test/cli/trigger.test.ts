@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
-import { createCustomer, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, setRate, startApi } from '../helpers/api.ts';
 import { kopeckProcess } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
@@ -12,7 +12,7 @@ beforeEach(() => setRate(pool));
 let key: string;
 let client: Kopeck;
 beforeAll(async () => {
-  key = (await createCustomer(pool)).testKey;
+  key = (await createPartnerWithKeys(pool)).testKey;
   client = new Kopeck({ apiKey: key, baseUrl: address });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createCustomer, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
@@ -21,7 +21,7 @@ const receiver = await startReceiver();
 let partner: string;
 let secret: string;
 beforeAll(async () => {
-  partner = (await createCustomer(pool)).partnerId;
+  partner = (await createPartnerWithKeys(pool)).partnerId;
 });
 
 describe('set, show and rotate', () => {
@@ -108,7 +108,7 @@ describe('set, show and rotate', () => {
   });
 
   test('without a webhook or a partner it names the command to use', async () => {
-    const { partnerId } = await createCustomer(pool);
+    const { partnerId } = await createPartnerWithKeys(pool);
     for (const command of ['show', 'check', 'rotate']) {
       const refused = await run(command, partnerId);
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('kopeck webhook set')]);
@@ -161,7 +161,7 @@ describe('check', () => {
 
 describe('log and resend', () => {
   test('one event, all given-up events, and invalid ids', async () => {
-    const customer = await createCustomer(pool);
+    const customer = await createPartnerWithKeys(pool);
     await run('set', customer.partnerId, '--url', receiver.url);
     const api = partnerAt(address, customer.testKey);
     await api.pay({ qr_url: newLink(10_000) });

@@ -4,8 +4,8 @@ import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
-import { createCustomer } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
@@ -129,7 +129,7 @@ describe('a partner', () => {
 
 describe('a key', () => {
   test('is never shown, is limited to addresses, and revoked', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const { keys } = (await support.get(`/partners/${partnerId}`)).json;
     expect(keys).toHaveLength(2);
     expect(JSON.stringify(keys)).not.toContain(testKey.slice(-48));
@@ -160,7 +160,7 @@ describe('a key', () => {
 
 describe('a webhook', () => {
   test('is checked, its attempts are listed, and an event is sent again', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     expect(await errorOf(support.post(`/partners/${partnerId}/webhook/check`))).toBe('409 no_webhook');
     const receiver = await startReceiver();
     await setWebhook(audit, createVault(secretKey), partnerId, receiver.url);

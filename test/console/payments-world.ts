@@ -1,6 +1,6 @@
 import { startConsole } from '../helpers/console.ts';
-import { setRate } from '../helpers/customers.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 

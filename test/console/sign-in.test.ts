@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { disableOperator, resetOperator, signIn as tryToSignIn } from '../../src/operators/index.ts';
-import { secretKey } from '../helpers/customers.ts';
+import { secretKey } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;

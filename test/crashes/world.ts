@@ -7,7 +7,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import type { BankSide } from '../../src/runtime/simulator.ts';
 import { type Service, startService } from '../helpers/cli.ts';
-import { createCustomer, secretKey, setRate } from '../helpers/customers.ts';
+import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 
 /** One answer to a partner. */
@@ -37,7 +37,7 @@ export type CrashPoints = Map<Attempt, string>;
 export interface World {
   pool: Pool;
   bank: BankSide;
-  customers: Awaited<ReturnType<typeof createCustomer>>[];
+  customers: Awaited<ReturnType<typeof createPartnerWithKeys>>[];
   attempts: Attempt[];
   /** Starts a service on this database; payments with a crash point do not get past it. */
   start(points?: CrashPoints): Promise<Service>;
@@ -60,7 +60,8 @@ export interface WorldOptions {
 export async function createWorld({ pool, url, bank, folder, partners = 1 }: WorldOptions): Promise<World> {
   await setRate(pool);
   const customers = [];
-  for (let count = 0; count < partners; count++) customers.push(await createCustomer(pool, 10n ** 12n));
+  for (let count = 0; count < partners; count++)
+    customers.push(await createPartnerWithKeys(pool, 10n ** 12n));
   const env = {
     DATABASE_URL: url,
     SECRET_KEY: secretKey,

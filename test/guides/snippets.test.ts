@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, test } from 'vitest';
 import { startService } from '../helpers/cli.ts';
-import { createCustomer, secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey } from '../helpers/partners.ts';
 import { pack, root, run } from '../sdk/packed.ts';
-import { hasProgram, play, writeFiles } from './play.ts';
+import { hasProgram, runGuide, writeFiles } from './run-guide.ts';
 import { guides, libraryReadme } from './snippets.ts';
 
 const { pool, url } = await createDatabase();
@@ -69,13 +69,13 @@ describe.concurrent('every snippet', () => {
 
   test.for(withSnippets)('of $name does what it says', async (guide, { expect }) => {
     // Enough for the largest payment.
-    const customer = await createCustomer(pool, 5_000_000_000n);
+    const customer = await createPartnerWithKeys(pool, 5_000_000_000n);
     await expect
       .poll(async () => {
         const headers = { authorization: `Bearer ${customer.testKey}` };
         return (await fetch(`${address}/v1/rate`, { headers })).status;
       })
       .toBe(200);
-    await play(guide, { project, address, env, expect, ...customer }, skipped);
+    await runGuide(guide, { project, address, env, expect, ...customer }, skipped);
   });
 });

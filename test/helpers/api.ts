@@ -17,9 +17,9 @@ import {
   createPaymentWriter,
 } from '../../src/payments/index.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
-import { secretKey } from './customers.ts';
+import { secretKey } from './partners.ts';
 
-export { createCustomer, issueKey, secretKey, setRate } from './customers.ts';
+export { createPartnerWithKeys, issueKey, secretKey, setRate } from './partners.ts';
 
 export interface ApiOptions {
   pool: Pool;

@@ -18,7 +18,7 @@ import {
 } from '../../src/payments/index.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from './customers.ts';
+import { secretKey } from './partners.ts';
 
 export interface ConsoleOptions extends Partial<ConsoleDeps> {
   pool: Pool;

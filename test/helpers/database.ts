@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 
-export { auditContextOf, createFundedPartner } from './customers.ts';
+export { auditContextOf, createFundedPartner } from './partners.ts';
 
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ ...inject('connection'), database: 'postgres' });

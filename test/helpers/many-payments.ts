@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createPartner } from '../../src/partners/index.ts';
-import { auditContextOf, setRate } from './customers.ts';
+import { auditContextOf, setRate } from './partners.ts';
 
 /**
  * Many payments of some partners, written past the service: one in fifty in test mode, one in twenty failed, one in a

@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createOperator, enrol, findEnrolment, type OperatorRole } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
-import { auditContextOf, secretKey } from './customers.ts';
+import { auditContextOf, secretKey } from './partners.ts';
 
 export const goodPassword = 'violet cargo 81';
 

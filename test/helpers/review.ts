@@ -53,7 +53,7 @@ export async function openInReview(
 let operators = 0;
 
 /** An operator with a password, written past enrolment. */
-export async function hireOperator(
+export async function insertOperator(
   pool: Pool,
   role: OperatorRole,
   name = `${role}-${++operators}`,

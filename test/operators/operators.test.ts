@@ -8,9 +8,9 @@ import {
   resetOperator,
   setOperatorRole,
 } from '../../src/operators/index.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
+import { secretKey } from '../helpers/partners.ts';
 
 describe('the last admin', () => {
   test('two admins who remove each other at once: one stays', async () => {

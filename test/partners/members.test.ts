@@ -14,8 +14,8 @@ import {
   signUp,
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { secretKey } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();

@@ -3,7 +3,7 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId } from '../../src/base/ids.ts';
 import type { ListedOrder } from '../../src/gateway/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
-import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
@@ -14,7 +14,7 @@ export async function startReconcileWorld() {
   const api = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
   // The tests finish payments themselves, so no request waits for one.
   const deps = { ...api.deps, clock: { ...clock, sleep: async () => {} } };
-  const customer = await createCustomer(pool);
+  const customer = await createPartnerWithKeys(pool);
   const partner = partnerAt(api.address, customer.liveKey);
   beforeEach(() => setRate(pool));
 

@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/gateway/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { createPayment } from '../../src/payments/index.ts';
-import { createCustomer, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -28,7 +28,7 @@ export async function startRecoveryWorld() {
   });
 
   async function newCustomer() {
-    const customer = await createCustomer(pool);
+    const customer = await createPartnerWithKeys(pool);
     const partner = partnerAt(address, customer.liveKey);
     const limits = (await findPartner(pool, customer.partnerId))!.limits;
     const balance = async () => (await partner.get('/v1/balance')).json.balance_usdt as string;

@@ -1,7 +1,7 @@
 import type { Sabotage } from './sabotage.ts';
 
 const signIn = { test: 'test/console/sign-in.test.ts' };
-const invitation = { test: 'test/console/invitation-and-session.test.ts' };
+const invitation = { test: 'test/console/setup-link-and-session.test.ts' };
 const roles = { test: 'test/console/roles.test.ts' };
 const operators = { test: 'test/operators/operators.test.ts' };
 const guardFile = { file: 'src/console/guard.ts' };

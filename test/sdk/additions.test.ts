@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Kopeck } from '../../sdk/src/index.ts';
 import { errors } from '../../src/base/errors.ts';
-import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -14,7 +14,7 @@ const { address, deps } = await startApi({ pool, clock, answerWithinMs: 100 });
 beforeEach(() => setRate(pool, clock));
 
 async function newClient(mode: 'testKey' | 'liveKey' = 'testKey') {
-  const customer = await createCustomer(pool);
+  const customer = await createPartnerWithKeys(pool);
   const pauses: number[] = [];
   const kopeck = new Kopeck({
     apiKey: customer[mode],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Kopeck, type KopeckError, type PositionStore } from '../../sdk/src/index.ts';
-import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { createRandom } from '../helpers/random.ts';
 
@@ -9,7 +9,7 @@ await setRate(pool);
 const { address } = await startApi({ pool });
 
 async function newClient(options: { fetch?: typeof fetch; sleep?: () => Promise<void> } = {}) {
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const kopeck = new Kopeck({ apiKey: testKey, baseUrl: address, maxRetries: 0, ...options });
   const pay = async (count: number) => {
     const ids: string[] = [];

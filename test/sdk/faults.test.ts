@@ -3,7 +3,7 @@ import { Kopeck, KopeckError, type Payment, type PaymentParams } from '../../sdk
 import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createRandom } from '../helpers/random.ts';
 import { faults, startProxy } from './proxy.ts';
@@ -15,7 +15,7 @@ const { address } = await startApi({ pool, answerWithinMs: 100 });
 const seed = Number(process.env.SEED ?? 1);
 
 test(`1 000 payments with faults are 1 000 payments, none twice (SEED=${seed})`, async () => {
-  const { partnerId, testKey } = await createCustomer(pool);
+  const { partnerId, testKey } = await createPartnerWithKeys(pool);
   // Every tenth stays open for 30 s.
   await setLimits(auditContextOf(pool), partnerId, { concurrent: 10_000 });
   const proxy = await startProxy({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sign } from '../../src/webhooks/delivery/sign.ts';
-import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { install, pack, root, run, runtimes } from './packed.ts';
 
@@ -116,7 +116,7 @@ describe('installed in an empty project', async () => {
   writeFileSync(join(project, 'script.js'), script);
 
   test.each(runtimes())('pays and verifies on Node $version', async ({ version, path }) => {
-    const { testKey } = await createCustomer(pool);
+    const { testKey } = await createPartnerWithKeys(pool);
     const body = '{"id":"evt_1","event":"payment.succeeded"}';
     const env = {
       KEY: testKey,

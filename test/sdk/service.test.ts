@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { AuthenticationError, Kopeck, NotFoundError, PaymentRefusedError } from '../../sdk/src/index.ts';
-import { createCustomer, newLink, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
@@ -12,7 +12,7 @@ beforeEach(() => setRate(pool, clock));
 
 /** A client whose sleep also moves the clock of the service. */
 async function newClient() {
-  const { testKey } = await createCustomer(pool);
+  const { testKey } = await createPartnerWithKeys(pool);
   const pauses: number[] = [];
   const kopeck = new Kopeck({
     apiKey: testKey,
@@ -71,7 +71,7 @@ describe('waiting for the outcome', () => {
   });
 
   test('goes on when the service is unreachable for a while', async () => {
-    const { testKey } = await createCustomer(pool);
+    const { testKey } = await createPartnerWithKeys(pool);
     let looks = 0;
     const kopeck = new Kopeck({
       apiKey: testKey,

@@ -1,7 +1,7 @@
 import { idFromUuid } from '../../src/base/ids.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from '../helpers/customers.ts';
+import { secretKey } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';

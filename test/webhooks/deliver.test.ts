@@ -13,7 +13,7 @@ import {
   rotateSecret,
   setWebhook,
 } from '../../src/webhooks/index.ts';
-import { createCustomer, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { hanging, type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 import { pausesSec, startDeliveryWorld, untilReceived } from './delivery-world.ts';
@@ -104,7 +104,7 @@ describe('what is sent', () => {
   });
 
   test('nothing without a webhook, and no event from before it was set', async () => {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const partner = partnerAt(address, testKey);
     await partner.pay({ qr_url: newLink(10_000) });
     const receiver = await startReceiver();

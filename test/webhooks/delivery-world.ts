@@ -9,7 +9,7 @@ import {
   setWebhook,
   startDelivery,
 } from '../../src/webhooks/index.ts';
-import { createCustomer, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
@@ -29,7 +29,7 @@ export async function startDeliveryWorld() {
 
   /** A partner with a receiver, and a way to make events. */
   async function newPartner() {
-    const { partnerId, testKey } = await createCustomer(pool);
+    const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const receiver = await startReceiver();
     await setWebhook(audit, vault, partnerId, receiver.url);
     const partner = partnerAt(address, testKey);

@@ -3,7 +3,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
-import { createCustomer, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, secretKey, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { hanging, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
@@ -19,7 +19,7 @@ const eventsEach = 500;
 const kinds = ['fine', 'fine', 'refuses', 'hangs'] as const;
 
 async function newPartner(kind: (typeof kinds)[number]) {
-  const { partnerId } = await createCustomer(pool);
+  const { partnerId } = await createPartnerWithKeys(pool);
   const receiver = await startReceiver();
   if (kind === 'refuses') receiver.answer(withStatus(500));
   if (kind === 'hangs') receiver.answer(hanging);

@@ -14,7 +14,11 @@ export const press = (where: Page | Locator, name: string): Promise<void> =>
   where.getByRole('button', { name, exact: true }).click();
 
 /** Presses the button with the name, fills in what is asked and says yes; resolves once the question is gone. */
-export async function answer(page: Page, verb: string, fields: Record<string, string> = {}): Promise<void> {
+export async function answerDialog(
+  page: Page,
+  verb: string,
+  fields: Record<string, string> = {},
+): Promise<void> {
   const dialog = page.getByRole('dialog');
   for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
   await press(dialog, verb);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDatabase } from '../helpers/database.ts';
-import { openShop, recordOf, resolve } from './shop.ts';
+import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
 const waits = 'Asked for. It waits for a second person.';
@@ -18,7 +18,7 @@ describeInBrowser('above the threshold', async browser => {
     await vera.goto(`/console/payments/${paymentId}`);
     await resolve(vera, 'succeeded', 'the bank says so');
     await vera.getByText(waits).waitFor();
-    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+    expect(await countEffects(deps, paymentId)).toEqual(untouched);
     const approve = vera.getByRole('button', { name: 'Approve', exact: true });
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await approve.hover();
@@ -35,7 +35,7 @@ describeInBrowser('above the threshold', async browser => {
     await boris.getByRole('button', { name: 'Approve', exact: true }).click();
     await boris.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
     await boris.getByText('Nothing waits for a second person').waitFor();
-    expect(await recordOf(deps, paymentId)).toEqual({
+    expect(await countEffects(deps, paymentId)).toEqual({
       status: 'succeeded',
       entries: ['available to held', 'held to settled'],
       resolutions: 1,
@@ -60,7 +60,7 @@ describeInBrowser('above the threshold', async browser => {
     await boris.getByRole('button', { name: 'Refuse' }).click();
     await boris.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
     await boris.getByText('Refused', { exact: true }).waitFor();
-    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+    expect(await countEffects(deps, paymentId)).toEqual(untouched);
 
     await vera.getByRole('button', { name: 'Withdraw' }).waitFor({ state: 'hidden' });
     await resolve(vera, 'failed', 'a second guess');
@@ -68,7 +68,7 @@ describeInBrowser('above the threshold', async browser => {
     await vera.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
     await vera.getByText('Withdrawn', { exact: true }).waitFor();
     expect(await vera.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
-    expect(await recordOf(deps, paymentId)).toEqual(untouched);
+    expect(await countEffects(deps, paymentId)).toEqual(untouched);
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [paymentId]);
     expect(rows.map(({ action }) => action)).toEqual([
       'request.ask',

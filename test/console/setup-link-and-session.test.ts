@@ -6,8 +6,8 @@ import {
   setOperatorRole,
 } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
-import { secretKey } from '../helpers/customers.ts';
 import { goodPassword } from '../helpers/operators.ts';
+import { secretKey } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;

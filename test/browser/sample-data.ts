@@ -3,7 +3,7 @@ import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import type { startConsole } from '../helpers/console.ts';
-import { auditContextOf, secretKey, setRate } from '../helpers/customers.ts';
+import { auditContextOf, secretKey, setRate } from '../helpers/partners.ts';
 import type { Simulator } from '../helpers/simulator.ts';
 import { openShop } from './shop.ts';
 
@@ -30,7 +30,7 @@ const pastPayments = `
             FROM generate_series(1, 380) AS nth) AS made`;
 
 /** A console with something of everything to show. */
-export async function fillDay(
+export async function insertSampleData(
   console: Pick<Awaited<ReturnType<typeof startConsole>>, 'address' | 'deps' | 'signIn'>,
   bank: Simulator,
 ) {
@@ -76,7 +76,7 @@ export async function fillDay(
   await alarms.raise({
     kind: 'webhook_suspended',
     subject: shop.partnerId,
-    detail: 'ten events in a row were not taken',
+    detail: 'three events in a row could not be delivered',
   });
   await finance.post(`/partners/${shop.partnerId}/credit`, {
     mode: 'live',

@@ -7,7 +7,7 @@ import { sign } from '../../src/webhooks/delivery/sign.ts';
 import { root } from '../sdk/packed.ts';
 import { type Guide, patternOf, type Snippet, tidy } from './snippets.ts';
 
-export interface Stage {
+export interface GuideContext {
   /** A project of a partner, with the library in it. */
   project: string;
   address: string;
@@ -16,7 +16,7 @@ export interface Stage {
   liveKey: string;
   /** What `npx kopeck` needs to find the same service. */
   env: Record<string, string>;
-  /** Of the test that plays; several do so at the same time. */
+  /** Of the test that runs the guide; several run at the same time. */
   expect: ExpectStatic;
 }
 
@@ -24,7 +24,7 @@ export const fileOf = ({ name }: Guide, { line, language }: Snippet) =>
   join(name, `line-${line}.${{ ts: 'ts', js: 'mjs', python: 'py' }[language]}`);
 
 /** Every snippet of a language that is a file; those that a reader would type into a terminal are not. */
-export function writeFiles(guide: Guide, { project }: Pick<Stage, 'project'>): void {
+export function writeFiles(guide: Guide, { project }: Pick<GuideContext, 'project'>): void {
   mkdirSync(join(project, guide.name));
   for (const snippet of guide.snippets.filter(({ language }) => language !== 'sh')) {
     const { language, code } = snippet;
@@ -50,31 +50,35 @@ npm() { [ "$*" = 'install kopeck-client' ]; }
 `;
 
 /** From its first snippet to its last, as a reader would; what is exported stays, and servers go on until the end. */
-export async function play(guide: Guide, stage: Stage, skipped: readonly string[]): Promise<void> {
-  const { expect } = stage;
-  const cwd = join(stage.project, guide.name);
+export async function runGuide(
+  guide: Guide,
+  context: GuideContext,
+  skipped: readonly string[],
+): Promise<void> {
+  const { expect } = context;
+  const cwd = join(context.project, guide.name);
   const port = await freePort();
-  const printed = { key: stage.testKey, secret: 'whsec_none_yet' };
+  const printed = { key: context.testKey, secret: 'whsec_none_yet' };
   const servers: { child: ChildProcess; output(): string; snippet: Snippet }[] = [];
   const filled = (text: string) =>
     text
       .replaceAll('svc_test_…', printed.key)
-      .replaceAll('svc_live_…', stage.liveKey)
+      .replaceAll('svc_live_…', context.liveKey)
       .replaceAll('whsec_…', printed.secret)
-      .replaceAll('http://127.0.0.1:8080', stage.address)
+      .replaceAll('http://127.0.0.1:8080', context.address)
       .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
-      .replaceAll('PARTNER', stage.partnerId);
+      .replaceAll('PARTNER', context.partnerId);
   const env = {
-    ...stage.env,
+    ...context.env,
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-    KOPECK_URL: stage.address,
-    KOPECK_KEY: stage.testKey,
+    KOPECK_URL: context.address,
+    KOPECK_KEY: context.testKey,
     CASES: JSON.stringify(cases()),
   };
   try {
     for (const snippet of guide.snippets.filter(({ language }) => !skipped.includes(language))) {
       const { language, code, prints } = snippet;
-      const file = language === 'sh' ? '' : join(stage.project, fileOf(guide, snippet));
+      const file = language === 'sh' ? '' : join(context.project, fileOf(guide, snippet));
       const commands: Record<string, string> = {
         sh: `${filled(code)}\nexport -p > exported`,
         ts: `exec node ${file}`,
@@ -166,11 +170,11 @@ console.log(JSON.stringify(results));
 `,
   python: `
 import os
-def tell(case):
+def check(case):
     try:
         return verify(case["body"].encode(), case["header"], "whsec")["id"] == "evt_1"
     except ValueError:
         return False
-print(json.dumps([tell(case) for case in json.loads(os.environ["CASES"])]))
+print(json.dumps([check(case) for case in json.loads(os.environ["CASES"])]))
 `,
 };

@@ -31,7 +31,7 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
 }
 
 /** A partner with raised request limits, money on both balances and a key for each mode. */
-export async function createCustomer(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
+export async function createPartnerWithKeys(pool: Pool, liveMicroUsdt = 1_000_000_000n) {
   const partnerId = await createFundedPartner(pool, liveMicroUsdt);
   await setLimits(auditContextOf(pool), partnerId, {
     createRps: 100_000,

@@ -99,7 +99,7 @@ describe('kopeck start in two processes', () => {
     expect(workers.filter(isRunning)).toEqual([]);
   });
 
-  test('children end when the first process ends, however it ends', async () => {
+  test('workers end when the primary ends, however it ends', async () => {
     const { service, workers } = await startTwo();
     await service.stop('SIGKILL');
     await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);

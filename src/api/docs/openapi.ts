@@ -10,7 +10,7 @@ Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance
 The [guides](/docs/guides/) lead from the first payment to going live.
 
 Send your key as \`Authorization: Bearer svc_test_…\`. A test key uses the same addresses, but nothing goes to a bank: the
-kopecks of the amount choose the outcome (,01 is declined, ,02 is unknown and succeeds after 30 seconds, ,03 gives
+kopecks of the amount choose the outcome (.01 is declined, .02 is unknown and succeeds after 30 seconds, .03 gives
 \`qr_changed\`, anything else succeeds).
 
 Repeat a request whose outcome you do not know with the same \`Idempotency-Key\`: it is never paid twice. A rejected

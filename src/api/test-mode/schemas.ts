@@ -25,7 +25,7 @@ export const advanceTestClockOperation = {
   tags: ['Additions'],
   summary: 'Advance your test clock',
   description:
-    'Shortens everything that your test payments wait for now: outcomes of unfinished payments (the 30 seconds of ,02; the 2 minutes of a review), the backoff before the next attempt at a webhook, events that are held back. What becomes due happens at once. A wait that begins later, such as the backoff after the next attempt, has its full length. Times of payments and entries stay those of the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
+    'Shortens everything that your test payments wait for now: outcomes of unfinished payments (the 30 seconds of .02; the 2 minutes of a review), the backoff before the next attempt at a webhook, events that are held back. What becomes due happens at once. A wait that begins later, such as the backoff after the next attempt, has its full length. Times of payments and entries stay those of the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
   security: apiKeySecurity,
   body: ClockRequest,
   response: responses(TestClock, ['invalid_request', 'test_key_required']),

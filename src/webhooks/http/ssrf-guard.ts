@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * The SSRF guard. Partners choose the addresses that this service sends to, so it connects to public unicast addresses
- * only. An address is checked three times: when it is saved (`checkWebhookUrl`), when its name is looked up, and on the
- * open socket (connect.ts).
+ * only. An address is checked when it is saved (`checkWebhookUrl`, and `hasPrivateAddress` in dns.ts), when its name is
+ * looked up for a connection, and on the open socket (connect.ts).
  */
 
 export type UrlCheck = { outcome: 'ok'; url: URL } | { outcome: 'refused'; reason: string };

@@ -100,7 +100,7 @@ export const texts = inBoth({
     joined: 'Joined',
     memberRoles: { owner: 'Owner', developer: 'Developer', viewer: 'Viewer' } as Record<string, string>,
     noWebhook: 'No webhook is set',
-    noWebhookHint: 'The partner sets it through the API or the chat bot.',
+    noWebhookHint: 'The partner sets it in the bot; `kopeck webhook set` does it too.',
     webhookSuspended:
       'Sending is suspended: several events in a row were not taken. Nothing is lost. A check that succeeds starts it again.',
     url: 'Address',
@@ -245,7 +245,7 @@ export const texts = inBoth({
     joined: 'Присоединился',
     memberRoles: { owner: 'Владелец', developer: 'Разработчик', viewer: 'Наблюдатель' },
     noWebhook: 'Вебхук не задан',
-    noWebhookHint: 'Партнёр задаёт его через API или чат-бот.',
+    noWebhookHint: 'Партнёр задаёт его в боте; можно и командой `kopeck webhook set`.',
     webhookSuspended:
       'Отправка приостановлена: несколько событий подряд не приняты. Ничего не потеряно. Успешная проверка возобновит отправку.',
     url: 'Адрес',

@@ -292,7 +292,7 @@ CREATE TABLE open_payments (
   CONSTRAINT open_payments_pkey PRIMARY KEY (scope, qrc_id)
 ) WITH (fillfactor=50);
 CREATE INDEX open_payments_by_partner ON open_payments USING btree (partner_id, mode);
-CREATE INDEX open_payments_by_time ON open_payments USING btree (next_at);
+CREATE INDEX open_payments_by_time ON open_payments USING btree (mode, next_at);
 
 CREATE TABLE operator_requests (
   id uuid NOT NULL,

@@ -2,7 +2,7 @@ import { type RecoverDeps, startDuePolls } from '../../src/payments/recovery/rec
 
 /** One round of the recovery: polls every payment that is due. Returns how many there were. */
 export async function recoverDuePayments(deps: RecoverDeps): Promise<number> {
-  const polls = await startDuePolls(deps);
+  const polls = [...(await startDuePolls(deps, 'live')), ...(await startDuePolls(deps, 'test'))];
   await Promise.all(polls);
   return polls.length;
 }

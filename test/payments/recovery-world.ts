@@ -77,6 +77,7 @@ export async function startRecoveryWorld() {
     clock,
     simulator,
     deps,
+    address,
     audit: auditContextOf(pool, clock),
     newCustomer,
     qrWith,

@@ -54,11 +54,11 @@ export interface DuePayment extends AccountKey {
   tries: number;
 }
 
-/** Takes a lease on payments that are due: no other process polls them before `until`, unless this one dies. */
+/** Takes a lease on payments of a mode that are due: no other process polls them before `until`, unless this one dies. */
 export async function claimDue(
   db: Queryable,
   clock: Clock,
-  { until, leaseHolder, limit }: { until: Date; leaseHolder: number; limit: number },
+  { mode, until, leaseHolder, limit }: { mode: Mode; until: Date; leaseHolder: number; limit: number },
 ): Promise<DuePayment[]> {
   const { rows } = await db.query<{
     partner_id: string;
@@ -73,7 +73,7 @@ export async function claimDue(
     name: 'claim due payments',
     text: `WITH claimed AS (
              UPDATE open_payments p SET next_at = $2, lease_holder = $3, tries = p.tries + 1
-               FROM (SELECT scope, qrc_id FROM open_payments WHERE next_at <= $1
+               FROM (SELECT scope, qrc_id FROM open_payments WHERE mode = $5 AND next_at <= $1
                       ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) AS due
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
@@ -81,7 +81,7 @@ export async function claimDue(
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata
              FROM claimed c JOIN payments p
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id`,
-    values: [instantOf(clock), until, leaseHolder, limit],
+    values: [instantOf(clock), until, leaseHolder, limit, mode],
   });
   return rows.map(row => ({
     partnerId: idFromUuid('prt', row.partner_id),

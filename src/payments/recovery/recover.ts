@@ -1,6 +1,7 @@
 import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import { isDatabaseUnreachable } from '../../db/pool.ts';
+import type { Mode } from '../../ledger/index.ts';
 import type { LeaseRelease } from './lease-release.ts';
 import { claimDue, listLeaseHolders, releaseLeases } from './open-payments.ts';
 import { type PollDeps, pollPayment } from './poll-payment.ts';
@@ -11,14 +12,20 @@ export interface RecoverDeps extends PollDeps {
 }
 
 const pollIntervalMs = 500;
+/** Per mode: live polls that hang must not delay test payments. */
 const maxConcurrentPolls = 50;
 /** The lease of a poll: if this process hangs in it, another process polls the payment after so long. */
 const pollLeaseMs = 30_000;
 
-/** Claims the payments that are due and starts to poll each of them. */
-export async function startDuePolls(deps: RecoverDeps, limit = maxConcurrentPolls): Promise<Promise<void>[]> {
+/** Claims the payments of a mode that are due and starts to poll each of them. */
+export async function startDuePolls(
+  deps: RecoverDeps,
+  mode: Mode,
+  limit = maxConcurrentPolls,
+): Promise<Promise<void>[]> {
   const until = new Date(deps.clock.nowMs() + pollLeaseMs);
-  const due = await claimDue(deps.db, deps.clock, { until, leaseHolder: deps.heartbeat.instance, limit });
+  const leaseHolder = deps.heartbeat.instance;
+  const due = await claimDue(deps.db, deps.clock, { mode, until, leaseHolder, limit });
   return due.map(payment =>
     pollPayment(deps, payment).catch(error => {
       // Only for a lost database: a payment that fails by itself would fail again at once.
@@ -43,19 +50,12 @@ async function releaseDeadLeases(deps: RecoverDeps, suspects: Set<number>): Prom
   return new Set(missing);
 }
 
-/**
- * Polls unfinished payments when they are due, and takes over those of dead processes. A payment that the gateway is slow
- * about delays no other. Stopping drains the polls under way.
- */
-export function startRecovery(
-  deps: RecoverDeps & { log: { error(details: object, message: string): void } },
-): BackgroundLoop {
-  const { clock } = deps;
-  const onError = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be polled');
+/** Polls unfinished payments of a mode when they are due. Stopping drains the polls under way. */
+function startPolling(deps: RecoverDeps, mode: Mode, onError: (error: unknown) => void): BackgroundLoop {
   const underWay = new Set<Promise<void>>();
 
   async function pollDue(): Promise<number | undefined> {
-    for (const poll of await startDuePolls(deps, maxConcurrentPolls - underWay.size)) {
+    for (const poll of await startDuePolls(deps, mode, maxConcurrentPolls - underWay.size)) {
       const guarded = poll.catch(onError).finally(() => underWay.delete(guarded));
       underWay.add(guarded);
     }
@@ -63,7 +63,32 @@ export function startRecovery(
     await Promise.race(underWay);
     return 0;
   }
-  const polling = startBackgroundLoop({ clock, everyMs: pollIntervalMs, work: pollDue, onError });
+  const { runNow, stop } = startBackgroundLoop({
+    clock: deps.clock,
+    everyMs: pollIntervalMs,
+    work: pollDue,
+    onError,
+  });
+  return {
+    runNow,
+    stop: async () => {
+      await stop();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/**
+ * Polls unfinished payments when they are due, and takes over those of dead processes. A payment that the gateway is slow
+ * about delays no other, and live payments delay no test payments. Stopping drains the polls under way.
+ */
+export function startRecovery(
+  deps: RecoverDeps & { log: { error(details: object, message: string): void } },
+): BackgroundLoop {
+  const { clock } = deps;
+  const onError = (err: unknown) => deps.log.error({ err }, 'an unfinished payment could not be polled');
+  const live = startPolling(deps, 'live', onError);
+  const test = startPolling(deps, 'test', onError);
 
   let suspects = new Set<number>();
   const takingOver = startBackgroundLoop({
@@ -78,10 +103,12 @@ export function startRecovery(
   });
 
   return {
-    runNow: polling.runNow,
+    runNow: () => {
+      live.runNow();
+      test.runNow();
+    },
     stop: async () => {
-      await Promise.all([polling.stop(), takingOver.stop()]);
-      await Promise.all(underWay);
+      await Promise.all([live.stop(), test.stop(), takingOver.stop()]);
     },
   };
 }

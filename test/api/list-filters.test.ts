@@ -27,7 +27,7 @@ async function newPartner() {
 const now = () => new Date(clock.nowMs()).toISOString();
 
 describe('payments are found', () => {
-  test('by what the partner calls them, newest first, its own and of this mode only', async () => {
+  test('by external_id, newest first, only of this partner and mode', async () => {
     const partner = await newPartner();
     const [first, , third] = [
       await partner.pay({ external_id: 'order 1/2 & ü' }),

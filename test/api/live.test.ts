@@ -56,7 +56,7 @@ describe('the gateway answers at once:', () => {
     expect(await balance()).toBe(full);
   });
 
-  test('a code that somebody else has paid already', async () => {
+  test('a code that another payer has paid already', async () => {
     const { partner } = await newCustomer();
     const qr = await qrWith();
     await partner.pay({ qr_url: qr.link });
@@ -100,7 +100,7 @@ describe('the gateway accepts and finishes later:', () => {
     expect(await balance()).toBe(balanceAfter);
   });
 
-  test('it is asked after 2, 5, 10, 30 and then every 60 seconds', async () => {
+  test('it is polled after 2, 5, 10, 30 and then every 60 seconds', async () => {
     const { inHaste } = await newCustomer();
     const qr = await qrWith({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
     const poll = vi.spyOn(deps.gateway, 'poll');

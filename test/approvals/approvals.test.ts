@@ -74,7 +74,7 @@ describe('deciding on a payment', () => {
     expect(await stateOf(requestId)).toBe('waiting');
   });
 
-  test('four eyes: the issuer of the approver’s access, direct or indirect, is not a second person', async () => {
+  test('four eyes: the issuer of the approver’s access, direct or indirect, is not a second operator', async () => {
     const boss = await insertOperator(pool, 'admin');
     const enrolBy = async (by: Operator, name: string): Promise<Operator> => {
       const made = await createOperator(at(by), secretKey, { name, role: 'admin' });

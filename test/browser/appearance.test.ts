@@ -7,7 +7,7 @@ import { insertSampleData } from './sample-data.ts';
 import { describeInBrowser, findBarriers, type Looks, openWorld, takePicture, untilLoaded } from './world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
-/** Those that stand in README, made anew when somebody asks for it. */
+/** The pictures in README are written only on request. */
 const wanted = process.env.KOPECK_PICTURES === '1';
 const forReaders: Record<string, string> = {
   'overview-light': 'console-overview',
@@ -57,11 +57,11 @@ describeInBrowser('appearance', async browser => {
   describe.each(Object.keys(looks))('%s', look => {
     test.each(Object.keys(pages))('%s', async name => {
       const page = windows.get(look)!;
-      // One window, as people use it: only what the page itself needs is loaded.
+      // One window per look: only what the page itself needs is loaded.
       if (page.url() === 'about:blank') await page.goto('/console/');
       await page.evaluate(`history.pushState(null, '', '/console${pages[name]!()}')`);
       await untilLoaded(page);
-      // What is in the way of people does not depend on the width; in the dark, only on the colours.
+      // Barriers do not depend on the width; the dark scheme differs only in colours.
       if (look !== 'narrow')
         expect(await findBarriers(page, look === 'dark' ? 'colours' : 'all')).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
@@ -80,7 +80,7 @@ describeInBrowser('appearance', async browser => {
   });
 });
 
-/** Small enough to stand in the repository. */
+/** Small enough for the repository. */
 async function pictureFor(page: Page, name: string): Promise<void> {
   const { width } = page.viewportSize()!;
   const clip = { x: 0, y: 0, width, height: name === 'console-payment' ? 560 : 640 };

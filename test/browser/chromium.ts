@@ -12,7 +12,7 @@ const installed = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** Where `.ci/run` puts one on machines that have none. */
+/** Where `.ci/run` installs one if the machine has none. */
 const cache = resolve(import.meta.dirname, '../../node_modules/.cache/chromium/package.json');
 
 async function findExecutable(): Promise<string | undefined> {
@@ -27,8 +27,8 @@ async function findExecutable(): Promise<string | undefined> {
 let opened: Promise<Browser | undefined> | undefined;
 
 /**
- * A real browser, or undefined and a loud notice: tests that need it are skipped then. Files that run in one process share
- * it, and find no window of each other's; it goes with the process.
+ * A real browser; undefined, with a notice, if there is none: then the tests that need it are skipped. Files in one
+ * process share it without sharing windows; it ends with the process.
  */
 export async function openBrowser(): Promise<Browser | undefined> {
   opened ??= launch();

@@ -49,7 +49,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await rowOf(page.getByRole('table', { name: 'Runs' }), '1 difference').waitFor();
   });
 
-  test('the audit is filtered, tells before and after, and is exported as it is filtered', async () => {
+  test('the audit log is filtered, shows before and after, and is exported with its filter', async () => {
     const partnerId = await createFundedPartner(pool, 5n);
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');

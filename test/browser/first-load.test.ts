@@ -10,7 +10,7 @@ describeInBrowser('first load', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
 
-  test('everything that signing in and the overview load is small, with either compression', async () => {
+  test('sign-in and overview load few bytes, with either compression', async () => {
     await setRate(pool);
     const visitor = await world.visit();
     const operator = await world.as('viewer');
@@ -33,13 +33,13 @@ describeInBrowser('first load', async browser => {
   });
 });
 
-/** As it comes over the wire. What the server sends as it is counts so. */
+/** The size on the wire; an uncompressed answer counts as it is. */
 async function sizeOf(address: string, encoding: 'br' | 'gzip'): Promise<number> {
   const response = await fetch(address, { headers: { 'accept-encoding': encoding } });
   const body = Buffer.from(await response.arrayBuffer());
   const isCompressed = response.headers.get('content-encoding') === encoding;
   if (!isCompressed) return body.length;
-  // `fetch` has unpacked it; the header tells the size unless it came in pieces.
+  // `fetch` has decompressed it; the header has the size, unless it was chunked.
   const length = response.headers.get('content-length');
   if (length) return Number(length);
   return (encoding === 'br' ? brotliCompressSync(body) : gzipSync(body)).length;

@@ -15,7 +15,7 @@ describeInBrowser('interruptions', async browser => {
   const api = '**/console/api/**';
   const lost = 'Connection lost, trying again…';
 
-  test('a session that ends in the middle of a form: nothing is done, and one comes back to the page', async () => {
+  test('a session that ends in the middle of a form: nothing is changed, and signing in returns to the page', async () => {
     const { name, password, code } = await enrolOperator(pool, clock, 'vera', 'support');
     laterMs += 30_000;
     const paymentId = await shop.inReview();
@@ -42,7 +42,7 @@ describeInBrowser('interruptions', async browser => {
     expect(await countEffects(deps, paymentId)).toMatchObject({ status: 'failed', resolutions: 1 });
   });
 
-  test('a lost connection is said, and is over when it is over', async () => {
+  test('a lost connection is shown until it is back', async () => {
     const page = await world.as('viewer');
     await page.goto('/console/review');
     await page.getByRole('heading', { name: 'Review' }).waitFor();
@@ -55,7 +55,7 @@ describeInBrowser('interruptions', async browser => {
     await page.getByRole('link', { name: paymentId.slice(-8) }).waitFor();
   });
 
-  test('a change whose answer is lost is not made twice by the page', async () => {
+  test('a change whose answer is lost is not sent twice by the page', async () => {
     const paymentId = await shop.inReview();
     const page = await world.as('support');
     await page.goto(`/console/payments/${paymentId}`);
@@ -68,7 +68,7 @@ describeInBrowser('interruptions', async browser => {
     });
     await resolve(page, 'succeeded', 'the bank says so');
     await page.getByRole('alert').getByText('It may have been done: check the current state').waitFor();
-    // Behind the question the page has already looked.
+    // Behind the dialog the page has already updated.
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('reason: the bank says so').waitFor();
     await page.getByText(lost).waitFor({ state: 'hidden' });

@@ -8,13 +8,13 @@ describeInBrowser('the keyboard', async browser => {
   const { pool } = await createDatabase();
   const world = await openWorld({ pool }, browser);
 
-  /** What has the focus, as it is read out. */
+  /** The focused element, as a screen reader names it. */
   const focus = (page: Page) =>
     page.evaluate<string>(
       'document.activeElement.ariaLabel || document.activeElement.textContent || document.activeElement.id',
     );
 
-  test('leads everywhere without a mouse', async () => {
+  test('reaches everything without a mouse', async () => {
     const shop = await openShop(world);
     const [older, newer] = [await shop.inReview(), await shop.inReview()];
     const page = await world.as('support', { name: 'vera' });
@@ -59,7 +59,7 @@ describeInBrowser('the keyboard', async browser => {
     expect(page.url()).toContain(older);
 
     await page.keyboard.press('/');
-    // A letter that leads somewhere elsewhere is a letter in a field.
+    // In a field a shortcut letter is only a letter.
     await page.keyboard.type('gp');
     expect(await page.getByRole('searchbox', { name: 'Search payments' }).inputValue()).toBe('gp');
     await page.getByRole('searchbox', { name: 'Search payments' }).fill(newer);

@@ -25,7 +25,7 @@ describeInBrowser('the ledger', async browser => {
     await page.goto('/console/ledger');
   });
 
-  test('the trial balance adds up to nothing', async () => {
+  test('the trial balance adds up to zero', async () => {
     const card = cardOf(page, 'Trial balance');
     await card.getByText('Adds up').waitFor();
     await rowOf(card, 'Settled').getByText('2.000000').waitFor();
@@ -36,7 +36,7 @@ describeInBrowser('the ledger', async browser => {
     ]);
   });
 
-  test('verifying says that the books are in order, and is on record', async () => {
+  test('verification finds nothing, and is audited', async () => {
     await press(page, 'Verify now');
     await page.getByText('The books are in order').waitFor();
     await page.getByText('4 entries read').waitFor();
@@ -44,7 +44,7 @@ describeInBrowser('the ledger', async browser => {
     expect(rows).toEqual([{ actor: 'operator:fedor' }]);
   });
 
-  test('an account leads to its entries, newest first', async () => {
+  test('an account links to its entries, newest first', async () => {
     const accounts = page.getByRole('table', { name: 'Accounts' });
     await rowOf(accounts, '7.000000').getByRole('link').click();
     const entries = page.getByRole('table', { name: 'Entries' });
@@ -55,7 +55,7 @@ describeInBrowser('the ledger', async browser => {
     await rowOf(entries, 'Grant').waitFor();
   });
 
-  test('books that were tampered with are not in order, and it is said where', async () => {
+  test('a manipulated ledger fails the verification, with the place', async () => {
     await pool.query('ALTER TABLE accounts DROP CONSTRAINT accounts_sum_to_zero');
     await pool.query('UPDATE accounts SET available = available + 1 WHERE mode = $1', ['live']);
     await page.goto('/console/ledger');

@@ -15,7 +15,7 @@ describeInBrowser('money of a partner', async browser => {
     await page.goto(`/console/partners/${partnerId}`);
   });
 
-  /** What the books say: USDT of credits, one by one. */
+  /** The credits in the ledger, in USDT. */
   const credits = async () =>
     (
       await pool.query(
@@ -30,7 +30,7 @@ describeInBrowser('money of a partner', async browser => {
     await page.getByLabel('Reference').fill(reference);
   };
 
-  test('a small credit is done at once, and once: the same reference does nothing more', async () => {
+  test('a small credit is made at once, and once per reference', async () => {
     world.announceRefusals(409);
     await fill('250', 'transfer 1');
     await answerDialog(page, 'Credit');
@@ -45,7 +45,7 @@ describeInBrowser('money of a partner', async browser => {
     expect(await credits()).toEqual([250]);
   });
 
-  test('a large one waits for a second person, the one who asked cannot approve, and it moves money once', async () => {
+  test('a large credit waits for a second operator, not the requester, and moves money once', async () => {
     world.announceRefusals(409);
     await fill('5000', 'transfer 2');
     await page.getByText('A second person must approve').waitFor();
@@ -74,7 +74,7 @@ describeInBrowser('money of a partner', async browser => {
     expect(await credits()).toEqual([250, 5000]);
   });
 
-  test('the statement of a day adds up, in both forms', async () => {
+  test('the statement of a day adds up, in both formats', async () => {
     const card = cardOf(page, 'Statement of a day');
     const today = new Date().toISOString().slice(0, 10);
     await card.getByLabel('Day (UTC)').fill(today);

@@ -15,12 +15,12 @@ describeInBrowser('the overview', async browser => {
   await setRate(pool, { ...systemClock, nowMs: () => Date.now() - 3_600_000 });
   const shop = await openShop(world);
 
-  /** Its name, its value, and what more there is to say. */
+  /** Its name, its value and its note. */
   const figure = (page: Page, name: string) =>
     page.locator('.figure', { hasText: name }).locator('p').allTextContents();
   const chart = (page: Page) => page.getByRole('figure').filter({ hasText: 'Payments per minute' });
 
-  test('follows by itself when payments are made', async () => {
+  test('updates by itself when payments are made', async () => {
     const page = await world.as('viewer');
     await page.goto('/console/');
     await expect.poll(() => figure(page, 'Payments')).toEqual(['Payments', '0', '0 per minute']);
@@ -56,7 +56,7 @@ describeInBrowser('the overview', async browser => {
     }
   });
 
-  test('an alarm appears, is cleared by somebody who may, and stands on record', async () => {
+  test('an alarm appears, is cleared by an operator with the permission, and the audit log shows who', async () => {
     const page = await world.as('support', { name: 'vera' });
     await page.goto('/console/');
     await page.getByText('No open alarms').waitFor();

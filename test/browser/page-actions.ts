@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 
-/** What people do on a page, in their words. */
-
 /** A part of the page, by its title. */
 export const cardOf = (page: Page, title: string): Locator =>
   page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
@@ -13,7 +11,7 @@ export const rowOf = (where: Page | Locator, text: string | RegExp): Locator =>
 export const press = (where: Page | Locator, name: string): Promise<void> =>
   where.getByRole('button', { name, exact: true }).click();
 
-/** Presses the button with the name, fills in what is asked and says yes; resolves once the question is gone. */
+/** Fills in the open dialog, presses its button and waits until the dialog is closed. */
 export async function answerDialog(
   page: Page,
   verb: string,
@@ -25,7 +23,7 @@ export async function answerDialog(
   await dialog.waitFor({ state: 'hidden' });
 }
 
-/** What is saved when the button is pressed. */
+/** Presses the button and returns the file that is downloaded. */
 export async function save(
   where: Page | Locator,
   page: Page,
@@ -35,12 +33,12 @@ export async function save(
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
 
-/** A window that hears nothing new about this address until it is released: what it shows is past, for certain. */
+/** Holds back answers of this address until released, so that the page surely shows old data. */
 export async function keepStale(page: Page, address: string): Promise<() => void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route(`**/console/api/${address}`, async route => {
     await released;
-    // The page may have given it up by then.
+    // The page may have aborted the request by then.
     await route.continue().catch(() => {});
   });
   return release;

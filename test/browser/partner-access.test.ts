@@ -23,7 +23,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await partnerAt(world.address, customer.testKey).pay({ qr_url: newLink(10_000) });
   });
 
-  test('a key is limited to addresses and revoked, and neither it nor its hash is ever in the page', async () => {
+  test('a key is limited to addresses and revoked; neither key nor hash is ever in the page', async () => {
     const partner = partnerAt(world.address, customer.testKey);
     const ping = async () => (await partner.get('/v1/ping')).status;
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
@@ -48,7 +48,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await expect.poll(ping).toBe(401);
   });
 
-  test('addresses that are none are refused with what was typed still there', async () => {
+  test('invalid addresses are refused, and the input stays', async () => {
     world.announceRefusals(400);
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
     await press(page, 'Addresses');
@@ -60,7 +60,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await press(dialog, 'Cancel');
   });
 
-  test('a receiver that accepts everything and one that cannot be reached are different findings', async () => {
+  test('a receiver that accepts everything and one that is unreachable give different results', async () => {
     await page.goto(`/console/partners/${customer.partnerId}/webhook`);
     const card = cardOf(page, 'Webhook');
     await card.getByText(receiver.url).waitFor();
@@ -74,7 +74,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await page.getByText('The receiver does not take a valid event.').waitFor();
   });
 
-  test('an event that was not taken stands in the log and is sent again', async () => {
+  test('an event that was not delivered is in the log and can be sent again', async () => {
     const waiting = () => pool.query('SELECT event_id FROM deliveries');
     const [event] = (await pool.query('SELECT id, payment_id FROM events')).rows;
     await pool.query(

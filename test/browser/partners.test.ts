@@ -16,7 +16,7 @@ describeInBrowser('partners', async browser => {
     await createFundedPartner(pool, 5n);
   });
 
-  test('one is created, and found by a part of its name', async () => {
+  test('a partner is created, and found by a part of its name', async () => {
     await page.goto('/console/partners');
     await press(page, 'New partner');
     await answerDialog(page, 'Create', { Name: 'Цветы у дома' });
@@ -30,7 +30,7 @@ describeInBrowser('partners', async browser => {
     await page.getByRole('heading', { name: 'Цветы у дома' }).waitFor();
   });
 
-  test('one that asks for live mode is refused, then approved', async () => {
+  test('a partner that requests live mode is refused, then approved', async () => {
     const signed = await signUp(auditContextOf(pool), { userId: 77n, name: 'Olga' }, 'Пекарня');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     await page.goto(`/console/partners/${signed.partner.partnerId}`);
@@ -44,7 +44,7 @@ describeInBrowser('partners', async browser => {
     expect(await page.getByRole('button', { name: 'Approve live mode' }).count()).toBe(0);
   });
 
-  test('one is suspended and resumed; its requests feel it', async () => {
+  test('a partner is suspended and resumed, with effect on its requests', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const pay = async () =>
       (await partnerAt(world.address, testKey).pay({ qr_url: 'none' })).json.error?.code;
@@ -77,7 +77,7 @@ describeInBrowser('partners', async browser => {
       expect(await limit('concurrent')).toBe(7);
     });
 
-    test('that somebody else has changed meanwhile are said, and nothing is lost', async () => {
+    test('changed by another operator meanwhile: the page shows it, and no change is lost', async () => {
       world.announceRefusals(409);
       const other = await world.as('finance', { name: 'boris' });
       for (const window of [page, other]) {

@@ -14,14 +14,14 @@ describeInBrowser('the list of payments', async browser => {
   const shop = await openShop(world);
 
   const rows = (page: Page) => page.getByRole('table', { name: 'Payments' }).getByRole('row');
-  /** Of the rows below the heading. */
+  /** Of the rows below the header. */
   const ids = (page: Page) =>
     page
       .getByRole('table', { name: 'Payments' })
       .locator('tbody code')
       .evaluateAll(cells => cells.map(cell => cell.getAttribute('title')));
 
-  test('finds one payment by whatever is known of it, and the address keeps the search', async () => {
+  test('finds a payment by each of its fields, and the URL keeps the search', async () => {
     const paid = await shop.pay(bank, { external_id: 'order 17/4' });
     const page = await world.as('viewer');
     await page.goto('/console/payments');
@@ -42,7 +42,7 @@ describeInBrowser('the list of payments', async browser => {
       await rows(page).nth(50).waitFor();
     }
 
-    // Also payments in test mode of any shop fit these words.
+    // Test payments of other partners match these words too.
     await search.fill('Test shop');
     await search.press('Enter');
     await expect.poll(async () => (await ids(page)).length).toBeLessThan(10);
@@ -67,7 +67,7 @@ describeInBrowser('the list of payments', async browser => {
     await page.getByText('order 17/4').first().waitFor();
   });
 
-  test('finds them by the time at which they were made', async () => {
+  test('finds payments by the time of creation', async () => {
     const page = await world.as('viewer');
     const fill = async (label: string, inMinutes: number) => {
       const minute = new Date(Date.now() + inMinutes * 60_000).toISOString().slice(0, 16);
@@ -85,7 +85,7 @@ describeInBrowser('the list of payments', async browser => {
     await rows(page).nth(50).waitFor();
   });
 
-  test('shows more, page after page, each payment once', async () => {
+  test('loads more, page by page, each payment once', async () => {
     const page = await world.as('viewer');
     await page.goto('/console/payments?mode=live');
     await rows(page).nth(50).waitFor();

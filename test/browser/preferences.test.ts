@@ -12,7 +12,7 @@ describeInBrowser('preferences', async browser => {
     return Number(/\d+/.exec(colour)![0]) < 128;
   };
 
-  test('language and colours are the browser’s until somebody chooses, and are kept then', async () => {
+  test('language and colours are those of the browser until chosen, and the choice is stored', async () => {
     const page = await world.as('viewer', { language: 'ru', scheme: 'dark' });
     await page.goto('/console/');
     await page.getByRole('heading', { name: 'Обзор' }).waitFor();

@@ -16,7 +16,7 @@ describeInBrowser('rates', async browser => {
     await page.goto('/console/rates');
   });
 
-  test('what if: other rules are compared, and nothing changes', async () => {
+  test('what-if: other rules are compared, and nothing changes', async () => {
     const card = cardOf(page, 'What if');
     await card.getByLabel('Spread').fill('10');
     await card.getByLabel('Payment').fill('9 250');
@@ -26,7 +26,7 @@ describeInBrowser('rates', async browser => {
     expect(await spreads()).toEqual([]);
   });
 
-  test('the rules are changed with a reason, which is kept', async () => {
+  test('the rules are changed with a reason, which is stored', async () => {
     await press(cardOf(page, 'Rules'), 'Change');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Spread').fill('2.5');
@@ -38,7 +38,7 @@ describeInBrowser('rates', async browser => {
     expect(await spreads()).toEqual([250]);
   });
 
-  test('of two who change them at once the second gets a refusal, and decides again', async () => {
+  test('of two concurrent changes the second is refused, and can be made again', async () => {
     world.announceRefusals(409);
     const other = await world.as('admin', { name: 'anna' });
     for (const window of [page, other]) {
@@ -60,7 +60,7 @@ describeInBrowser('rates', async browser => {
     expect(await spreads()).toEqual([250, 300, 400]);
   });
 
-  test('the history has a range, which stays in the address', async () => {
+  test('the history has a range, which is kept in the URL', async () => {
     await press(page, '7 days');
     await expect.poll(() => page.url()).toContain('hours=168');
     await page.reload();

@@ -11,7 +11,7 @@ describeInBrowser('the review', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
 
-  test('what is below the threshold is resolved at once, with a reason', async () => {
+  test('a payment below the threshold is decided at once, with a reason', async () => {
     const page = await world.as('support', { name: 'vera' });
     const [paid, unpaid] = [await shop.inReview(), await shop.inReview()];
     await page.goto('/console/review');
@@ -47,7 +47,7 @@ describeInBrowser('the review', async browser => {
     await page.getByText('Nothing to review').waitFor();
   });
 
-  test('asking again ends a payment that the bank side has an answer about now', async () => {
+  test('polling now ends a payment whose outcome the bank side has meanwhile', async () => {
     const paying = shop.pay(bank, {}, { on: 'pay', kind: 'answer_lost', times: 1 });
     const page = await world.as('support');
     await page.goto('/console/review');

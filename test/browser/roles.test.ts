@@ -16,7 +16,7 @@ describeInBrowser('roles', async browser => {
     day = await insertSampleData(world, bank);
   });
 
-  /** On each page what can be done there, what it needs, and what the page would call. */
+  /** The actions of each page, the permission that each needs, and the route that it calls. */
   const pages = (): Record<string, Offer[]> => ({
     '/': [['Clear', 'alarms.clear', '/alarms/1/clear']],
     '/payments': [],
@@ -68,7 +68,7 @@ describeInBrowser('roles', async browser => {
   });
 
   test.each(operatorRoles)(
-    '%s is offered what the role may do; the rest says why not, and is refused',
+    '%s: permitted actions are enabled; the others show the needed role and are refused',
     async role => {
       const page = await world.as(role);
       await page.goto('/console/');
@@ -78,7 +78,7 @@ describeInBrowser('roles', async browser => {
         await page.evaluate(`history.pushState(null, '', '/console${path}')`);
         await untilLoaded(page);
         for (const [name, needs, call] of offers) {
-          // One that anybody could press: of one's own name nobody may be disabled.
+          // The last one: in the operator's own row it is disabled for every role.
           const button = page.locator('main').getByRole('button', { name, exact: true }).last();
           await button.waitFor();
           const isOffered = (await button.getAttribute('aria-disabled')) !== 'true';
@@ -99,7 +99,7 @@ describeInBrowser('roles', async browser => {
   );
 });
 
-/** Asks for all of them from within the page, with its cookie and its token. */
+/** Calls all routes from within the page, with its cookie and CSRF token. */
 const callAll = (calls: string[], token: string) => `Promise.all(${JSON.stringify(calls)}.map(async call => {
   const headers = { 'content-type': 'application/json', 'x-csrf-token': ${JSON.stringify(token)} };
   const answer = await fetch('/console/api' + call, { method: 'POST', headers, body: '{}' });

@@ -7,7 +7,7 @@ import { auditContextOf, secretKey, setRate } from '../helpers/partners.ts';
 import type { Simulator } from '../helpers/simulator.ts';
 import { openShop } from './shop.ts';
 
-/** Rates of the last day, and payments of the last hour that nobody has to wait for. The books are not made to match. */
+/** Rates of the last day and payments of the last hour, inserted directly: the ledger does not match them. */
 const pastRates = `
   INSERT INTO rates (as_of, created_at, mid_e4, spread_bps, rate_e4, parts)
   SELECT at, at, mid, 100, mid * 9900 / 10000, parts
@@ -29,7 +29,7 @@ const pastPayments = `
     FROM (SELECT nth, nth % 17 = 5 AS bad, - interval '1 s' * (nth * 9 + 60 * sin(nth / 9.0) + 70) AS at
             FROM generate_series(1, 380) AS nth) AS made`;
 
-/** A console with something of everything to show. */
+/** Data for every page of the console. */
 export async function insertSampleData(
   console: Pick<Awaited<ReturnType<typeof startConsole>>, 'address' | 'deps' | 'signIn'>,
   bank: Simulator,
@@ -105,7 +105,7 @@ export async function insertSampleData(
   await admin.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
   await admin.post('/operators', { name: 'support-team', role: 'support' });
   const [run] = (await finance.get('/reconciliations')).json.data;
-  // Last, so that the bank side is not asked about what it has never seen.
+  // Last, since the bank side does not have these payments and must not be polled about them.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
   return {
     partnerId: shop.partnerId,

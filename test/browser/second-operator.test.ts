@@ -12,7 +12,7 @@ describeInBrowser('above the threshold', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
 
-  test('the one who asks waits, a second person approves', async () => {
+  test('the requester waits, a second operator approves', async () => {
     const paymentId = await shop.inReview(5_000_000n);
     const vera = await world.as('support', { name: 'vera' });
     await vera.goto(`/console/payments/${paymentId}`);
@@ -43,12 +43,12 @@ describeInBrowser('above the threshold', async browser => {
     });
     await boris.getByRole('button', { name: 'Approved' }).click();
     await boris.getByText('boris', { exact: false }).last().waitFor();
-    // The one who asked sees it without doing anything.
+    // The requester's page updates by itself.
     await vera.getByText('Debited', { exact: true }).last().waitFor();
     await vera.getByText('by boris').first().waitFor();
   });
 
-  test('a second person may refuse, and the one who asked may withdraw', async () => {
+  test('a second operator may refuse, and the requester may withdraw', async () => {
     const paymentId = await shop.inReview(5_000_000n);
     const [vera, boris] = [await world.as('support'), await world.as('finance')];
     await vera.goto(`/console/payments/${paymentId}`);

@@ -31,7 +31,7 @@ describeInBrowser('settings', async browser => {
     await expect.poll(pay).toBeUndefined();
   });
 
-  test('maintenance is planned and called off', async () => {
+  test('maintenance is planned and cancelled', async () => {
     await press(page, 'Plan');
     await answerDialog(page, 'Plan');
     const windows = page.getByRole('table', { name: 'Planned maintenance' });
@@ -40,7 +40,7 @@ describeInBrowser('settings', async browser => {
     await page.getByText('Nothing is planned').waitFor();
   });
 
-  test('the amounts for a second person: lower at once, higher when another administrator approves', async () => {
+  test('approval thresholds: lowered at once, raised when another administrator approves', async () => {
     const card = cardOf(page, 'Second person');
     await press(card, 'Change');
     await answerDialog(page, 'Change', { 'Credit a balance above': '500' });
@@ -59,7 +59,7 @@ describeInBrowser('settings', async browser => {
     await cardOf(other, 'Second person').getByText('90,000.00').waitFor();
   });
 
-  test('an operator is made with a link shown once, sets up elsewhere, works, and is out at once when disabled', async () => {
+  test('an operator is created with a setup link shown once, signs in, and is signed out when disabled', async () => {
     world.announceRefusals(401);
     await page.goto('/console/settings/operators');
     await press(page, 'New operator');
@@ -89,7 +89,7 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('Your session has ended').first().waitFor();
   });
 
-  test('one that was disabled can be enabled again, and gets a new link when the old access is lost', async () => {
+  test('a disabled operator can be enabled again, and gets a new link after a reset', async () => {
     await press(rowOf(page, 'vera'), 'Enable');
     await answerDialog(page, 'Enable');
     await rowOf(page, 'vera').getByText('Active').waitFor();
@@ -104,7 +104,7 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('You will sign in as vera (Support).').waitFor();
   });
 
-  test('the role of an operator is changed, and their page follows', async () => {
+  test('the role of an operator is changed, and the open page follows', async () => {
     const boris = await world.as('viewer', { name: 'boris' });
     await page.reload();
     await press(rowOf(page, 'boris'), 'Role');
@@ -114,7 +114,7 @@ describeInBrowser('settings', async browser => {
     await press(boris, 'Block a recipient');
   });
 
-  test('a session is ended from another window', async () => {
+  test('a session is revoked from another window', async () => {
     world.announceRefusals(401);
     const galina = await world.as('viewer', { name: 'galina' });
     await galina.goto('/console/settings/sessions');

@@ -8,7 +8,7 @@ import { createPartnerWithKeys, setRate } from '../helpers/partners.ts';
 import { openInReview } from '../helpers/review.ts';
 import { makeQr, type Simulator } from '../helpers/simulator.ts';
 
-/** A partner who pays while somebody looks on, and payments of theirs that need somebody. */
+/** A partner that pays, and payments of it in manual review. */
 export async function openShop({ address, deps }: { address: string; deps: ConsoleDeps }) {
   const { pool, clock } = deps;
   await setRate(pool, clock);
@@ -18,25 +18,25 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
     partnerId,
     liveKey,
     testKey,
-    /** Pays a code of the bank side; the faults are those of the simulator. */
+    /** Pays a QR code of the simulator, with these faults. */
     async pay(bank: Simulator, body: object = {}, ...faults: object[]) {
       const qr = await makeQr(bank);
       for (const fault of faults) await qr.fault(fault);
       const { json } = await live.pay({ qr_url: qr.link, ...body });
       return { ...json, qrUrl: qr.link };
     },
-    /** In review, and the bank side knows nothing of it. */
+    /** In manual review, and unknown to the bank side. */
     inReview: (amountKopecks = 100_000n) => openInReview(pool, partnerId, { clock, amountKopecks }),
   };
 }
 
-/** Asks the bank side about unfinished payments, as a worker does, until the tests are done. */
+/** Polls the bank side about unfinished payments, like a worker, until the end of the file. */
 export function startPolling(deps: ConsoleDeps): void {
   const { stop } = startRecovery(deps);
   afterAll(stop);
 }
 
-/** What the books and the record say about a payment: how often each thing was done. */
+/** The effects of a payment: ledger entries, decisions and events. */
 export async function countEffects({ pool }: ConsoleDeps, paymentId: Id<'pay'>) {
   const { rows } = await pool.query<{
     entries: string[];
@@ -53,7 +53,7 @@ export async function countEffects({ pool }: ConsoleDeps, paymentId: Id<'pay'>) 
   return rows[0]!;
 }
 
-/** On the page of a payment: the button, the reason, the same words again. */
+/** Decides on the page of a payment: button, reason, confirmation. */
 export async function resolve(page: Page, outcome: 'succeeded' | 'failed', reason: string): Promise<void> {
   const name = `Resolve as ${outcome}`;
   await page.getByRole('button', { name }).click();

@@ -20,7 +20,7 @@ describeInBrowser('signing in', async browser => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  test('a link sets up the access of somebody new, once', async () => {
+  test('a setup link enrols a new operator, once', async () => {
     const invited = await createOperator(auditContextOf(pool, clock), secretKey, {
       name: 'vera',
       role: 'support',
@@ -49,7 +49,7 @@ describeInBrowser('signing in', async browser => {
     await later.getByText('This link was already used or has expired.').waitFor();
   });
 
-  test('by password and code, back to the page one wanted, and out again', async () => {
+  test('sign in with password and code, return to the requested page, sign out', async () => {
     const { name, code } = await enrolOperator(pool, clock, 'boris', 'finance');
     clock.advance(30_000);
     const page = await world.visit();
@@ -77,11 +77,11 @@ describeInBrowser('signing in', async browser => {
         WHERE o.name = $1 AND s.ended_at IS NULL`,
       [name],
     );
-    // The one of the setup is theirs as well.
+    // The session of the enrolment is listed too.
     expect(rows).toEqual([{ open: 1 }]);
   });
 
-  test('after many guesses one has to wait, even with the right code', async () => {
+  test('after many wrong codes sign-in is throttled, even with the right code', async () => {
     const { name, code } = await enrolOperator(pool, clock, 'clara', 'viewer');
     clock.advance(30_000);
     const guesser = world.browser();

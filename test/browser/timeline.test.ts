@@ -19,7 +19,7 @@ describeInBrowser('one payment', async browser => {
   const delivery = startDelivery({ ...deps, log: { warn: () => {}, error: () => {} } });
   afterAll(() => delivery.stop());
 
-  test('shows everything from creation to delivery, with requests and responses and without a secret', async () => {
+  test('shows everything from creation to delivery, with requests and responses, without secrets', async () => {
     const page = await world.as('support', { name: 'vera' });
     const paying = shop.pay(bank, { external_id: 'order 9' }, { on: 'pay', kind: 'answer_lost', times: 1 });
     await page.goto('/console/review');

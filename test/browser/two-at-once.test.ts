@@ -14,7 +14,7 @@ describeInBrowser('two operators', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
 
-  /** Everything up to the last click. */
+  /** Everything before the last click. */
   async function prepare(page: Page, path: string, outcome: 'succeeded' | 'failed') {
     const name = `Resolve as ${outcome}`;
     await page.goto(path);
@@ -24,7 +24,7 @@ describeInBrowser('two operators', async browser => {
     return dialog.getByRole('button', { name });
   }
 
-  test('resolving the same payment at once: one effect, and the other gets a refusal', async () => {
+  test('deciding the same payment at once: one takes effect, the other is refused', async () => {
     const paymentId = await shop.inReview();
     const path = `/console/payments/${paymentId}`;
     const pages = [await world.as('support'), await world.as('finance')] as const;
@@ -47,7 +47,7 @@ describeInBrowser('two operators', async browser => {
     for (const page of pages) await page.getByText(`reason: said ${status}`).waitFor();
   });
 
-  test('approving the same request at once: one effect', async () => {
+  test('approving the same request at once: one takes effect', async () => {
     const paymentId = await shop.inReview(5_000_000n);
     const [asker, ...others] = [
       await world.as('support'),
@@ -77,11 +77,11 @@ describeInBrowser('two operators', async browser => {
     });
   });
 
-  test('a page that is out of date changes nothing, and shows how it is', async () => {
+  test('an outdated page changes nothing, and then shows the current state', async () => {
     const paymentId = await shop.inReview();
     const page = await world.as('support');
     const button = await prepare(page, `/console/payments/${paymentId}`, 'failed');
-    // The page hears nothing of what happens now.
+    // The page gets no update about the next change.
     await page.route(`**/console/api/payments/${paymentId}`, () => {});
     await decidePayment(auditContextOf(pool), paymentId, {
       outcome: 'succeeded',

@@ -9,7 +9,7 @@ describeInBrowser('a viewer', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
 
-  test('is offered nothing to do, and sees who may', async () => {
+  test('sees every action disabled, with the role that it needs', async () => {
     const paymentId = await shop.inReview();
     await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
     const page = await world.as('viewer');
@@ -28,7 +28,7 @@ describeInBrowser('a viewer', async browser => {
     expect(await page.getByRole('button', { name: 'Clear' }).getAttribute('aria-disabled')).toBe('true');
   });
 
-  test('is refused by the API when the page asks all the same', async () => {
+  test('is refused by the API if the page calls it anyway', async () => {
     const paymentId = await shop.inReview();
     const { rows } = await pool.query('SELECT count(*)::int AS count FROM audit');
     const page = await world.as('viewer');

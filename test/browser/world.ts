@@ -13,25 +13,25 @@ export interface Looks {
   width?: number;
 }
 
-/** Pictures of the pages, for people to look at. */
+/** Screenshots of the pages. */
 const pictures = join(import.meta.dirname, '..', '..', 'test-results', 'console');
 
 /**
- * A console and a browser that looks at it. Whatever page a test opens, an error in its console or a request to another
- * host fails that test, unless the test has announced it.
+ * A console and a browser. An error in the browser's console or a request to another host fails the test, unless the
+ * test has announced it.
  */
 export async function openWorld(options: ConsoleOptions, browser: Browser) {
   const console = await startConsole(options);
   const complaints: string[] = [];
   const announced: RegExp[] = [];
   afterEach(() => {
-    const heard = complaints.splice(0);
+    const seen = complaints.splice(0);
     const awaited = announced.splice(0);
-    expect(heard.filter(one => !awaited.some(pattern => pattern.test(one)))).toEqual([]);
-    expect(awaited.filter(pattern => !heard.some(one => pattern.test(one)))).toEqual([]);
+    expect(seen.filter(one => !awaited.some(pattern => pattern.test(one)))).toEqual([]);
+    expect(awaited.filter(pattern => !seen.some(one => pattern.test(one)))).toEqual([]);
   });
 
-  /** A window of a browser that has never been here. */
+  /** A window with a new browser profile. */
   async function visit(looks: Looks = {}): Promise<Page> {
     const { language = 'en', scheme = 'light', width = 1280 } = looks;
     const context = await browser.newContext({
@@ -55,7 +55,7 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
       if (url.origin !== console.address && !['data:', 'blob:'].includes(url.protocol))
         complaints.push(`request to ${url.href}`);
     });
-    // What a test has opened asks no more when the next one begins.
+    // Closed with the test, so that its pages do not poll during the next one.
     if (TestRunner.getCurrentTest()) onTestFinished(() => context.close());
     return page;
   }
@@ -65,12 +65,12 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
     visit,
     /** Calls the API without a page. */
     browser: console.visit,
-    /** The browser says in its console what was refused: this test will make it say so with these statuses. */
+    /** The browser logs refused requests; this test expects these statuses. */
     announceRefusals: (...statuses: number[]) =>
       announced.push(...statuses.map(status => new RegExp(`responded with a status of ${status}`))),
-    /** The browser will complain in such words in this test. */
+    /** This test expects such errors in the browser's console. */
     announce: (...words: RegExp[]) => announced.push(...words),
-    /** A window of somebody new with this role, already signed in. */
+    /** A window of a new operator with this role, signed in. */
     async as(role: OperatorRole, looks: Looks & { name?: string } = {}) {
       const operator = await console.signIn(role, looks.name);
       const page = await visit(looks);
@@ -89,9 +89,9 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
   };
 }
 
-/** Serious and critical findings of axe, in a line each; of all its rules, or of those that colours may break. */
+/** Serious and critical findings of axe, one line each; of all rules, or of those about colours. */
 export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // Not by a script element, which the policy of the page would refuse; and once per window, since it is large.
+  // Not by a script element: the content security policy would refuse it. Once per window, since it is large.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   const options: axe.RunOptions = {
     resultTypes: ['violations'],
@@ -106,7 +106,7 @@ export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
-/** Everything has come, and nothing moves. */
+/** Waits until everything is loaded and rendered. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.evaluate('new Promise(then => requestAnimationFrame(() => requestAnimationFrame(then)))');
   await page.locator('main h1').waitFor();

@@ -16,7 +16,7 @@ beforeAll(async () => {
     const audit = { pool, clock, actor: `operator:${index % 2 === 0 ? 'anna' : 'boris'}` };
     const subject = index === 7 ? '=HYPERLINK("http://evil")' : `thing-${index % 5}`;
     await recordChange(pool, audit, { action: `test.${index % 3}`, subject, after: { index } });
-    // Several within the same moment.
+    // Several with the same timestamp.
     if (index % 4 === 0) clock.advance(60_000);
   }
 });
@@ -37,7 +37,7 @@ async function all(filter: string): Promise<number[]> {
 }
 const downFrom29 = Array.from({ length: 30 }, (_, index) => 29 - index);
 
-test('is listed newest first, each once, whatever one asks for', async () => {
+test('is listed newest first, each record once, with any filter', async () => {
   expect(await all('actor=operator:anna')).toEqual(downFrom29.filter(index => index % 2 === 0));
   expect(await all('action=test.1')).toEqual(downFrom29.filter(index => index % 3 === 1));
   expect(await all('subject=thing-2&actor=operator:boris')).toEqual(
@@ -48,7 +48,7 @@ test('is listed newest first, each once, whatever one asks for', async () => {
   expect((await viewer.get('/audit?since=yesterday')).status).toBe(422);
 });
 
-test('is exported as JSON and CSV, and a spreadsheet calculates nothing of it', async () => {
+test('is exported as JSON and as CSV without spreadsheet formulas', async () => {
   const json = await viewer.get('/audit/export?format=json&actor=operator:boris');
   expect(numbers(json.json)).toEqual(downFrom29.filter(index => index % 2 === 1));
   const csv = await viewer.get('/audit/export?format=csv&actor=operator:boris');
@@ -58,7 +58,7 @@ test('is exported as JSON and CSV, and a spreadsheet calculates nothing of it', 
   expect((await viewer.get('/audit/export?format=json&actor=nobody')).json).toEqual([]);
 });
 
-test('a long record is exported whole, and each question goes along an index', async () => {
+test('a long log is exported completely, and each filter uses an index', async () => {
   await pool.query(
     `INSERT INTO audit (at, actor, action, subject)
        SELECT timestamptz '2026-01-01' + n * interval '1 s', 'operator:' || n % 100, 'many', 'x' || n % 1000

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await settle(pool, clock, payments.slice(0, 2));
 });
 
-test('accounts come page by page, each with its five balances', async () => {
+test('accounts are listed page by page, each with its five balances', async () => {
   const rows: { partner_id: string; mode: string }[] = [];
   for (let after = ''; ; ) {
     const { json } = await finance.get(`/ledger/accounts?limit=1${after}`);
@@ -49,7 +49,7 @@ test('accounts come page by page, each with its five balances', async () => {
   ]);
 });
 
-test('entries come newest first, page by page', async () => {
+test('entries are listed newest first, page by page', async () => {
   const list = (rest: string) =>
     finance.get(`/ledger/entries?partner_id=${partnerId}&mode=live&limit=4${rest}`);
   const first = (await list('')).json;
@@ -65,7 +65,7 @@ test('entries come newest first, page by page', async () => {
   expect((await finance.get('/ledger/entries?mode=live')).status).toBe(422);
 });
 
-test('the trial balance adds up to nothing', async () => {
+test('the trial balance adds up to zero', async () => {
   const { json } = await finance.get('/ledger/trial-balance');
   expect(json.total).toEqual({ live_usdt: '0.000000', test_usdt: '0.000000' });
   expect(json.rows).toContainEqual({
@@ -75,7 +75,7 @@ test('the trial balance adds up to nothing', async () => {
   });
 });
 
-test('verifying is on record, and done once for all who ask at the same time', async () => {
+test('verification is audited, and concurrent requests share one run', async () => {
   const { json } = await finance.post('/ledger/verify');
   expect(json).toMatchObject({ ok: true, entries: 7, findings: [] });
   expect(json.invariants).toContain('times never go back');
@@ -89,7 +89,7 @@ describe('a statement', () => {
   const ask = (rest: string, id: string = partnerId) =>
     finance.get(`/partners/${id}/statement?mode=live&${rest}`);
 
-  test('is a file in either form, with the same digest', async () => {
+  test('is a file in either format, with the same digest', async () => {
     const csv = await ask('day=2026-11-20&format=csv');
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(csv.headers.get('content-disposition')).toBe(
@@ -108,7 +108,7 @@ describe('a statement', () => {
     });
   });
 
-  test('is refused for days that are none, or have not begun, and for nobody', async () => {
+  test('is refused for an invalid day, a future day and an unknown partner', async () => {
     expect((await ask('day=2026-11-21&format=csv')).status).toBe(400);
     expect((await ask('day=2026-02-30&format=csv')).status).toBe(400);
     expect((await ask('day=yesterday&format=csv')).status).toBe(422);

@@ -15,7 +15,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newFolder } from '../helpers/folders.ts';
 
-/** In a copy: other tests serve what is built in the repository. */
+/** In a copy, because other tests serve the build of the repository. */
 const repository = join(import.meta.dirname, '..', '..');
 const copy = newFolder();
 for (const part of ['package.json', 'package-lock.json', 'tsconfig.json', 'web'])
@@ -24,7 +24,7 @@ for (const part of ['package.json', 'package-lock.json', 'tsconfig.json', 'web']
     filter: file => !/\.dist|\.building|web.dist/.test(file),
   });
 symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
-// What is built does not matter there, and less is built sooner.
+// The content does not matter here, and a small page builds faster.
 writeFileSync(join(copy, 'web', 'src', 'main.tsx'), 'document.title = "Kopeck";');
 const web = join(copy, 'web');
 const dist = join(web, 'dist');
@@ -32,7 +32,7 @@ const lock = join(web, '.building');
 const forget = () => rmSync(join(dist, 'sources.sha256'), { force: true });
 const build = async () => (await promisify(execFile)(process.execPath, [join(web, 'build.ts')])).stdout;
 
-test('several who build at once build once; what is there is not built again', async () => {
+test('concurrent builds build once, and an up-to-date build is not repeated', async () => {
   forget();
   const lines = await Promise.all([build(), build(), build()]);
   expect(lines.filter(line => line !== '')).toEqual(['Building the pages of the console …\n']);
@@ -41,9 +41,9 @@ test('several who build at once build once; what is there is not built again', a
 });
 
 test.each([
-  ['is gone', () => '999999999', new Date()],
-  ["was killed long ago, and whose number is now another's", () => `${process.pid}`, new Date(0)],
-])('nobody waits for a process that %s', async (_what, pid, at) => {
+  ['has ended', () => '999999999', new Date()],
+  ['was killed long ago, and whose pid is in use again', () => `${process.pid}`, new Date(0)],
+])('a build does not wait for a process that %s', async (_what, pid, at) => {
   forget();
   writeFileSync(lock, pid());
   utimesSync(lock, at, at);
@@ -51,7 +51,7 @@ test.each([
   expect(existsSync(lock)).toBe(false);
 });
 
-test('every file is there compressed, and loads nothing from outside', () => {
+test('every file is compressed too, and loads nothing from other hosts', () => {
   const dist = join(repository, 'web', 'dist');
   const assets = readdirSync(join(dist, 'assets')).filter(name => /\.(js|css)$/.test(name));
   expect(assets.length).toBeGreaterThan(5);
@@ -59,10 +59,10 @@ test('every file is there compressed, and loads nothing from outside', () => {
     const read = (end: string) => readFileSync(join(dist, 'assets', `${name}${end}`));
     expect(brotliDecompressSync(read('.br')).equals(read(''))).toBe(true);
     expect(gunzipSync(read('.gz')).equals(read(''))).toBe(true);
-    // Also when it is built by a test, where NODE_ENV is another.
+    // Also when a test builds it with another NODE_ENV.
     expect(read('').includes('React DevTools')).toBe(false);
   }
   const page = readFileSync(join(dist, 'index.html'), 'utf8');
-  // Nothing inline, which the policy would refuse.
+  // Nothing inline: the content security policy would refuse it.
   expect(page).not.toMatch(/<script(?![^>]* src=)|<style|style=|https?:/);
 });

@@ -23,7 +23,7 @@ const errorOf = async (call: ReturnType<typeof admin.get>) => {
   return `${status} ${json.error?.code}`;
 };
 
-test('recipients are blocked and unblocked, on record', async () => {
+test('recipients are blocked and unblocked, with audit records', async () => {
   expect((await admin.post('/recipients/block', { recipient: ' ООО  Ромашка ' })).json).toEqual({
     outcome: 'done',
   });
@@ -42,7 +42,7 @@ test('recipients are blocked and unblocked, on record', async () => {
   );
 });
 
-test('an alarm is cleared once, and by whom is known', async () => {
+test('an alarm is cleared once, and shows who cleared it', async () => {
   const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   await alarms.raise({ kind: 'rate_jump', subject: 'rate', detail: 'not taken' });
   const [alarm] = (await admin.get('/alarms')).json.data;
@@ -56,7 +56,7 @@ test('an alarm is cleared once, and by whom is known', async () => {
 });
 
 describe('reconciliation', () => {
-  test('of a day is run by an operator and kept', async () => {
+  test('an operator runs it for a day, and the run is stored', async () => {
     const run = (await admin.post('/reconciliations', { day: '2026-11-19' })).json;
     expect(run).toMatchObject({
       actor: by(),
@@ -77,7 +77,7 @@ describe('reconciliation', () => {
     expect((await admin.post('/reconciliations', { day: 'today' })).status).toBe(422);
   });
 
-  test('differences are listed with their amounts, and one run at a time is enough', async () => {
+  test('differences are listed with their amounts; a second run at the same time is refused', async () => {
     await pool.query(
       `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, orders, payments, differences)
        VALUES ('kopeck', now(), now(), now(), now(), 1, 1, $1)`,
@@ -103,7 +103,7 @@ describe('reconciliation', () => {
     expect((await first).status).toBe(200);
   });
 
-  test('of a bank side that is not there says so', async () => {
+  test('without a gateway it is refused as gateway_unavailable', async () => {
     const elsewhere = await startConsole({ pool, clock });
     const other = await elsewhere.signIn('finance');
     expect(await errorOf(other.post('/reconciliations', { day: '2026-11-19' }))).toBe(
@@ -115,7 +115,7 @@ describe('reconciliation', () => {
 describe('settings', () => {
   const settings = async () => (await admin.get('/settings')).json;
 
-  test('maintenance now', async () => {
+  test('maintenance starts and ends at once', async () => {
     await admin.post('/settings/maintenance', { on: true });
     expect((await settings()).maintenance.on).toBe(true);
     expect(await lastAudit()).toMatchObject({ actor: by(), action: 'maintenance.on' });
@@ -124,7 +124,7 @@ describe('settings', () => {
     expect((await admin.post('/settings/maintenance', { on: 'yes' })).status).toBe(422);
   });
 
-  test('maintenance planned acts by itself and is called off', async () => {
+  test('planned maintenance starts by itself and can be cancelled', async () => {
     const plan = (from: string, until: string) => admin.post('/settings/maintenance/plan', { from, until });
     await plan('2026-11-20T13:00:00Z', '2026-11-20T14:00:00+00:00');
     const [window] = (await settings()).maintenance.windows;
@@ -145,7 +145,7 @@ describe('settings', () => {
     expect((await plan('tomorrow', 'later')).status).toBe(422);
   });
 
-  test('thresholds are lowered at once, raised by two, and never by a page that is stale', async () => {
+  test('thresholds are lowered at once, raised with an approval, and not changed from an outdated page', async () => {
     const { thresholds } = await settings();
     const set = (fields: object) =>
       admin.post('/settings/thresholds', {

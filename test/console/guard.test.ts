@@ -5,20 +5,20 @@ import { createDatabase } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const { signIn, visit, address } = await startConsole({ pool });
 
-test('nobody passes who has not signed in', async () => {
+test('a request without a session is refused', async () => {
   expect(await visit().get('/session')).toMatchObject({
     status: 401,
     json: { error: { code: 'signed_out' } },
   });
 });
 
-test('a page that asks who is there is not refused', async () => {
+test('the current session can be read without signing in', async () => {
   expect(await visit().get('/entrance')).toMatchObject({ status: 200, json: { session: null } });
   const admin = await signIn('admin');
   expect((await admin.get('/entrance')).json.session).toEqual((await admin.get('/session')).json);
 });
 
-test('a session gets its operator', async () => {
+test('a session has its operator and permissions', async () => {
   const support = await signIn('support');
   expect(await support.get('/session')).toMatchObject({
     status: 200,
@@ -29,7 +29,7 @@ test('a session gets its operator', async () => {
   });
 });
 
-test('a change needs the token of the page and a page of ours', async () => {
+test('a change needs the CSRF token and our origin', async () => {
   const viewer = await signIn('viewer');
   for (const headers of [
     { 'x-csrf-token': 'x' },
@@ -44,7 +44,7 @@ test('a change needs the token of the page and a page of ours', async () => {
   expect((await viewer.get('/session')).status).toBe(401);
 });
 
-test('whatever stands in an address, the answer is none of a failure', async () => {
+test('no parameter causes an internal error', async () => {
   const admin = await signIn('admin');
   for (const path of [
     '/payments?q=%00',
@@ -60,13 +60,13 @@ test('whatever stands in an address, the answer is none of a failure', async () 
   expect((await admin.post('/keys/%00/revoke')).status).toBe(422);
 });
 
-test('what is not there is not found, and the reference of partners does not tell of the console', async () => {
+test('an unknown route is not found, and /openapi.json has no console routes', async () => {
   expect((await visit().get('/elsewhere')).status).toBe(404);
   const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: object };
   expect(Object.keys(paths).filter(path => path.includes('console'))).toEqual([]);
 });
 
-test('behind a proxy the page is where the proxy, or the setting, says', async () => {
+test('behind a proxy the origin is that of the proxy or of the setting', async () => {
   const proxied = await startConsole({ pool, trustProxy: ['127.0.0.1'], publicUrl: 'https://pay.example/' });
   const status = async (headers: Record<string, string>) =>
     (await (await proxied.signIn('viewer')).post('/logout', undefined, headers)).status;

@@ -52,7 +52,7 @@ test('an empty service has an empty overview', async () => {
   expect((await look()).per_minute).toHaveLength(10);
 });
 
-test('payments by minute, how many went well and how long it took', async () => {
+test('payments per minute, share of successes and duration', async () => {
   await setRate(pool, clock);
   for (let index = 0; index < 98; index++) await pay('succeeded', 200);
   await pay('failed', 5_000);
@@ -74,7 +74,7 @@ test('payments by minute, how many went well and how long it took', async () => 
   expect(now.rate).toMatchObject({ rate: '92.5000' });
 });
 
-test('a payment that ends late is counted when it does, and what is over is not read again', async () => {
+test('a payment that ends late is counted when it ends; minutes that are over are not read again', async () => {
   clock.advance(300_000);
   expect(await look()).toMatchObject({ created: 101, processing: 1 });
   await pool.query(
@@ -82,7 +82,7 @@ test('a payment that ends late is counted when it does, and what is over is not 
   );
   clock.advance(2_000);
   expect(await look()).toMatchObject({ created: 101, succeeded: 99, processing: 0 });
-  // From here on only the last minutes are read: nobody could add to the others.
+  // From here on only the last minutes are read: the others cannot change any more.
   await pay('succeeded', 1);
   clock.advance(2_000);
   expect(await look()).toMatchObject({ created: 102, succeeded: 100 });
@@ -90,7 +90,7 @@ test('a payment that ends late is counted when it does, and what is over is not 
   expect(await look()).toMatchObject({ created: 0, success_share: null });
 });
 
-test('those who look at once share an answer, for a moment', async () => {
+test('concurrent requests share one answer for about a second', async () => {
   clock.advance(60_000);
   const before = await look(5);
   await pay('succeeded', 5);
@@ -100,7 +100,7 @@ test('those who look at once share an answer, for a moment', async () => {
   expect((await viewer.get('/overview?minutes=0')).status).toBe(422);
 });
 
-test('after a change the old overview is not shown', async () => {
+test('a change by an operator invalidates the cached overview', async () => {
   const support = await signIn('support');
   await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
   clock.advance(1_500);
@@ -109,7 +109,7 @@ test('after a change the old overview is not shown', async () => {
   expect((await look(5)).alarms).toEqual([]);
 });
 
-test('reads the last minutes by the index of the newest', async () => {
+test('the last minutes are read by index', async () => {
   await pool.query(
     `INSERT INTO payments (partner_id, mode, id, status, idempotency_key, request_hash, qrc_id, qr_url, fingerprint,
                            recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at, settled_at)

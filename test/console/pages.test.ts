@@ -21,7 +21,7 @@ writeFileSync(join(pagesFolder, 'assets', 'index-abc.js.gz'), gzipSync(script));
 const { address, visit } = await startConsole({ pool, pagesFolder });
 
 test.each(['/console/', '/console/payments', '/console/payments/pay_1?x=1', '/console/setup'])(
-  '%s is the page, and is not kept',
+  '%s returns the page with no-store',
   async path => {
     const response = await fetch(`${address}${path}`);
     expect(response.status).toBe(200);
@@ -31,7 +31,7 @@ test.each(['/console/', '/console/payments', '/console/payments/pay_1?x=1', '/co
   },
 );
 
-test('/console leads to it', async () => {
+test('/console redirects to /console/', async () => {
   const response = await fetch(`${address}/console`, { redirect: 'manual' });
   expect([response.status, response.headers.get('location')]).toEqual([308, '/console/']);
 });
@@ -48,7 +48,7 @@ test.each([
   '/console/assets/..%5c..%5coutside.js',
   '/console/%00.js',
   '/console//etc/hosts.js',
-])('%s is not there', async path => {
+])('%s is not found', async path => {
   expect((await fetch(`${address}${path}`)).status).toBe(404);
 });
 
@@ -69,7 +69,7 @@ const raw = (path: string, acceptEncoding: string) =>
     },
   );
 
-test('assets come compressed as the browser accepts, and are cached without limit', async () => {
+test('assets are compressed as the browser accepts, and cached as immutable', async () => {
   const asset = '/console/assets/index-abc.js';
   const best = await raw(asset, 'gzip, deflate, br');
   expect(best).toMatchObject({ encoding: 'br', caching: 'public, max-age=31536000, immutable' });
@@ -79,14 +79,14 @@ test('assets come compressed as the browser accepts, and are cached without limi
   expect(await raw(asset, 'identity')).toMatchObject({ encoding: undefined, body: Buffer.from(script) });
 });
 
-test('a file has its own type, and caches keep its forms apart', async () => {
+test('a file has its content type, and varies by encoding', async () => {
   const { headers } = await fetch(`${address}/console/assets/index-abc.js`);
   expect(headers.get('content-type')).toBe('application/javascript; charset=utf-8');
   expect(headers.get('vary')?.toLowerCase()).toBe('accept-encoding');
   expect(headers.get('etag')).toBeNull();
 });
 
-test('every answer is protected', async () => {
+test('every answer has the security headers', async () => {
   for (const path of [
     '/console/',
     '/console/assets/index-abc.js',
@@ -110,7 +110,7 @@ test('every answer is protected', async () => {
   expect((await visit().get('/session')).headers.get('cache-control')).toBe('no-store');
 });
 
-test('pages that are not built are one line that names the fix', async () => {
+test('pages that are not built: one line that names the fix', async () => {
   const bare = await startConsole({ pool, pagesFolder: newFolder() });
   for (const path of ['/console/', '/console/payments', '/console/assets/x.js']) {
     const response = await fetch(`${bare.address}${path}`);

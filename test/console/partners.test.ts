@@ -55,7 +55,7 @@ describe('the list', () => {
     });
   });
 
-  test('a name is something to read', async () => {
+  test('an unreadable name is refused', async () => {
     expect(await errorOf(support.post('/partners', { name: ' ' }))).toBe('400 invalid_request');
     expect((await support.post('/partners', { name: 5 })).status).toBe(422);
     expect(await errorOf(support.get('/partners/prt_nobody'))).toBe('404 not_found');
@@ -63,7 +63,7 @@ describe('the list', () => {
 });
 
 describe('a partner', () => {
-  test('is suspended and resumed, on record', async () => {
+  test('is suspended and resumed, with audit records', async () => {
     const id = await createFundedPartner(pool, 5n);
     expect((await support.post(`/partners/${id}/suspend`)).json).toEqual({ outcome: 'done' });
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('suspended');
@@ -76,7 +76,7 @@ describe('a partner', () => {
     expect(await errorOf(support.post('/partners/prt_nobody/suspend'))).toBe('404 not_found');
   });
 
-  test('that signed up waits for an answer, gets a no, and then a yes', async () => {
+  test('that signed up is pending, is refused, and is approved later', async () => {
     const signed = await signUp(audit, { userId: 77n, name: 'Anna' }, 'Signed up');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     const id = signed.partner.partnerId;
@@ -94,7 +94,7 @@ describe('a partner', () => {
     ]);
   });
 
-  test('gets limits only from an operator who saw the current ones', async () => {
+  test('gets new limits only if the operator saw the current ones', async () => {
     const id = await createFundedPartner(pool, 5n);
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const change = (changes: object, expected = limits) =>
@@ -115,7 +115,7 @@ describe('a partner', () => {
     expect(rows).toEqual([{ changes: 1 }]);
   });
 
-  test('of two who change the limits at once, one gets a refusal', async () => {
+  test('of two concurrent changes of the limits, one is refused', async () => {
     const id = await createFundedPartner(pool, 5n);
     const { limits } = (await finance.get(`/partners/${id}`)).json;
     const answers = await Promise.all(
@@ -128,7 +128,7 @@ describe('a partner', () => {
 });
 
 describe('a key', () => {
-  test('is never shown, is limited to addresses, and revoked', async () => {
+  test('is never shown, can be limited to addresses, and revoked', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const { keys } = (await support.get(`/partners/${partnerId}`)).json;
     expect(keys).toHaveLength(2);
@@ -165,7 +165,7 @@ describe('a webhook', () => {
     const receiver = await startReceiver();
     await setWebhook(audit, createVault(secretKey), partnerId, receiver.url);
     const check = await support.post(`/partners/${partnerId}/webhook/check`);
-    // It takes everything, also what it should refuse.
+    // It accepts everything, also what it should refuse.
     expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });
     expect(check.json.results).toHaveLength(5);
     expect(check.json.results[0]).toMatchObject({ expected: 'accept', answered: '200', passed: true });
@@ -211,7 +211,7 @@ describe('a credit', () => {
   const available = async (id: Id<'prt'>) =>
     (await finance.get(`/partners/${id}`)).json.balances.live.available_usdt;
 
-  test('up to the threshold is done at once and once per reference', async () => {
+  test('up to the threshold is made at once, once per reference', async () => {
     const id = await createFundedPartner(pool, 0n);
     expect((await credit(id, '999.5', 'bank-1')).json).toEqual({ outcome: 'done' });
     expect(await errorOf(credit(id, '999.5', 'bank-1'))).toBe('409 already_credited');
@@ -226,7 +226,7 @@ describe('a credit', () => {
     });
   });
 
-  test('above it waits for a second person, and is shown with the partner', async () => {
+  test('above it waits for a second operator, and is shown with the partner', async () => {
     const id = await createFundedPartner(pool, 0n);
     expect((await credit(id, '5000', 'large')).json).toMatchObject({
       outcome: 'waiting',

@@ -6,13 +6,13 @@ import { resolution, startPaymentsConsole } from './payments-world.ts';
 const { pool, audit, partnerId, viewer, support, finance, open } = await startPaymentsConsole();
 const large = 5_000_000n;
 
-describe('asking again', () => {
-  test('a worker looks at once, and it stands on record', async () => {
+describe('polling now', () => {
+  test('a worker polls the payment at once; an ended payment is refused', async () => {
     const paymentId = await open();
     expect(await recoverDuePayments(audit.deps)).toBe(0);
     expect((await support.post(`/payments/${paymentId}/ask`)).json).toEqual({ outcome: 'done' });
     await recoverDuePayments(audit.deps);
-    // The bank side has never heard of it, so it is voided and given back.
+    // The bank side does not have the order, so it is voided and the hold is released.
     expect((await viewer.get(`/payments/${paymentId}`)).json.payment).toMatchObject({
       status: 'failed',
       error_code: 'not_executed',
@@ -23,7 +23,7 @@ describe('asking again', () => {
     });
   });
 
-  test('not while a process is busy with it, and not by everybody', async () => {
+  test('refused while a process has the lease, and for other roles', async () => {
     const paymentId = await openInReview(pool, partnerId, { leaseHolder: 77 });
     expect(await support.post(`/payments/${paymentId}/ask`)).toMatchObject({
       status: 409,
@@ -34,8 +34,8 @@ describe('asking again', () => {
   });
 });
 
-describe('resolving', () => {
-  test('a stale page, a payment that ended, a role that may not, a word without a reason', async () => {
+describe('deciding a payment', () => {
+  test('refused from an outdated page, after the end, without the permission or without a reason', async () => {
     const paymentId = await open();
     const post = (body: object, who = support) => who.post(`/payments/${paymentId}/resolve`, body);
     expect(await post({ ...resolution, expected_status_detail: null })).toMatchObject({
@@ -49,7 +49,7 @@ describe('resolving', () => {
     expect(await post(resolution)).toMatchObject({ status: 409, json: { error: { code: 'already_ended' } } });
   });
 
-  test('above the threshold a second person approves it, from the list of requests', async () => {
+  test('above the threshold a second operator approves it in the list of requests', async () => {
     const paymentId = await open(large);
     expect((await viewer.get(`/payments/${paymentId}`)).json).toMatchObject({
       needs_second_person: true,
@@ -98,7 +98,7 @@ describe('resolving', () => {
     );
   });
 
-  test('a request whose payment has ended is void, and says so', async () => {
+  test('a request whose payment has ended becomes void', async () => {
     const paymentId = await open(large);
     const { json } = await support.post(`/payments/${paymentId}/resolve`, resolution);
     await pool.query('UPDATE service SET resolve_alone_kopecks = 90000000');

@@ -9,7 +9,7 @@ import { resolution, startPaymentsConsole } from './payments-world.ts';
 const { pool, bank, audit, partnerId, viewer, support, open } = await startPaymentsConsole();
 
 describe('GET /payments', () => {
-  test('of partners whose names begin alike, none is forgotten', async () => {
+  test('a search by name covers all partners whose names begin alike', async () => {
     const chain: Id<'prt'>[] = [];
     for (let shop = 0; shop < 7; shop++) chain.push(await createFundedPartner(pool, 10_000_000_000n));
     await pool.query(`UPDATE partners SET name = 'Chain of shops' WHERE id = ANY ($1)`, [
@@ -21,13 +21,13 @@ describe('GET /payments', () => {
     expect(json.data.map((row: { payment_id: string }) => row.payment_id)).toEqual(opened.toReversed());
   });
 
-  test('a payment that is named is not found together with words that are not true of it', async () => {
+  test('a payment id together with a filter that does not match finds nothing', async () => {
     const paymentId = await open(66_600n);
     expect((await viewer.get(`/payments?q=${paymentId} nonsense`)).json.data).toEqual([]);
     expect((await viewer.get(`/payments?q=${paymentId}`)).json.data).toHaveLength(1);
   });
 
-  test('finds payments by what is known of them, and tells who they belong to', async () => {
+  test('finds payments by each of their fields, and shows their partner', async () => {
     const paymentId = await open(77_700n);
     for (const asked of [
       `q=${paymentId}`,
@@ -54,7 +54,7 @@ describe('GET /payments', () => {
     }
   });
 
-  test('pages with the cursor it gives, and refuses what cannot be read', async () => {
+  test('pages with its cursor, and refuses invalid parameters', async () => {
     for (let nth = 0; nth < 3; nth++) await open();
     const first = await viewer.get('/payments?limit=2');
     expect(first.json.data).toHaveLength(2);
@@ -121,7 +121,7 @@ describe('GET /payments/:id', () => {
     expect(text).not.toMatch(/authorization/i);
   });
 
-  test('tells how the event fared on its way to the partner', async () => {
+  test('has every delivery attempt of the event', async () => {
     const paymentId = await open();
     await pool.query(
       `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', $2, now(), now())`,
@@ -157,7 +157,7 @@ describe('GET /payments/:id', () => {
     );
   });
 
-  test('what is not there, and attempts that were rejected, are nothing', async () => {
+  test('unknown payments and rejected attempts are not found', async () => {
     const paymentId = await open();
     await pool.query(
       `UPDATE payments SET status = 'rejected', rejected = true, error_code = 'qr_changed', settled_at = now(), status_detail = NULL
@@ -174,7 +174,7 @@ describe('GET /payments/:id', () => {
   });
 });
 
-test('the review is by age, the oldest first, page by page', async () => {
+test('the review lists the oldest first, page by page', async () => {
   const { json } = await viewer.get('/review?limit=2');
   expect(json.data).toHaveLength(2);
   const rest = await viewer.get(`/review?limit=100&after=${json.next_cursor}`);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   finance = await signIn('finance');
 });
 
-test('without a rate there is a page that says so', async () => {
+test('without a rate the page is empty', async () => {
   expect((await finance.get('/rates')).json).toEqual({
     now: null,
     rules: { version: 0, ...rules, set_by: null, set_at: null, reason: null },
@@ -25,7 +25,7 @@ test('without a rate there is a page that says so', async () => {
   expect(whatIf.json).toMatchObject({ rate: null, rate_now: null });
 });
 
-test('the rate, its sources and its past', async () => {
+test('the rate, its sources and its history', async () => {
   await setRate(pool, clock, '92.5');
   clock.advance(60_000);
   await setRate(pool, clock, '93');
@@ -39,7 +39,7 @@ test('the rate, its sources and its past', async () => {
   expect((await finance.get('/rates?hours=721')).status).toBe(422);
 });
 
-test('what if, and nothing is changed by asking', async () => {
+test('what-if computes a rate and changes nothing', async () => {
   const { json } = await finance.post('/rates/what-if', { ...rules, spread_bps: 1_000, amount_rub: '93' });
   expect(json).toMatchObject({
     rate: '83.7000',
@@ -52,7 +52,7 @@ test('what if, and nothing is changed by asking', async () => {
   expect((await finance.get('/rates')).json.rules.version).toBe(0);
 });
 
-test('rules change with a reason, on the version that was seen', async () => {
+test('rules change with a reason, if the version is current', async () => {
   const change = (fields: object) =>
     finance.post('/rates/rules', { ...rules, reason: 'a calm market', expected_version: 0, ...fields });
   expect((await change({ band_percent: 2.5 })).json).toMatchObject({

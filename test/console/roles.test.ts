@@ -8,7 +8,7 @@ import { createDatabase } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const { routes, signIn, visit, deps } = await startConsole({ pool });
 
-/** Every change there is, and who may make it. A new route has to be added here. */
+/** Every route that changes something, and the roles that may call it. A new route must be added here. */
 const changes: Record<string, OperatorRole[]> = {
   '/logout': ['viewer', 'support', 'finance', 'admin'],
   '/sessions/:id/revoke': ['viewer', 'support', 'finance', 'admin'],
@@ -41,9 +41,9 @@ const changes: Record<string, OperatorRole[]> = {
   '/settings/maintenance/plan': ['admin'],
   '/settings/maintenance/cancel': ['admin'],
   '/settings/thresholds': ['admin'],
-  // Asks what would be, and changes nothing.
+  // Computes only; changes nothing.
   '/rates/what-if': ['viewer', 'support', 'finance', 'admin'],
-  // What each kind of request needs is looked up when it is decided.
+  // The permission depends on the kind of request and is checked when it is decided.
   '/requests/:id/approve': ['viewer', 'support', 'finance', 'admin'],
   '/requests/:id/refuse': ['viewer', 'support', 'finance', 'admin'],
   '/requests/:id/withdraw': ['viewer', 'support', 'finance', 'admin'],
@@ -55,11 +55,11 @@ const ofApi = routes
   .filter(({ url }) => url.startsWith(`${prefix}/`) && !url.endsWith('*'))
   .map(route => ({ ...route, path: route.url.slice(prefix.length) }));
 const guarded = ofApi.filter(({ needs }) => needs !== 'nothing');
-/** With an id that nobody has. */
+/** With an id that does not exist. */
 const callable = ({ path }: { path: string }) => path.replaceAll(/:\w+/g, 'none_0');
 const isChange = ({ method }: Pick<ConsoleRoute, 'method'>) => method !== 'GET';
 
-test('every route is known here: reads are for all who may see, changes as listed', () => {
+test('every route is listed: reads need `see`, changes have the roles above', () => {
   expect(ofApi.filter(({ method }) => !['GET', 'POST'].includes(method))).toEqual([]);
   expect(guarded.filter(route => !isChange(route) && route.needs !== 'see')).toEqual([]);
   const open = ofApi.filter(({ needs }) => needs === 'nothing').map(({ path }) => path);
@@ -84,12 +84,12 @@ describe.each(operatorRoles)('%s', role => {
   });
 });
 
-test.each(guarded)('nobody: $method $path', async route => {
+test.each(guarded)('signed out: $method $path', async route => {
   const answer = await visit().call(route.method, callable(route), isChange(route) ? {} : undefined);
   expect(answer).toMatchObject({ status: 401, json: { error: { code: 'signed_out' } } });
 });
 
-test.each(guarded.filter(isChange))('no change from elsewhere: $path', async route => {
+test.each(guarded.filter(isChange))('no change from another origin or session: $path', async route => {
   const admin = await signIn('admin');
   for (const headers of [
     { 'x-csrf-token': '' },
@@ -101,12 +101,12 @@ test.each(guarded.filter(isChange))('no change from elsewhere: $path', async rou
       status: 403,
       json: { error: { code: 'csrf' } },
     });
-  // Of another session of the same person it is no good either.
+  // The token of another session does not work either.
   const other = await signIn('admin');
   expect((await admin.post(callable(route), {}, { 'x-csrf-token': other.csrfToken! })).status).toBe(403);
 });
 
-test('a route that does not say what it needs is not registered', () => {
+test('a route without a declared permission is not registered', () => {
   const server = Fastify();
   guard(server, deps);
   expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not declare what it needs');

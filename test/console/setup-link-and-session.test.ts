@@ -13,7 +13,7 @@ import { refusal, startSignIn } from './sign-in-world.ts';
 const minuteMs = 60_000;
 const { pool, clock, audit, signIn, visit, newName, from, auditOf } = await startSignIn();
 
-describe('the link', () => {
+describe('the setup link', () => {
   const invite = async (name: string) => {
     const creation = await createOperator(audit, secretKey, { name, role: 'support' });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
@@ -30,7 +30,7 @@ describe('the link', () => {
     return codeOf(Buffer.from(bytes), stepAt(clock.nowMs()));
   };
 
-  test('lets one person in, once, with a password and a code of their own', async () => {
+  test('works once: sets password and one-time code, and signs in', async () => {
     const name = newName();
     const { token } = await invite(name);
     const page = visit();
@@ -62,13 +62,13 @@ describe('the link', () => {
       { action: 'operator.enrol' },
       { action: 'session.sign_in' },
     ]);
-    // The code that showed that the application works is used up, too.
+    // The code that confirmed the authenticator is used up too.
     expect(await visit().post('/login', { name, password: goodPassword, code }, from())).toMatchObject(
       refusal(401, 'wrong_credentials'),
     );
   });
 
-  test('used twice at once lets one in', async () => {
+  test('used twice at the same time works once', async () => {
     const { token } = await invite(newName());
     const { json } = await visit().post('/setup/look', { token });
     const body = { token, password: goodPassword, code: codeFor(json.totp_secret) };
@@ -76,7 +76,7 @@ describe('the link', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
   });
 
-  test('is dead after a day, after a reset and when the operator is disabled', async () => {
+  test('is invalid after a day, after a reset and when the operator is disabled', async () => {
     const first = await invite(newName());
     const { operatorId } = first.operator;
     const second = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false });
@@ -91,7 +91,7 @@ describe('the link', () => {
     expect((await visit().post('/setup/look', { token: other.token })).status).toBe(404);
   });
 
-  test('is not in the database, nor is any secret', async () => {
+  test('is not stored in plain text, nor is any other secret', async () => {
     const name = newName();
     const { token } = await invite(name);
     const { json } = await visit().post('/setup/look', { token });
@@ -106,7 +106,7 @@ describe('the link', () => {
       expect(everything).not.toContain(secret);
       expect(everything).not.toContain(Buffer.from(secret).toString('hex'));
     }
-    // The hash of a token is no use for signing in.
+    // The hash of a token does not work as a token.
     const { rows: hashes } = await pool.query(
       "SELECT encode(token_hash, 'hex') AS hex, token_hash AS bytes FROM operator_sessions",
     );
@@ -120,7 +120,7 @@ describe('the link', () => {
 });
 
 describe('a session', () => {
-  test('ends after half an hour without a sign of life, but not before', async () => {
+  test('ends after half an hour without activity, but not before', async () => {
     const viewer = await signIn('viewer');
     clock.advance(29 * minuteMs);
     expect((await viewer.get('/session')).status).toBe(200);
@@ -130,7 +130,7 @@ describe('a session', () => {
     expect(await viewer.get('/session')).toMatchObject(refusal(401, 'signed_out'));
   });
 
-  test('is not kept alive by what the page asks by itself', async () => {
+  test('is not kept alive by requests that the page makes by itself', async () => {
     const viewer = await signIn('viewer');
     for (let minutes = 0; minutes < 28; minutes += 7) {
       clock.advance(7 * minuteMs);
@@ -140,7 +140,7 @@ describe('a session', () => {
     expect((await viewer.get('/session', { 'x-background': '1' })).status).toBe(401);
   });
 
-  test('ends after twelve hours however busy it is', async () => {
+  test('ends after twelve hours even if active', async () => {
     const viewer = await signIn('viewer');
     for (let passed = 0; passed < 12 * 60 - 20; passed += 20) {
       clock.advance(20 * minuteMs);
@@ -150,7 +150,7 @@ describe('a session', () => {
     expect((await viewer.get('/session')).status).toBe(401);
   });
 
-  test('writes signs of life once a minute', async () => {
+  test('updates last_seen_at once a minute at most', async () => {
     const viewer = await signIn('viewer');
     const seen = async () =>
       (
@@ -168,7 +168,7 @@ describe('a session', () => {
     expect((await seen()).last_seen_at).toEqual(new Date(clock.nowMs()));
   });
 
-  test('of who is disabled or gets another role changes at once', async () => {
+  test('follows a change of role and ends when the operator is disabled, at once', async () => {
     const admin = await signIn('admin');
     const viewer = await signIn('viewer');
     expect(await viewer.post('/operators', { name: 'x1', role: 'viewer' })).toMatchObject(
@@ -180,12 +180,12 @@ describe('a session', () => {
     expect((await viewer.post('/operators', { name: newName(), role: 'viewer' })).status).toBe(403);
     expect((await admin.post(`/operators/${viewer.operatorId}/disable`)).status).toBe(200);
     expect((await viewer.get('/session')).status).toBe(401);
-    // Not even after they are back: they sign in anew.
+    // Enabling does not restore the session: the operator signs in again.
     expect((await admin.post(`/operators/${viewer.operatorId}/enable`)).status).toBe(200);
     expect((await viewer.get('/session')).status).toBe(401);
   });
 
-  test('can be seen and ended by whose it is, and by admins', async () => {
+  test('can be seen and revoked by its operator and by admins', async () => {
     const admin = await signIn('admin');
     const [one, other] = [await signIn('support'), await signIn('support')];
     const own = (await one.get('/sessions')).json.data;

@@ -18,9 +18,9 @@ export async function startSignIn() {
     visit,
     newName,
     enrolled: (role: 'viewer' | 'admin' = 'viewer') => enrolOperator(pool, clock, newName(), role),
-    /** Each from an address of their own, unless a test is about addresses. */
+    /** A new address each time, unless the test sets one. */
     from: (address = `198.51.100.${++people}`) => ({ 'x-forwarded-for': address }),
-    /** Until the next one-time code. */
+    /** Advances the clock to the next one-time code. */
     wait: (steps = 1) => clock.advance(steps * 30_000),
     auditOf: async (subject: string): Promise<object[]> => {
       const { rows } = await pool.query(
@@ -32,5 +32,5 @@ export async function startSignIn() {
   };
 }
 
-/** The answer of the console that refuses. */
+/** A refusal of the console. */
 export const refusal = (status: number, code: string) => ({ status, json: { error: { code } } });

@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const { pool, clock, audit, visit, newName, enrolled, from, wait, auditOf } = await startSignIn();
 
 describe('signing in', () => {
-  test('by name, password and code; the name in any case, the code with its gap', async () => {
+  test('needs name, password and code; the name in any case, the code with or without a space', async () => {
     const { name, password, code } = await enrolled();
     wait();
     const page = visit();
@@ -26,7 +26,7 @@ describe('signing in', () => {
     });
   });
 
-  test('never tells which of the three was wrong', async () => {
+  test('answers the same whichever of the three was wrong', async () => {
     const { name, password, code } = await enrolled();
     wait();
     const answers = [];
@@ -44,7 +44,7 @@ describe('signing in', () => {
     }
   });
 
-  test('takes a code once, also by two at once, and none from before it', async () => {
+  test('accepts a code once, also concurrently, and no earlier code', async () => {
     const { name, password, code } = await enrolled();
     wait(2);
     const [earlier, now] = [code(-1), code()];
@@ -57,7 +57,7 @@ describe('signing in', () => {
     expect((await visit().post('/login', { name, password, code: code(1) }, from())).status).toBe(200);
   });
 
-  test('is not for who was disabled or reset', async () => {
+  test('is refused to a disabled or reset operator', async () => {
     const one = await enrolled();
     wait();
     await disableOperator(audit, one.operatorId);
@@ -78,7 +78,7 @@ describe('signing in', () => {
     ).toBe(401);
   });
 
-  test('from a page of somebody else is refused', async () => {
+  test('from another origin is refused', async () => {
     const { name, password, code } = await enrolled();
     wait();
     const body = { name, password, code: code() };
@@ -92,11 +92,11 @@ describe('throttling', () => {
   const wrong = (name: string, address: string) =>
     visit().post('/login', { name, password: 'x', code: '000000' }, from(address));
 
-  test('hears nobody after five failures by name and address, even if right; and again in a quarter of an hour', async () => {
+  test('refuses after five failures by name and address, even the right password, for 15 minutes', async () => {
     const { name, password, code } = await enrolled();
     wait();
     const address = '203.0.113.50';
-    // All at once: as many as one after the other.
+    // Concurrent attempts count like sequential ones.
     const answers = await Promise.all(Array.from({ length: 9 }, () => wrong(name, address)));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array(5).fill(401),
@@ -119,7 +119,7 @@ describe('throttling', () => {
     expect((await visit().post('/login', { name, password, code: code() }, from(address))).status).toBe(200);
   });
 
-  test('a wrong code counts like a wrong password, and being right starts anew', async () => {
+  test('a wrong code counts like a wrong password, and a success resets the count', async () => {
     const { name, password, code } = await enrolled();
     const address = '203.0.113.60';
     for (let round = 0; round < 2; round++) {
@@ -134,20 +134,20 @@ describe('throttling', () => {
     }
   });
 
-  test('counts by address: twenty, for any names', async () => {
+  test('counts by address: twenty, with any names', async () => {
     const address = '203.0.113.70';
     for (let tries = 0; tries < 20; tries++)
       expect((await wrong(`guess-${tries}`, address)).status).toBe(401);
     expect((await wrong('guess-21', address)).status).toBe(429);
   });
 
-  test('counts by name: fifty, wherever from', async () => {
+  test('counts by name: fifty, from any address', async () => {
     const { name } = await enrolled();
     for (let tries = 0; tries < 50; tries++) expect((await wrong(name, `10.1.${tries}.1`)).status).toBe(401);
     expect((await wrong(name, '10.2.1.1')).status).toBe(429);
   });
 
-  test('takes a network of IPv6 for one address', async () => {
+  test('counts an IPv6 /64 network as one address', async () => {
     const { name } = await enrolled();
     for (const address of [
       '2001:db8:1:2::1',
@@ -161,7 +161,7 @@ describe('throttling', () => {
     expect((await wrong(name, '2001:db8:1:3::1')).status).toBe(401);
   });
 
-  test('those who try take one connection together, however many: payments need the others', async () => {
+  test('concurrent attempts use one database connection: payments need the others', async () => {
     const holder = await pool.connect();
     try {
       await holder.query('BEGIN');
@@ -184,7 +184,7 @@ describe('throttling', () => {
     }
   });
 
-  test('a flood of what is not heard is not even asked about', async () => {
+  test('throttled attempts do not reach the database', async () => {
     const address = '203.0.113.90';
     for (let tries = 0; tries < 21; tries++) await wrong(`flood-${tries}`, address);
     const connect = vi.spyOn(pool, 'connect');
@@ -197,7 +197,7 @@ describe('throttling', () => {
     connect.mockRestore();
   });
 
-  test('keeps what was typed as a name out of tables and audit, as it may be a password', async () => {
+  test('an unknown name is never stored, as it may be a password', async () => {
     const typed = 'hunter2-and-more';
     for (let tries = 0; tries < 5; tries++) await wrong(typed, '203.0.113.80');
     const { rows } = await pool.query(

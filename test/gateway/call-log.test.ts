@@ -11,9 +11,9 @@ const { pool } = await createDatabase();
 const token = 'a-token-that-nobody-may-see';
 
 /** A bank side with answers set by the test; `authorization` is the last header it received. */
-const bank = { status: 200, body: '{}', heard: '' };
+const bank = { status: 200, body: '{}', authorization: '' };
 const server = createServer((request, response) => {
-  bank.heard = request.headers.authorization ?? '';
+  bank.authorization = request.headers.authorization ?? '';
   request.resume().on('end', () => response.writeHead(bank.status).end(bank.body));
 });
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -83,7 +83,7 @@ describe('calls to the gateway', () => {
     Object.assign(bank, { status: 500, body: echo });
     await gateway.pay(order);
     await calls.stop();
-    expect(bank.heard).toContain(token);
+    expect(bank.authorization).toContain(token);
     const [said] = await listCalls(pool, order.paymentId);
     expect(Buffer.byteLength(said!.response!)).toBeLessThanOrEqual(4_096 + 3);
     expect(said!.response).not.toContain('\uFFFD');

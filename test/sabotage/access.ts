@@ -23,7 +23,7 @@ export const accessSabotages: Sabotage[] = [
     ...roles,
     pattern: /!isSame\(`\$\{sent\}`, csrfTokenOf\(deps\.secretKey, token\)\)/,
     replacement: 'false',
-    failingTitle: 'no change from elsewhere',
+    failingTitle: 'no change from another origin',
   },
   {
     guard: 'origin of a request',
@@ -31,7 +31,7 @@ export const accessSabotages: Sabotage[] = [
     ...signIn,
     pattern: /isChange && !isFromOurPage\(deps, request\)/,
     replacement: 'false',
-    failingTitle: 'from a page of somebody else',
+    failingTitle: 'from another origin is refused',
   },
   {
     guard: 'permission declared by every route',
@@ -39,7 +39,7 @@ export const accessSabotages: Sabotage[] = [
     ...roles,
     pattern: /if \(!route\.config\?\.needs\)/,
     replacement: 'if (false)',
-    failingTitle: 'a route that does not say',
+    failingTitle: 'a route without a declared permission',
   },
   {
     guard: 'idle timeout of a session',
@@ -60,7 +60,7 @@ export const accessSabotages: Sabotage[] = [
     ...sessions,
     pattern: /const isOpen = `s\.ended_at IS NULL AND /,
     replacement: 'const isOpen = `',
-    failingTitle: 'can be seen and ended',
+    failingTitle: 'can be seen and revoked',
   },
   {
     guard: 'polling does not extend a session',
@@ -74,21 +74,21 @@ export const accessSabotages: Sabotage[] = [
     file: 'src/operators/sign-in.ts',
     ...signIn,
     pattern: / AND coalesce\(totp_last_step < \$3, true\)/,
-    failingTitle: 'takes a code once',
+    failingTitle: 'accepts a code once',
   },
   {
     guard: 'setup link used once',
     file: 'src/operators/enrol.ts',
     ...invitation,
     pattern: /, setup_hash = NULL, setup_expires_at = NULL/,
-    failingTitle: 'lets one person in, once',
+    failingTitle: 'works once: sets password',
   },
   {
     guard: 'lock of sign-in attempts',
     file: 'src/operators/throttle.ts',
     ...signIn,
     pattern: /await tx\.query\(\{ text: `SELECT pg_advisory_xact_lock\(\$\{countingLock\}\)` \}\);/,
-    failingTitle: 'hears nobody after five failures',
+    failingTitle: 'refuses after five failures',
   },
   {
     guard: 'lock of changes to operators',

@@ -105,7 +105,7 @@ export const moneySabotages: Sabotage[] = [
     replacement:
       "deps.gateway.poll({ ...payment, paymentId: payment.paymentId.replace(/.$/, '0') as 'pay_0' })",
     test: 'test/api/live.test.ts',
-    failingTitle: 'it is asked after 2, 5, 10',
+    failingTitle: 'it is polled after 2, 5, 10',
   },
   {
     guard: 'order on record',

@@ -100,7 +100,7 @@ describe('faults', () => {
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup, timeoutMs: 50 })).toBe('timeout');
   });
 
-  test('nobody listens, at any of the addresses', async () => {
+  test('no listener at any of the addresses', async () => {
     const lookup = async () => addresses('127.0.0.1', '127.0.0.1');
     expect(await attempt('127.0.0.1', 1, { isAllowed })).toBe('refused');
     expect(await attempt('hooks.example.com', 1, { isAllowed, lookup })).toBe('refused');

@@ -12,12 +12,26 @@ const invalid: QrLink = { kind: 'invalid' };
 const subscriptionHost = 'sub.nspk.ru';
 const maxLinkLength = 2048;
 
-export function parseQrLink(text: string, hosts: readonly string[]): QrLink {
+interface LinkForm {
+  host: string;
+  qrcId: string;
+  /** With its question mark; empty if there is none. */
+  query: string;
+}
+
+/** The parts of a link of this form, whatever its host. */
+function splitLink(text: string): LinkForm | undefined {
   const pasted = text.trim().replaceAll('&amp;', '&');
   const form = /^(?:https|bank\d{12}):\/\/([^/?#@:]+)\/(\w{16,64})(\?[^#]*)?(?:#.*)?$/i.exec(pasted);
-  if (!form || pasted.length > maxLinkLength) return invalid;
-  const [, hostText, qrcId, query = ''] = form as unknown as [string, string, string, string | undefined];
-  const host = hostText.toLowerCase();
+  if (!form || pasted.length > maxLinkLength) return undefined;
+  const [, host, qrcId, query = ''] = form as unknown as [string, string, string, string | undefined];
+  return { host: host.toLowerCase(), qrcId, query };
+}
+
+export function parseQrLink(text: string, hosts: readonly string[]): QrLink {
+  const form = splitLink(text);
+  if (!form) return invalid;
+  const { host, qrcId, query } = form;
   const type = new URLSearchParams(query).get('type');
   if (host === subscriptionHost || (hosts.includes(host) && type === '03')) return { kind: 'subscription' };
   if (!hosts.includes(host) || !isChecksumRight(host, hosts[0]!, qrcId, query)) return invalid;
@@ -25,6 +39,16 @@ export function parseQrLink(text: string, hosts: readonly string[]): QrLink {
   return parameters
     ? { kind: 'sbp', qrcId, sumKopecks: parameters.sumKopecks, url: `https://${hosts[0]}/${qrcId}${query}` }
     : invalid;
+}
+
+/**
+ * What a link says apart from its host: the code and its parameters. It does not depend on the settings, so it is the same
+ * for as long as a payment is kept. Undefined for what cannot be the link of a payment.
+ */
+export function splitHost(text: string): { host: string; code: string } | undefined {
+  const form = splitLink(text);
+  if (!form || form.host === subscriptionHost) return undefined;
+  return { host: form.host, code: `${form.qrcId}${form.query}` };
 }
 
 function readParameters(query: string): { sumKopecks: bigint | undefined } | undefined {

@@ -29,6 +29,7 @@ export interface ApiOptions {
   answerWithinMs?: number;
   payTimeoutMs?: number;
   trustProxy?: string[];
+  qrHosts?: string[];
   maxBeforeDebit?: number;
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
 }
@@ -56,7 +57,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     writer: createPaymentWriter(pool, clock),
     signals,
     outcomeWaiters: createOutcomeWaiters(pool, clock, signals),
-    qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
+    qrHosts: options.qrHosts ?? ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],

@@ -130,4 +130,19 @@ export const moneySabotages: Sabotage[] = [
     replacement: 'if (false)',
     failingTitle: 'leaves its payments to the others',
   },
+  {
+    guard: 'request hash without the host',
+    file: 'src/payments/create/request.ts',
+    pattern: /\{ code \}, request\)/,
+    replacement: 'request.qrUrl, request)',
+    test: 'test/api/idempotency.test.ts',
+    failingTitle: 'may come with the link of the web form',
+  },
+  {
+    guard: 'request hashes of earlier versions',
+    file: 'src/payments/create/request.ts',
+    pattern: / \|\| requestHash\.equals\(hashWithHostOf\(qrUrl, request\)\)/,
+    test: 'test/api/idempotency-hosts.test.ts',
+    failingTitle: 'web.qr.nspk.ru is recognised',
+  },
 ];

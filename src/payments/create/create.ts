@@ -3,7 +3,7 @@ import { findPayment, findPaymentByKey, type NewPayment, type OpenResult } from 
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
 import { type Caller, type PrepareDeps, preparePayment } from './prepare.ts';
-import { hashRequest, type PaymentRequest } from './request.ts';
+import { isSameRequest, type PaymentRequest } from './request.ts';
 import { outcomeAfterMs, scenarioIn } from './scenarios.ts';
 
 export interface CreateDeps extends PrepareDeps, PayDeps {}
@@ -21,11 +21,9 @@ export async function createPayment(
   request: PaymentRequest,
 ): Promise<Creation> {
   const answerByMs = deps.clock.nowMs() + answerAtLatestMs;
-  const requestHash = hashRequest(request, deps.qrHosts);
-
-  const prepared = await preparePayment(deps, caller, request, requestHash);
+  const prepared = await preparePayment(deps, caller, request);
   if (prepared.outcome === 'refused') return prepared;
-  if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, requestHash);
+  if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, request);
 
   const { payment } = prepared;
   const opened = await openPayment(deps, payment);
@@ -38,7 +36,7 @@ export async function createPayment(
     }
     case 'known': {
       const known = await findPayment(deps.db, caller, opened.paymentId!);
-      return replay(deps, caller, known!, requestHash);
+      return replay(deps, caller, known!, request);
     }
     case 'insufficient_balance':
       return {
@@ -79,11 +77,11 @@ async function replay(
   deps: CreateDeps,
   caller: Caller,
   payment: Payment,
-  requestHash: Buffer,
+  request: PaymentRequest,
 ): Promise<Creation> {
   // It was rejected after it was found; the repeated request gets the same answer as the first.
   if (payment.status === 'rejected') return refused(payment.errorCode as ErrorCode);
-  if (!payment.requestHash.equals(requestHash)) return refused('idempotency_conflict');
+  if (!isSameRequest(request, payment)) return refused('idempotency_conflict');
   const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
   const isRunning =
     payment.status === 'processing' &&

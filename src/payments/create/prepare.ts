@@ -10,7 +10,7 @@ import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts
 import type { Payment } from '../payment.ts';
 import { findPaymentByKey, type NewPayment } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
-import type { PaymentRequest } from './request.ts';
+import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
 import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
 
@@ -42,7 +42,6 @@ export async function preparePayment(
   deps: PrepareDeps,
   caller: Caller,
   request: PaymentRequest,
-  requestHash: Buffer,
 ): Promise<Preparation> {
   const [known, maintenance, rate] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
@@ -65,7 +64,7 @@ export async function preparePayment(
     (await refusesOnceMore(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
   )
     return { ...refused('gateway_unavailable'), retryAfterSec };
-  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, requestHash, qr, rate }) };
+  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, rate }) };
 }
 
 async function findObjection(
@@ -86,14 +85,13 @@ async function findObjection(
 interface PreparedParts {
   caller: Caller;
   request: PaymentRequest;
-  requestHash: Buffer;
   qr: PayableQr;
   rate: CurrentRate;
 }
 
 function newPayment(
   deps: PrepareDeps,
-  { caller: { partnerId, mode }, request, requestHash, qr, rate }: PreparedParts,
+  { caller: { partnerId, mode }, request, qr, rate }: PreparedParts,
 ): NewPayment {
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
   const metadata = stringifyJson(request.metadata);
@@ -103,7 +101,7 @@ function newPayment(
     mode,
     paymentId: newId('pay', deps.clock),
     idempotencyKey: request.idempotencyKey,
-    requestHash,
+    requestHash: hashRequest(request),
     externalId: request.externalId,
     qrcId,
     qrUrl,

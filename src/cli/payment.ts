@@ -116,7 +116,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
       qrc_id: qrcId,
       idempotency_key: idempotencyKey,
       gateway_order_id: gatewayOrderId,
-      next_look_at: nextPollAt?.toISOString() ?? null,
+      next_poll_at: nextPollAt?.toISOString() ?? null,
       support_since: supportSince?.toISOString() ?? null,
     },
     text: details(rows.filter((row): row is [string, string] => row[1] !== null)),

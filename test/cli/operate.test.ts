@@ -49,7 +49,7 @@ describe('payment show', () => {
 describe('payment ask', () => {
   test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();
-    const nextPoll = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_look_at;
+    const nextPoll = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_poll_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run('payment', 'ask', id);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`A worker asks about ${id} now`)]);

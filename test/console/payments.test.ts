@@ -94,7 +94,7 @@ describe('GET /payments/:id', () => {
       idempotency_key: `key of ${paymentId}`,
       metadata: '{"note":"as it was sent"}',
       is_under_way: false,
-      next_look_at: null,
+      next_poll_at: null,
     });
     const items = json.timeline.map((item: { kind: string; what: string }) => `${item.kind} ${item.what}`);
     expect(items.slice(0, 2)).toEqual(['phase created', 'entry hold']);

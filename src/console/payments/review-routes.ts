@@ -52,7 +52,7 @@ function listReviewQueue(routes: Routes, deps: ConsoleDeps): void {
             age_sec: Math.max(0, Math.floor((nowMs - payment.createdAt.getTime()) / 1000)),
             overdue: payment.supportSince !== null,
             tries: payment.tries,
-            next_look_at: payment.nextPollAt.toISOString(),
+            next_poll_at: payment.nextPollAt.toISOString(),
             is_under_way: payment.isUnderWay,
             last_answer: payment.lastAnswer,
             request: waits ? requestRow(waits, request.operator) : null,

@@ -78,7 +78,7 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           rate_id: `${payment.rateId}`,
           metadata: payment.metadata,
           is_under_way: payment.isUnderWay,
-          next_look_at: payment.nextPollAt?.toISOString() ?? null,
+          next_poll_at: payment.nextPollAt?.toISOString() ?? null,
           support_since: payment.supportSince?.toISOString() ?? null,
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),

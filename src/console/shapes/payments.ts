@@ -29,7 +29,7 @@ export interface PaymentDetail {
     metadata: string;
     /** A process holds its lease: it is paying or polling the gateway now. */
     is_under_way: boolean;
-    next_look_at: string | null;
+    next_poll_at: string | null;
     support_since: string | null;
   };
   /** The oldest first. */
@@ -58,7 +58,7 @@ export interface ReviewRow extends PaymentRow {
   age_sec: number;
   overdue: boolean;
   tries: number;
-  next_look_at: string;
+  next_poll_at: string;
   is_under_way: boolean;
   /** The result of the last call to the gateway. */
   last_answer: string | null;

@@ -96,8 +96,8 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
           ...(payment.status === 'processing'
             ? [
                 fact(
-                  t.nextLook,
-                  payment.is_under_way ? t.now : <Time key="next" at={payment.next_look_at} as="clock" />,
+                  t.nextPoll,
+                  payment.is_under_way ? t.now : <Time key="next" at={payment.next_poll_at} as="clock" />,
                 ),
               ]
             : []),

@@ -89,7 +89,7 @@ export default function Review() {
               t.now
             ) : (
               <>
-                {t.next} <Time at={row.next_look_at} as="clock" />
+                {t.next} <Time at={row.next_poll_at} as="clock" />
               </>
             )}
           </span>

@@ -115,8 +115,11 @@ export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): P
   }
 }
 
-/** Data out of range (22…) or a broken constraint (23…): errors that a single item of a batch can cause. */
-export const isItemError = (error: unknown) => /^2[23]/.test(sqlStateOf(error) ?? '');
+/**
+ * Data out of range (22…), a broken constraint (23…) or a limit of the server, such as a value too long for its index
+ * (54…): errors that a single item of a batch can cause.
+ */
+export const isItemError = (error: unknown) => /^(2[23]|54)/.test(sqlStateOf(error) ?? '');
 
 class NotAnsweringError extends Error {}
 

@@ -16,9 +16,22 @@ export function readObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/**
+ * The longest texts of an answer that are read, in UTF-16 units. A name is indexed, and an index holds no more than 2 704
+ * bytes: 500 units are at most 1 500 bytes, in lower case 2 250. A longer text makes the answer unreadable. It is not cut:
+ * a shortened name would pass the list of blocked recipients.
+ */
+const maxName = 500;
+const maxPurpose = 2_000;
+const maxFingerprint = 2_000;
+const maxOrderId = 256;
+const maxCursor = 2_000;
+/** Of what the service itself says about an answer, which can quote it. */
+const maxReason = 200;
+
 /** PostgreSQL stores no NUL. */
-const isStorableText = (value: unknown): value is string =>
-  typeof value === 'string' && !value.includes('\0');
+const isText = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value.length <= maxLength && !value.includes('\0');
 
 export function readResolveAnswer({ status, body }: Answer): Resolution {
   if (status === 200) return readResolution(body);
@@ -33,21 +46,30 @@ export function readResolveAnswer({ status, body }: Answer): Resolution {
 
 function readResolution(body: Record<string, unknown> | undefined): Resolution {
   const { qrc_id, scenario, recipient, recipient_id, amount_kopecks, purpose, fingerprint } = body ?? {};
-  const texts = [qrc_id, scenario, recipient, recipient_id, purpose, fingerprint];
   const isAmountValid =
     amount_kopecks === null || (Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0);
-  if (!texts.every(isStorableText) || !isAmountValid) return { outcome: 'qr_unresolvable' };
-  const [qrcId, scenarioName, recipientName, recipientId, purposeText, print] = texts as string[];
+  if (
+    !isText(qrc_id, maxName) ||
+    !isText(scenario, maxName) ||
+    !isText(recipient, maxName) ||
+    !isText(recipient_id, maxName) ||
+    !isText(purpose, maxPurpose) ||
+    !isText(fingerprint, maxFingerprint) ||
+    !isAmountValid
+  ) {
+    return { outcome: 'qr_unresolvable' };
+  }
+  const amountKopecks = amount_kopecks === null ? null : BigInt(amount_kopecks as number);
   return {
     outcome: 'resolved',
     qr: {
-      qrcId: qrcId!,
-      scenario: scenarioName!,
-      recipient: recipientName!,
-      recipientId: recipientId!,
-      amountKopecks: amount_kopecks === null ? null : BigInt(amount_kopecks as number),
-      purpose: purposeText!,
-      fingerprint: print!,
+      qrcId: qrc_id,
+      scenario,
+      recipient,
+      recipientId: recipient_id,
+      amountKopecks,
+      purpose,
+      fingerprint,
     },
   };
 }
@@ -87,10 +109,11 @@ const inconclusiveReasons = new Set([
 ]);
 
 export function readOrder({ status, body }: Answer, expectedKopecks: bigint): OrderAnswer | Unknown {
-  const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
+  // The reason becomes an alarm, and so a message in the staff chat: it must not grow with the answer.
+  const unknown = (why: string): Unknown => ({ outcome: 'unknown', why: why.slice(0, maxReason) });
   if (status !== 200 || !body) return unknown(`status ${status}${body ? '' : ', no readable body'}`);
   const { order_id: orderId, state, reason, amount_kopecks: amountKopecks } = body;
-  if (!isStorableText(orderId) || orderId === '') return unknown('an order without an id');
+  if (!isText(orderId, maxOrderId) || orderId === '') return unknown('an order without a usable id');
   if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
     return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
   }
@@ -102,7 +125,7 @@ export function readOrder({ status, body }: Answer, expectedKopecks: bigint): Or
 
 export function readPage(body: Record<string, unknown> | undefined): OrderPage | undefined {
   const { orders, next_cursor: nextCursor } = body ?? {};
-  if (!Array.isArray(orders) || !(nextCursor === null || typeof nextCursor === 'string')) return undefined;
+  if (!Array.isArray(orders) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
   const read = orders.map(readListed);
   return read.every(order => order !== undefined) ? { orders: read, nextCursor } : undefined;
 }
@@ -115,7 +138,8 @@ function readListed(order: unknown): ListedOrder | undefined {
   const texts = [payment_id, order_id, state, created_at];
   const createdAt = new Date(String(created_at));
   const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
-  if (!texts.every(isStorableText) || Number.isNaN(createdAt.getTime()) || !isAmountValid) return undefined;
+  if (!texts.every(text => isText(text, maxOrderId)) || Number.isNaN(createdAt.getTime()) || !isAmountValid)
+    return undefined;
   const [paymentId, orderId, stateName] = texts as string[];
   return {
     paymentId: paymentId!,

@@ -37,6 +37,7 @@ describe.each(callNames)('unknown, by %s:', name => {
     ['an empty order_id', 200, { ...fine, order_id: '' }],
     ['an order_id that is no text', 200, { ...fine, order_id: 7 }],
     ['an order_id that cannot be stored', 200, { ...fine, order_id: 'ord\0' }],
+    ['an order_id that is too long', 200, { ...fine, order_id: 'x'.repeat(257) }],
     ['no state', 200, { order_id: 'ord_1' }],
     ['a state that is not in the contract', 200, { ...fine, state: 'pending' }],
     ['a state that is no text', 200, { ...fine, state: ['succeeded'] }],
@@ -45,6 +46,15 @@ describe.each(callNames)('unknown, by %s:', name => {
   ])('%s', async (_case, status, body) => {
     bank.answerWith(body, status);
     expect(await ask()).toEqual(unknown);
+  });
+
+  test.each([
+    ['a long state', { ...fine, state: 'x'.repeat(10_000) }],
+    ['a long amount', { ...fine, amount_kopecks: 'x'.repeat(10_000) }],
+  ])('%s, of which only the beginning is repeated', async (_case, body) => {
+    bank.answerWith(body, 200);
+    const { why } = (await ask()) as { why: string };
+    expect(why.length).toBeLessThan(300);
   });
 
   test('a redirect, which is not followed', async () => {

@@ -87,6 +87,12 @@ describe('resolve', () => {
     });
   });
 
+  test('the longest texts that are accepted', async () => {
+    const texts = { recipient: 'ж'.repeat(500), purpose: 'x'.repeat(2_000), fingerprint: 'y'.repeat(2_000) };
+    bank.answerWith({ ...answer, ...texts });
+    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'resolved', qr: { ...qr, ...texts } });
+  });
+
   test.each([
     [404, { code: 'QR_CODE_NOT_FOUND' }, 'invalid_qr'],
     [410, { code: 'QR_EXPIRED' }, 'invalid_qr'],
@@ -115,6 +121,12 @@ describe('resolve', () => {
     { recipient_id: ['MB1'] },
     { purpose: {} },
     { fingerprint: undefined },
+    { recipient: 'ж'.repeat(501) },
+    { recipient_id: 'x'.repeat(501) },
+    { scenario: 'x'.repeat(501) },
+    { qrc_id: 'x'.repeat(501) },
+    { purpose: 'x'.repeat(2_001) },
+    { fingerprint: 'x'.repeat(2_001) },
     { amount_kopecks: undefined },
     { amount_kopecks: '15000' },
     { amount_kopecks: 0 },

@@ -23,20 +23,33 @@ const bucketOf = (limits: Limits, kind: RequestKind) =>
     ? { perSecond: limits.createRps, burst: limits.createBurst }
     : { perSecond: limits.otherRps, burst: limits.otherRps };
 
-/** Prefetched tokens expire, so that no process hoards them. */
-const leaseMs = 10_000;
+/** From this limit on, requests share round trips even if they do not arrive together. */
+const highPerSecond = 1_000;
+/** How long one fetch for such a limit keeps the next one waiting: 200 a second instead of one per request. */
+const gatherMs = 5;
+
+/** A request that waits for a token. It never leaves before it has its answer. */
+interface Waiter {
+  resolve: (retryAfterSec: number | undefined) => void;
+  reject: (error: unknown) => void;
+}
 
 /**
- * Token buckets shared by all processes: the bucket is a row in PostgreSQL. A process fetches tokens for all requests
- * that wait here at once, or 10 ms worth of them if that is more. So a high limit does not cost a round trip per
- * request, and under a low limit no token lies here while another process needs it.
+ * Token buckets shared by all processes: the bucket is a row in PostgreSQL, and no process ever holds a token.
+ *
+ * Why a burst gets exactly the tokens of its bucket, with any number of processes: a statement asks for as many tokens
+ * as requests wait here when it is sent. Waiting requests do not leave, so every granted token has its request at once.
+ * The bucket refuses only when it has less than one token, under its row lock. So no request is refused while a token
+ * exists anywhere, and none passes without one. Tokens fetched ahead would break this: they lie in one process while
+ * another refuses.
+ *
+ * Requests that arrive during a fetch share the next one. Under a high limit each fetch also lasts at least 5 ms, so that
+ * its cost does not grow with the requests. The first request after a pause never waits for this.
  *
  * Written by hand: libraries keep buckets in one process or in Redis; here it is one SQL function and these lines.
  */
 export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
-  const leases = new Map<string, { tokens: number; untilMs: number; perSecond: number }>();
-  const waiting = new Map<string, number>();
-  const fetching = new Map<string, Promise<number | undefined>>();
+  const queues = new Map<string, Waiter[]>();
   const takeTokens = createBatcher<Fetch, Grant>({
     isItemError,
     laneOf: () => 0,
@@ -46,48 +59,39 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
     run: fetches => takeAll(db, clock, fetches),
   });
 
-  /** Undefined when there are tokens now, else how many whole seconds to wait. */
-  async function fetchTokens(name: string, caller: Caller, kind: RequestKind): Promise<number | undefined> {
-    const { partnerId, mode, limits } = caller;
-    const { perSecond, burst } = bucketOf(limits, kind);
-    const wanted = Math.max(waiting.get(name)!, Math.floor(perSecond / 100));
-    const { granted, retryAfterSec } = await takeTokens({ partnerId, mode, kind, perSecond, burst, wanted });
-    if (granted === 0) return Math.max(1, Math.ceil(retryAfterSec));
-    leases.set(name, { tokens: granted, untilMs: clock.nowMs() + leaseMs, perSecond });
-    return undefined;
-  }
-
-  async function waitForToken(name: string, caller: Caller, kind: RequestKind): Promise<number | undefined> {
-    for (;;) {
-      const lease = leases.get(name);
-      // Tokens fetched under other limits are not valid under these.
-      const isValid =
-        lease && clock.nowMs() < lease.untilMs && lease.perSecond === bucketOf(caller.limits, kind).perSecond;
-      if (isValid && lease.tokens > 0) {
-        lease.tokens -= 1;
-        return undefined;
-      }
-      // One fetch at a time: of two, the second would overwrite the tokens of the first.
-      const fetched =
-        fetching.get(name) ?? fetchTokens(name, caller, kind).finally(() => fetching.delete(name));
-      fetching.set(name, fetched);
-      const retryAfterSec = await fetched;
-      if (retryAfterSec !== undefined) return retryAfterSec;
+  async function fetchTokens(fetch: Fetch): Promise<void> {
+    const { waiters } = fetch;
+    try {
+      const { granted, asked, retryAfterSec } = await takeTokens(fetch);
+      for (const { resolve } of waiters.splice(0, granted)) resolve(undefined);
+      // Requests that came after the statement was sent, or after a partial grant, are in the next one.
+      if (granted > 0) return;
+      for (const { resolve } of waiters.splice(0, asked)) resolve(Math.max(1, Math.ceil(retryAfterSec)));
+    } catch (error) {
+      for (const { reject } of waiters.splice(0)) reject(error);
     }
   }
 
+  async function serve(name: string, fetch: Fetch): Promise<void> {
+    queues.set(name, fetch.waiters);
+    while (fetch.waiters.length > 0) {
+      const pause = fetch.perSecond >= highPerSecond ? clock.sleep(gatherMs) : undefined;
+      await Promise.all([fetchTokens(fetch), pause]);
+    }
+    queues.delete(name);
+  }
+
   return {
-    take: async (caller, kind) => {
-      const name = `${caller.partnerId} ${caller.mode} ${kind}`;
-      waiting.set(name, (waiting.get(name) ?? 0) + 1);
-      try {
-        return await waitForToken(name, caller, kind);
-      } finally {
-        const others = waiting.get(name)! - 1;
-        if (others > 0) waiting.set(name, others);
-        else waiting.delete(name);
-      }
-    },
+    take: ({ partnerId, mode, limits }, kind) =>
+      new Promise((resolve, reject) => {
+        const { perSecond, burst } = bucketOf(limits, kind);
+        // The limits are part of the name: just after a change, requests with the old and the new ones wait here.
+        const name = `${partnerId} ${mode} ${kind} ${perSecond} ${burst}`;
+        const waiter = { resolve, reject };
+        const waiters = queues.get(name);
+        if (waiters) waiters.push(waiter);
+        else void serve(name, { partnerId, mode, kind, perSecond, burst, waiters: [waiter] });
+      }),
   };
 }
 
@@ -98,11 +102,13 @@ interface Fetch {
   kind: RequestKind;
   perSecond: number;
   burst: number;
-  wanted: number;
+  waiters: Waiter[];
 }
 
 interface Grant {
   granted: number;
+  /** How many requests waited when the statement was sent. */
+  asked: number;
   retryAfterSec: number;
 }
 
@@ -110,7 +116,7 @@ interface Grant {
 async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<Grant[]> {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',
-    text: `SELECT k.item::int, t.granted, t.retry_after_sec AS "retryAfterSec"
+    text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
              FROM (SELECT * FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,
@@ -121,7 +127,7 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<G
       fetches.map(({ kind }) => kind),
       fetches.map(({ perSecond }) => perSecond),
       fetches.map(({ burst }) => burst),
-      fetches.map(({ wanted }) => wanted),
+      fetches.map(({ waiters }) => waiters.length),
       instantOf(clock),
     ],
   });

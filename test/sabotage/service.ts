@@ -70,6 +70,14 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'no scenario for live payments',
   },
   {
+    guard: 'no token without a request',
+    file: 'src/partners/rate-limit.ts',
+    pattern: /waiters\.length\)/,
+    replacement: 'waiters.length + 1)',
+    test: 'test/partners/rate-limit.test.ts',
+    failingTitle: 'a burst gets exactly',
+  },
+  {
     guard: 'gateway mismatch',
     file: 'src/runtime/main.ts',
     pattern: /await refuseForeignOrders\(bank, database\.pool\);/,

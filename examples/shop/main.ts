@@ -34,7 +34,9 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void shop.close());
   if (partnerId) await checkWebhook(partnerId);
   console.log(`The shop is open at ${url}`);
-  console.log(`It hears of its payments ${secret ? `by webhook at ${webhookPath}` : 'from the event feed'}.`);
+  console.log(
+    `It receives payment events ${secret ? `by webhook at ${webhookPath}` : 'from the event feed'}.`,
+  );
 }
 
 function explain(error: NodeJS.ErrnoException): string {

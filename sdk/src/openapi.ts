@@ -49,7 +49,7 @@ export interface ErrorBody {
     same_key: boolean;
     /** With `insufficient_balance`: what the payment needs */
     required_usdt?: string | undefined;
-    /** With `insufficient_balance`: what there is */
+    /** With `insufficient_balance`: the available balance */
     balance_usdt?: string | undefined;
   };
 }
@@ -100,7 +100,7 @@ export interface CreateQuoteBody {
 }
 
 export interface CreateQuoteAnswer {
-  /** As it was asked */
+  /** As requested */
   amount_rub: string;
   /** What would be debited, rounded up */
   amount_usdt: string;

@@ -88,7 +88,7 @@ export const ErrorBody = Type.Object(
           'Addition. True: whenever you send this payment again, also after correcting it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
       }),
       required_usdt: Type.Optional(usdt('With `insufficient_balance`: what the payment needs')),
-      balance_usdt: Type.Optional(usdt('With `insufficient_balance`: what there is')),
+      balance_usdt: Type.Optional(usdt('With `insufficient_balance`: the available balance')),
     }),
   },
   { $id: 'Error' },

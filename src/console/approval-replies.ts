@@ -41,12 +41,12 @@ const refusals = {
   reference_conflict: [409, 'This reference was used for another amount: use a new one.'],
   already_credited: [409, 'This reference has already been credited with the same amount.'],
   already_decided: [409, 'Another operator has already decided on this request.'],
-  own_request: [403, 'You asked for this yourself: a second operator has to decide.'],
+  own_request: [403, 'This is your own request: a second operator has to decide.'],
   enrolled_by_asker: [
     403,
-    'Your access was issued, directly or through others, by the operator who asked for this: another operator has to approve it.',
+    'Your access was issued, directly or through others, by the requester: another operator has to approve it.',
   ],
-  not_own_request: [403, 'Only the operator who asked for it can withdraw it.'],
+  not_own_request: [403, 'Only the requester can withdraw it.'],
   forbidden: [403, 'Your role may not do this.'],
   test_mode: [409, 'Test payments have no gateway to ask.'],
 } as const satisfies Record<string, [number, string]>;

@@ -27,7 +27,7 @@ export const auditContextOf = ({ pool, clock }: ConsoleDeps, { operator }: Fasti
 /** A file that is generated while it is sent; after an error it ends early, and the reason is logged. */
 export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: AsyncIterable<string>) =>
   Readable.from(pieces).on('error', err =>
-    log.error({ err, request_id: id }, 'a file could not be sent to its end'),
+    log.error({ err, request_id: id }, 'a file could not be sent completely'),
   );
 
 export const done = { outcome: 'done' } as const;

@@ -34,7 +34,7 @@ const connectTimeoutMs = 15_000;
 const deadline = () =>
   new Promise<never>((_resolve, reject) => {
     const late = new OperatorError(
-      'The database gives this process no session of its own: allow more connections.',
+      'No dedicated connection to the database within 15 s: raise max_connections.',
     );
     setTimeout(() => reject(late), connectTimeoutMs).unref();
   });

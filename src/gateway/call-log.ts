@@ -12,7 +12,7 @@ export interface CallLog {
   record(exchange: Exchange): void;
   /** How many exchanges could not be stored. */
   lost(): number;
-  /** Drains: writes what is waiting. */
+  /** Writes what is waiting. */
   stop(): Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
     lost += 1;
     if (clock.nowMs() - warnedAtMs < warnIntervalMs) return;
     warnedAtMs = clock.nowMs();
-    const why = err instanceof BatcherFullError ? 'too many are waiting' : 'the database did not take them';
-    log.warn({ err, lost }, `calls to the gateway are missing from the record: ${why}`);
+    const why = err instanceof BatcherFullError ? 'too many are waiting' : 'the database did not store them';
+    log.warn({ err, lost }, `calls are missing from the gateway call log: ${why}`);
   }
 
   function store(exchange: Exchange): void {

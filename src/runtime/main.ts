@@ -109,7 +109,7 @@ interface Started {
 function printStarted({ settings, processes, database, bank, address }: Started, print: Print): void {
   const { roles, telegramToken } = settings;
   if (!address) {
-    print(processes === 1 ? 'Kopeck is working.' : `Kopeck is working (${processes} processes).`);
+    print(processes === 1 ? 'Kopeck is running.' : `Kopeck is running (${processes} processes).`);
     return;
   }
   print(`Kopeck is ready at ${address}`);

@@ -48,8 +48,8 @@ describeInBrowser('money of a partner', async browser => {
   test('a large credit waits for a second operator, not the requester, and moves money once', async () => {
     world.announceRefusals(409);
     await fill('5000', 'transfer 2');
-    await page.getByText('A second person must approve').waitFor();
-    await answerDialog(page, 'Ask for approval');
+    await page.getByText('A second operator must approve').waitFor();
+    await answerDialog(page, 'Request approval');
     const request = cardOf(page, 'Credit a balance');
     await request.getByText('transfer 2').waitFor();
     expect(await request.getByRole('button', { name: 'Approve' }).getAttribute('aria-disabled')).toBe('true');

@@ -66,7 +66,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     await card.getByText(receiver.url).waitFor();
     await card.getByText('Active').waitFor();
     await press(card, 'Check now');
-    await page.getByText('it can be deceived').waitFor();
+    await page.getByText('forged events would be accepted').waitFor();
     const results = page.getByRole('table', { name: 'Check of the receiver' });
     await rowOf(results, 'A wrong signature').getByText('✕').waitFor();
     receiver.answer(withStatus(500));

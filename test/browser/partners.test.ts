@@ -34,7 +34,7 @@ describeInBrowser('partners', async browser => {
     const signed = await signUp(auditContextOf(pool), { userId: 77n, name: 'Olga' }, 'Пекарня');
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     await page.goto(`/console/partners/${signed.partner.partnerId}`);
-    await page.getByText('Live mode asked for').waitFor();
+    await page.getByText('Live mode requested').waitFor();
     await press(page, 'Refuse live mode');
     await answerDialog(page, 'Refuse live mode');
     await page.getByText('Test only').waitFor();
@@ -93,7 +93,7 @@ describeInBrowser('partners', async browser => {
       await other.getByText('Another operator has changed the limits meanwhile').waitFor();
       expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
       expect(await limit('concurrent')).toBe(11);
-      await press(other, 'Start again from the present limits');
+      await press(other, 'Start again from the current limits');
       await answerDialog(other, 'Change', { 'Payments at once': '12' });
       await expect.poll(() => limit('concurrent')).toBe(12);
     });

@@ -55,7 +55,7 @@ describeInBrowser('rates', async browser => {
     release();
     await other.getByText('Another operator has changed the rules meanwhile').waitFor();
     expect(await spreads()).toEqual([250, 300]);
-    await press(other, 'Start again from the present rules');
+    await press(other, 'Start again from the current rules');
     await answerDialog(other, 'Change', { Spread: '4' });
     expect(await spreads()).toEqual([250, 300, 400]);
   });

@@ -18,7 +18,7 @@ describeInBrowser('the review', async browser => {
     await page.getByRole('link', { name: paid.slice(-8) }).click();
     await page.getByRole('button', { name: 'Resolve as succeeded' }).click();
     const dialog = page.getByRole('dialog', { name: 'Resolve as succeeded' });
-    expect(await dialog.getByText('a second person').count()).toBe(0);
+    expect(await dialog.getByText('a second operator').count()).toBe(0);
     expect(await dialog.getByRole('button', { name: 'Resolve as succeeded' }).isDisabled()).toBe(true);
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press('Escape');

@@ -56,7 +56,7 @@ describeInBrowser('roles', async browser => {
     '/settings': [
       ['Plan', 'settings.maintenance', '/settings/maintenance/plan'],
       ['Begin now', 'settings.maintenance', '/settings/maintenance'],
-      ['Call off', 'settings.maintenance', '/settings/maintenance/cancel'],
+      ['Cancel maintenance', 'settings.maintenance', '/settings/maintenance/cancel'],
       ['Change', 'settings.thresholds', '/settings/thresholds'],
     ],
     '/settings/sessions': [],

@@ -3,7 +3,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
-const waits = 'Asked for. It waits for a second person.';
+const waits = 'Requested. A second operator must approve it.';
 const untouched = { status: 'processing', entries: ['available to held'], resolutions: 0, events: 0 };
 
 describeInBrowser('above the threshold', async browser => {
@@ -22,7 +22,7 @@ describeInBrowser('above the threshold', async browser => {
     const approve = vera.getByRole('button', { name: 'Approve', exact: true });
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await approve.hover();
-    await vera.getByText('You have asked for this yourself: another person must decide.').waitFor();
+    await vera.getByText('This is your own request: another operator must decide.').waitFor();
     expect(await vera.getByRole('button', { name: 'Resolve as failed' }).getAttribute('aria-disabled')).toBe(
       'true',
     );
@@ -34,7 +34,7 @@ describeInBrowser('above the threshold', async browser => {
     await boris.getByText('50,000.00').waitFor();
     await boris.getByRole('button', { name: 'Approve', exact: true }).click();
     await boris.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
-    await boris.getByText('Nothing waits for a second person').waitFor();
+    await boris.getByText('Nothing waits for a second operator').waitFor();
     expect(await countEffects(deps, paymentId)).toEqual({
       status: 'succeeded',
       entries: ['available to held', 'held to settled'],

@@ -35,13 +35,13 @@ describeInBrowser('settings', async browser => {
     await press(page, 'Plan');
     await answerDialog(page, 'Plan');
     const windows = page.getByRole('table', { name: 'Planned maintenance' });
-    await press(rowOf(windows, 'anna'), 'Call off');
-    await answerDialog(page, 'Call off');
+    await press(rowOf(windows, 'anna'), 'Cancel maintenance');
+    await answerDialog(page, 'Cancel maintenance');
     await page.getByText('Nothing is planned').waitFor();
   });
 
   test('approval thresholds: lowered at once, raised when another administrator approves', async () => {
-    const card = cardOf(page, 'Second person');
+    const card = cardOf(page, 'Approval thresholds');
     await press(card, 'Change');
     await answerDialog(page, 'Change', { 'Credit a balance above': '500' });
     await card.getByText('500.00').waitFor();
@@ -49,14 +49,14 @@ describeInBrowser('settings', async browser => {
     await page.getByLabel('Credit a balance above').fill('90000');
     await page.getByText('A second administrator has to approve this.').waitFor();
     await answerDialog(page, 'Change');
-    await cardOf(page, 'Change the limits of approval').waitFor();
+    await cardOf(page, 'Change the approval thresholds').waitFor();
     await card.getByText('500.00').waitFor();
 
     const other = await world.as('admin');
     await other.goto('/console/settings');
     await press(other, 'Approve');
     await answerDialog(other, 'Approve');
-    await cardOf(other, 'Second person').getByText('90,000.00').waitFor();
+    await cardOf(other, 'Approval thresholds').getByText('90,000.00').waitFor();
   });
 
   test('an operator is created with a setup link shown once, signs in, and is signed out when disabled', async () => {

@@ -56,7 +56,7 @@ describeInBrowser('two operators', async browser => {
     ];
     await asker!.goto(`/console/payments/${paymentId}`);
     await resolve(asker!, 'succeeded', 'the bank says so');
-    await asker!.getByText('It waits for a second person.').waitFor();
+    await asker!.getByText('A second operator must approve it.').waitFor();
     world.announceRefusals(409);
     for (const page of others) {
       await page.goto(`/console/payments/${paymentId}`);

@@ -41,7 +41,7 @@ async function openShop(settings: Record<string, string>): Promise<Shop> {
   await new Promise<void>((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       output += chunk;
-      if (output.includes('It hears of its payments')) resolve();
+      if (output.includes('It receives payment events')) resolve();
     };
     child.stdout.on('data', onData);
     child.stderr.on('data', onData);

@@ -28,7 +28,7 @@ function show({ state, title, advice, amount_usdt, payment_id, history }) {
   );
 }
 
-// The browser connects again by itself, and hears first how things stand.
+// The browser reconnects by itself. The first message is the current state of the order.
 new EventSource(`/orders/${order}/changes`).onmessage = ({ data }) => show(JSON.parse(data));
 
 for (const act of ['pay', 'hurry'])

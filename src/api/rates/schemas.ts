@@ -16,7 +16,7 @@ const Rate = Type.Object({
 });
 
 const Quote = Type.Object({
-  amount_rub: rubles('As it was asked'),
+  amount_rub: rubles('As requested'),
   amount_usdt: usdt('What would be debited, rounded up'),
   rate,
   pair: Type.Literal('USDT/RUB'),

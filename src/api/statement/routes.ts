@@ -28,7 +28,7 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const pieces = Readable.from(writeStatement(deps.db, statement, format));
       // The file then ends without its digest, so the reader can detect it.
       pieces.on('error', err =>
-        deps.log.error({ err, request_id: request.id }, 'a statement could not be sent to its end'),
+        deps.log.error({ err, request_id: request.id }, 'a statement could not be sent completely'),
       );
       return reply.send(pieces);
     },

@@ -16,8 +16,8 @@ export const scenarios = {
     'The payment is accepted and the connection breaks instead of an answer; a repeat is answered.',
   unavailable_twice: 'Two answers `gateway_unavailable` with `Retry-After`, by key; the third is accepted.',
   webhook_twice: 'Its event is sent once more after it was delivered, with the same id.',
-  webhooks_out_of_order: 'Its event is held back until your next one was sent, for 30 seconds at the most.',
-  rate_stale: 'The answer is `rate_unavailable`, however often it is asked for.',
+  webhooks_out_of_order: 'Its event is held back until your next one was sent, for at most 30 seconds.',
+  rate_stale: 'The answer is `rate_unavailable`, however often the request is repeated.',
   review_succeeds: '`processing` with `manual_review` at once; success after 2 minutes.',
   review_fails: '`processing` with `manual_review` at once; failure after 2 minutes.',
 } as const;

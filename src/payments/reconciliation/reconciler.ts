@@ -100,7 +100,7 @@ export function startReconciler(deps: ReconcilerDeps): () => Promise<void> {
     } catch (err) {
       await claimAgainSoon(pool, clock).catch(() => {});
       if (signal.aborted) return;
-      log.error({ err }, 'the bank side could not be reconciled with');
+      log.error({ err }, 'reconciliation failed');
       await alarms.raise({ kind: 'reconciliation_failed', subject, detail: String(err) });
     }
   }

@@ -70,7 +70,7 @@ export function startLeaseKeeper(
       everyMs,
       afterErrorMs: Math.min(everyMs, afterErrorMs),
       work,
-      onError: err => log.error({ err }, 'the leases of webhooks could not be kept'),
+      onError: err => log.error({ err }, 'webhook leases could not be acquired or renewed'),
     });
   const loops = [
     start(findDeadEveryMs, findDeadHolders),

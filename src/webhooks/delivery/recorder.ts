@@ -47,7 +47,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
       const inTestMode = results.filter(({ mode }) => mode === 'test');
       if (inTestMode.length > 0)
         await releaseHeld(db, clock, inTestMode).catch(err =>
-          log.error({ err }, 'an event is held back longer'),
+          log.error({ err }, 'a held-back event could not be released'),
         );
       return results.map(() => true as const);
     },

@@ -36,10 +36,10 @@ export const texts = inBoth({
       'The payment will end as succeeded. The partner stays debited and is notified. This cannot be undone.',
     failSays:
       'The payment will end as failed. The held USDT go back to the partner, who is notified. If the recipient was paid after all, that money is lost. This cannot be undone.',
-    secondPerson: 'The amount is above the set limit: a second person must approve it before it is done.',
+    secondOperator: 'The amount is above the set limit: a second operator must approve it before it is done.',
     notInReview: 'Only a payment in review can be resolved.',
     underWay: 'A process is asking the gateway at this moment. Try again in a few seconds.',
-    alreadyAsked: 'A request already waits for a second person.',
+    alreadyAsked: 'A request already waits for a second operator.',
     kinds: {
       phase: 'Payment',
       entry: 'Ledger',
@@ -70,7 +70,7 @@ export const texts = inBoth({
       next_attempt: 'Next attempt',
       'payment.resolve': 'Resolved',
       'payment.ask': 'Asked again',
-      'request.ask': 'Asked for a second person',
+      'request.ask': 'Approval requested',
       'request.approve': 'Approved',
       'request.refuse': 'Refused',
       'request.withdraw': 'Withdrawn',
@@ -121,10 +121,11 @@ export const texts = inBoth({
       'Платёж завершится успешно. Списание у партнёра останется, партнёр узнает об этом. Отменить это нельзя.',
     failSays:
       'Платёж завершится неудачей. Удержанные USDT вернутся партнёру, он узнает об этом. Если получателю всё же заплатили, эти деньги потеряны. Отменить это нельзя.',
-    secondPerson: 'Сумма выше заданного порога: прежде чем это произойдёт, второй человек должен одобрить.',
+    secondOperator:
+      'Сумма выше заданного порога: прежде чем это произойдёт, второй оператор должен одобрить.',
     notInReview: 'Завершить можно только платёж на разборе.',
     underWay: 'Процесс сейчас спрашивает шлюз. Попробуйте через несколько секунд.',
-    alreadyAsked: 'Запрос уже ждёт второго человека.',
+    alreadyAsked: 'Запрос уже ждёт второго оператора.',
     kinds: {
       phase: 'Платёж',
       entry: 'Учёт',
@@ -155,7 +156,7 @@ export const texts = inBoth({
       next_attempt: 'Следующая попытка',
       'payment.resolve': 'Завершён',
       'payment.ask': 'Спросили ещё раз',
-      'request.ask': 'Запрошен второй человек',
+      'request.ask': 'Запрошено одобрение',
       'request.approve': 'Одобрено',
       'request.refuse': 'Отказано',
       'request.withdraw': 'Отозвано',

@@ -164,7 +164,7 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
               </p>
               <p className="to-whom dim">→ {payment.recipient}</p>
               <p>{resolving === 'succeeded' ? t.succeedSays : t.failSays}</p>
-              {needs_second_person && <p className="note">{t.secondPerson}</p>}
+              {needs_second_person && <p className="note">{t.secondOperator}</p>}
             </>
           }
           verb={resolving === 'succeeded' ? t.succeed : t.fail}

@@ -10,23 +10,23 @@ import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   en: {
-    lead: 'Large amounts need two people. What one has asked for, another approves or refuses here.',
+    lead: 'Large amounts need two operators. What one has requested, another approves or refuses here.',
     which: 'Which requests',
     waiting: 'Waiting',
     approved: 'Approved',
     refused: 'Refused',
     withdrawn: 'Withdrawn',
-    none: 'Nothing waits for a second person',
+    none: 'Nothing waits for a second operator',
     noneHint: 'When somebody resolves a payment or credits a balance above the set amount, it appears here.',
   },
   ru: {
-    lead: 'Крупные суммы требуют двух человек. Что запросил один, другой одобряет или отклоняет здесь.',
+    lead: 'Для крупных сумм нужны два оператора. Что запросил один, другой одобряет или отклоняет здесь.',
     which: 'Какие запросы',
     waiting: 'Ожидают',
     approved: 'Одобрены',
     refused: 'Отклонены',
     withdrawn: 'Отозваны',
-    none: 'Ничто не ждёт второго человека',
+    none: 'Ничто не ждёт второго оператора',
     noneHint: 'Когда кто-то завершит платёж или пополнит баланс свыше заданной суммы, запрос появится здесь.',
   },
 });

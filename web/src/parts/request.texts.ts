@@ -5,10 +5,10 @@ export const texts = inBoth({
     kinds: {
       resolve: 'Resolve a payment',
       credit: 'Credit a balance',
-      thresholds: 'Change the limits of approval',
+      thresholds: 'Change the approval thresholds',
     },
     amount: 'Amount',
-    askedBy: 'Asked by',
+    askedBy: 'Requested by',
     decidedBy: 'Decided by',
     names: {
       outcome: 'Outcome',
@@ -29,11 +29,11 @@ export const texts = inBoth({
     approve: 'Approve',
     refuse: 'Refuse',
     withdraw: 'Withdraw',
-    approveSays: 'What was asked for will be done at once, in your name as the second person.',
-    refuseSays: 'Nothing will be done. The person who asked can ask again.',
+    approveSays: 'What was requested will be done at once, in your name as the second operator.',
+    refuseSays: 'Nothing will be done. The requester can ask again.',
     withdrawSays: 'Your request will be taken back. Nothing will be done.',
-    own: 'You have asked for this yourself: another person must decide.',
-    mayNot: 'Your role may not decide this.',
+    own: 'This is your own request: another operator must decide.',
+    mayNot: 'Your role does not allow this decision.',
   },
   ru: {
     kinds: {
@@ -63,10 +63,10 @@ export const texts = inBoth({
     approve: 'Одобрить',
     refuse: 'Отказать',
     withdraw: 'Отозвать',
-    approveSays: 'Запрошенное будет сделано сразу, от вашего имени как второго человека.',
+    approveSays: 'Запрошенное будет сделано сразу, от вашего имени как второго оператора.',
     refuseSays: 'Ничего не будет сделано. Автор может запросить снова.',
     withdrawSays: 'Ваш запрос будет отозван. Ничего не будет сделано.',
-    own: 'Это ваш запрос: решить должен другой человек.',
-    mayNot: 'Ваша роль не позволяет решать это.',
+    own: 'Это ваш запрос: решить должен другой оператор.',
+    mayNot: 'Ваша роль не позволяет принять это решение.',
   },
 });

@@ -63,3 +63,8 @@ export function openDedicatedConnection(
     },
   };
 }
+
+/** Fails if the session does not answer in time. (The driver knows `query_timeout` of one statement, its types do not.) */
+export async function ping(client: pg.Client, timeoutMs: number): Promise<void> {
+  await client.query({ text: 'SELECT 1', query_timeout: timeoutMs } as pg.QueryConfig);
+}

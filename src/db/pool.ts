@@ -23,11 +23,23 @@ const int8 = pg.types.builtins.INT8;
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   oid === int8 ? BigInt : pg.types.getTypeParser(oid, format as 'text');
 
+/**
+ * A connection can break without a packet: a cut cable, a firewall that forgets it, a machine that loses power. The server
+ * then keeps its session, and the locks in it, for two hours by default. With these it asks after 5 s of silence and ends
+ * the session after three more questions without an answer, 2 s apart; unsent answers end it after 10 s. Any role may set
+ * them; on a unix socket they have no effect and are not needed.
+ */
+const serverKeepAlives =
+  '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000';
+const clientKeepAliveDelayMs = 5_000;
+
 /** 64-bit integers arrive as `bigint`: money must not pass through a float. */
 export const connectionDefaults: pg.ClientConfig = {
   application_name: 'kopeck',
   types: { getTypeParser },
   keepAlive: true,
+  keepAliveInitialDelayMillis: clientKeepAliveDelayMs,
+  options: serverKeepAlives,
   connectionTimeoutMillis: connectTimeoutMs,
   statement_timeout: statementTimeoutMs,
   query_timeout: clientTimeoutMs,

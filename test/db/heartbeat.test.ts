@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { createDatabase } from '../helpers/database.ts';
 
@@ -34,6 +35,17 @@ test('a session that was terminated is opened again under the same number', asyn
   );
   expect(await one.findDead([other.instance])).toEqual([]);
   expect(other.isDatabaseAnswering()).toBe(true);
+});
+
+test('dedicated sessions have keep-alives of the server too', async () => {
+  // The heartbeat's session reports only its own settings, so another session of the same kind is asked.
+  let found: unknown[] = [];
+  const session = openDedicatedConnection(pool, 'test', async client => {
+    found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'client'"))
+      .rows;
+  });
+  await vi.waitFor(() => expect(found).toHaveLength(4));
+  await session.close();
 });
 
 test('a process that closes is dead at once', async () => {

@@ -19,6 +19,19 @@ test('64-bit integers arrive whole', async () => {
   expect(rows[0].value).toBe(9_007_199_254_740_993n);
 });
 
+test('the server ends sessions whose connection broke without a packet after some seconds', async () => {
+  // `reset_val`: what the session asked for. The tests use a unix socket, where it has no effect.
+  const { rows } = await pool.query(
+    "SELECT name, reset_val FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'client' ORDER BY name",
+  );
+  expect(rows).toEqual([
+    { name: 'tcp_keepalives_count', reset_val: '3' },
+    { name: 'tcp_keepalives_idle', reset_val: '5' },
+    { name: 'tcp_keepalives_interval', reset_val: '2' },
+    { name: 'tcp_user_timeout', reset_val: '10000' },
+  ]);
+});
+
 describe('a transaction', () => {
   test('that throws leaves nothing', async () => {
     const failing = transaction(pool, async tx => {

@@ -78,6 +78,13 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'a burst gets exactly',
   },
   {
+    guard: 'takeover from a silent leader',
+    file: 'src/bot/leader.ts',
+    pattern: /await client\.query\(endSilentLeader, .*\);/,
+    test: 'test/bot/leader.test.ts',
+    failingTitle: 'a leader whose connection is cut',
+  },
+  {
     guard: 'gateway mismatch',
     file: 'src/runtime/main.ts',
     pattern: /await refuseForeignOrders\(bank, database\.pool\);/,

@@ -7,6 +7,7 @@ import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cl
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { processEnv } from '../helpers/process-env.ts';
 
 const { url } = await createDatabase();
 const secretKey = { SECRET_KEY: 'a secret key for the tests, long enough' };
@@ -32,22 +33,14 @@ describe('kopeck start', () => {
     expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
     expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
     const { partner_id } = JSON.parse(created.stdout);
-    expect((await kopeckProcess(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
+    expect((await kopeck(env, 'key', 'create', partner_id, '--mode', 'test')).code).toBe(0);
     expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
 
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect((await kopeckProcess(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
+    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
     expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
-  });
-
-  test.each(['SIGINT', 'SIGHUP'] as const)('stops on %s and takes the database along', async signal => {
-    const env = { DATA_DIR: usedFolder() };
-    const service = await start(env);
-    const pid = serverPid(env.DATA_DIR);
-    expect(await service.stop(signal)).toBe(0);
-    expect(isRunning(pid)).toBe(false);
   });
 
   test('a command whose output is closed (EPIPE) leaves no database running', async () => {
@@ -57,7 +50,7 @@ describe('kopeck start', () => {
       'sh',
       ['-c', `"${process.execPath}" "${program}" partner list --json | true`],
       {
-        env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+        env: { ...processEnv, DATA_DIR: dataDir },
         encoding: 'utf8',
       },
     );
@@ -75,15 +68,18 @@ describe('kopeck start', () => {
     });
   });
 
-  test('after kill -9 starts again on the same folder', async () => {
+  test('after kill -9 starts again on the same folder; SIGINT stops it with its database', async () => {
     const env = { DATA_DIR: usedFolder() };
     const killed = await startService(env);
     expect(await killed.stop('SIGKILL')).toBeNull();
     const service = await start(env);
     expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
+    const pid = serverPid(env.DATA_DIR);
+    expect(await service.stop('SIGINT')).toBe(0);
+    expect(isRunning(pid)).toBe(false);
   });
 
-  test('two services on the same folder run side by side and stop independently', async () => {
+  test('two services on the same folder stop independently; SIGHUP stops the last with the database', async () => {
     const env = { DATA_DIR: usedFolder() };
     const [first, second] = await Promise.all([start(env), start(env)]);
     const bankOf = ({ output }: Service) => /bank side +(http:\S+)/.exec(output())?.[1];
@@ -98,6 +94,9 @@ describe('kopeck start', () => {
         () => 'not running',
       );
     await expect.poll(rate, { timeout: 20_000 }).toBe(200);
+    const pid = serverPid(env.DATA_DIR);
+    expect(await second!.stop('SIGHUP')).toBe(0);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test('a simulator that cannot start is reported in one line', async () => {

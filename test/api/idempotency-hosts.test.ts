@@ -40,6 +40,16 @@ describe('a repeat after a change of QR_HOSTS', () => {
     expect((await readBalances(pool, partner.partnerId)).test.settledMicroUsdt).toBe(1_081_082n);
   });
 
+  test('with another form of the link is a replay', async () => {
+    const partner = await newPartner();
+    const link = newLink(10_000);
+    const first = await partner.pay({ qr_url: link.replace('https', 'bank100000000004') }, 'form');
+    for (const at of [address, swapped, replaced]) {
+      const again = await partnerAt(at, partner.testKey).pay({ qr_url: link }, 'form');
+      expect([codeOf(again), again.json.id, isReplay(again)]).toEqual(['200 succeeded', first.json.id, true]);
+    }
+  });
+
   test.each([
     ['another code', { qr_url: newLink(10_000) }],
     ['another amount', { amount_rub: '100.01' }],

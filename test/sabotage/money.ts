@@ -135,8 +135,8 @@ export const moneySabotages: Sabotage[] = [
     file: 'src/payments/create/request.ts',
     pattern: /\{ code \}, request\)/,
     replacement: 'request.qrUrl, request)',
-    test: 'test/api/idempotency.test.ts',
-    failingTitle: 'may come with the link of the web form',
+    test: 'test/api/idempotency-hosts.test.ts',
+    failingTitle: 'with another form of the link',
   },
   {
     guard: 'request hashes of earlier versions',

@@ -43,8 +43,7 @@ const minMajor = 15;
 async function assertDurable(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ name: string; setting: string }>({
     text: `SELECT name, setting FROM pg_settings
-            WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit',
-                          'default_transaction_isolation')`,
+            WHERE name IN ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
   });
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   const major = Math.trunc(Number(settings.get('server_version_num')) / 10_000);

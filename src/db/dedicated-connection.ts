@@ -26,8 +26,8 @@ export function openDedicatedConnection(
   let retry: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
-    const { host, port, user, database, password, connectionString, ssl } = pool.options;
-    const connection = { host, port, user, database, password, connectionString, ssl };
+    const { host, port, user, database, password, connectionString, ssl, options } = pool.options;
+    const connection = { host, port, user, database, password, connectionString, ssl, options };
     const known = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
     const client = new pg.Client({ ...connectionDefaults, ...known, application_name: `kopeck ${name}` });
     connecting = client;

@@ -33,13 +33,35 @@ const serverKeepAlives =
   '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000';
 const clientKeepAliveDelayMs = 5_000;
 
+/**
+ * Set for every session, since the owner of a server, a database or a user may have changed the defaults. Functions that
+ * lock a row and then decide need the new snapshot that each statement of READ COMMITTED takes; the driver reads dates in
+ * ISO form only.
+ */
+const sessionSettings = [
+  '-c default_transaction_isolation=read\\ committed',
+  '-c DateStyle=ISO',
+  '-c TimeZone=UTC',
+  serverKeepAlives,
+].join(' ');
+
+/** The settings of the address, and then ours: the last one counts. */
+function withSessionSettings(connection: pg.ClientConfig): pg.ClientConfig {
+  const url = connection.connectionString ? new URL(connection.connectionString) : undefined;
+  const given = url?.searchParams.get('options') ?? process.env.PGOPTIONS ?? '';
+  const options = `${given} ${sessionSettings}`.trim();
+  // The driver prefers what the address says to what it is given beside it.
+  url?.searchParams.set('options', options);
+  return { ...connection, options, ...(url ? { connectionString: `${url}` } : {}) };
+}
+
 /** 64-bit integers arrive as `bigint`: money must not pass through a float. */
 export const connectionDefaults: pg.ClientConfig = {
   application_name: 'kopeck',
   types: { getTypeParser },
   keepAlive: true,
   keepAliveInitialDelayMillis: clientKeepAliveDelayMs,
-  options: serverKeepAlives,
+  options: sessionSettings,
   connectionTimeoutMillis: connectTimeoutMs,
   statement_timeout: statementTimeoutMs,
   query_timeout: clientTimeoutMs,
@@ -48,7 +70,7 @@ export const connectionDefaults: pg.ClientConfig = {
 };
 
 export function openPool(connection: pg.ClientConfig, max = 10): Pool {
-  const pool = new pg.Pool({ ...connectionDefaults, ...connection, max });
+  const pool = new pg.Pool({ ...connectionDefaults, ...withSessionSettings(connection), max });
   // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without
   // a listener the event would end the process.
   pool.on('error', () => {});

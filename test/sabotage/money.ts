@@ -153,4 +153,11 @@ export const moneySabotages: Sabotage[] = [
     test: 'test/payments/batches.test.ts',
     failingTitle: 'a text that no index can hold',
   },
+  {
+    guard: 'isolation level of every session',
+    file: 'src/db/pool.ts',
+    pattern: /'-c default_transaction_isolation=.*',/,
+    test: 'test/db/session-settings.test.ts',
+    failingTitle: 'payments made at once succeed',
+  },
 ];

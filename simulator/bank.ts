@@ -18,7 +18,7 @@ export interface ShownOrder {
 }
 
 export interface Order extends ShownOrder {
-  /** The amount of the PUT; a simulated failure may have changed `amount_kopecks`. */
+  /** The amount of the PUT; a fault may have changed `amount_kopecks`. */
   asked_kopecks: number;
   /** How an accepted order ends, and when. Decided at the start, so that a restart needs no timers. */
   end: { at: string; state: 'succeeded' | 'declined'; reason: string | null } | null;

@@ -8,7 +8,7 @@ import { isExpired, isOneTime, type MadeQr, newLink, resolved, scenarios, shopFo
 const maxShown = 100;
 const qrPath = /^\/sim\/qrs\/(\w{1,64})$/;
 
-/** The control API: a person or a test makes QR codes, simulated failures and rates with it. */
+/** The control API: a person or a test makes QR codes, faults and rates with it. */
 export function controlRoutes(bank: Bank): Route[] {
   const { qrs, faults } = bank.state;
   const shown = (qr: MadeQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });

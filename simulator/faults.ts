@@ -33,7 +33,7 @@ export const kinds = {
 } as const satisfies Record<string, Kind>;
 type KindName = keyof typeof kinds;
 
-/** A simulated failure of the bank side. */
+/** A fault: a simulated failure of the bank side. */
 export interface Fault {
   id: string;
   on: CallName;

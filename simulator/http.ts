@@ -8,7 +8,7 @@ export interface Answer {
   /** Strings and bytes are sent as they are, everything else as JSON. */
   body: unknown;
   contentType?: string;
-  /** What a simulated failure does to it: no answer, half of the body, or headers and nothing more. */
+  /** What a fault does to it: no answer, half of the body, or headers and nothing more. */
   damage?: 'lost' | 'cut' | 'stalled';
 }
 

@@ -1,8 +1,8 @@
+import { takeFault, withFaults } from './apply-faults.ts';
 import { type Bank, type Order, orderNow, type ShownOrder } from './bank.ts';
 import { type Answer, ok, type Route, refusal, route } from './http.ts';
 import { BadInput, fieldsOf, integer, text } from './input.ts';
 import { isExpired, isOneTime, type Qr, qrOfForeignLink, readLink, resolved } from './qr.ts';
-import { takeFault, withSimulatedFailures } from './simulated-failures.ts';
 
 const anyLink = /^.{1,2048}$/s;
 
@@ -16,20 +16,18 @@ export function wireRoutes(bank: Bank, token: string | undefined): Route[] {
     route('POST', /^\/qr\/resolve$/, ({ body }) => {
       const qrUrl = text(fieldsOf(body), 'qr_url', anyLink);
       const call = { on: 'resolve', qrcId: readLink(qrUrl)?.qrcId ?? null } as const;
-      return withSimulatedFailures(bank, call, () => resolve(bank, qrUrl));
+      return withFaults(bank, call, () => resolve(bank, qrUrl));
     }),
     route('PUT', orderPath, ({ params: [paymentId = ''], body }) => {
       const request = readRequest(paymentId, body);
       const call = { on: 'pay', qrcId: request.qrcId, paymentId } as const;
-      return withSimulatedFailures(bank, call, () => pay(bank, request));
+      return withFaults(bank, call, () => pay(bank, request));
     }),
     route('GET', orderPath, ({ params: [paymentId = ''] }) =>
-      withSimulatedFailures(bank, { on: 'poll', qrcId: qrcIdOf(paymentId) }, () => poll(bank, paymentId)),
+      withFaults(bank, { on: 'poll', qrcId: qrcIdOf(paymentId) }, () => poll(bank, paymentId)),
     ),
     route('POST', voidPath, ({ params: [paymentId = ''] }) =>
-      withSimulatedFailures(bank, { on: 'void', qrcId: qrcIdOf(paymentId) }, () =>
-        voidOrder(bank, paymentId),
-      ),
+      withFaults(bank, { on: 'void', qrcId: qrcIdOf(paymentId) }, () => voidOrder(bank, paymentId)),
     ),
     route('GET', /^\/orders$/, ({ query }) => list(bank, query)),
   ];

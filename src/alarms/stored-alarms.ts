@@ -80,7 +80,7 @@ export function clearAlarm(audit: AuditContext, alarmId: number): Promise<'clear
 }
 
 /** Clears all open alarms of a subject, in the transaction of the change that ends their cause. */
-export async function endAlarms(
+export async function clearAlarmsOf(
   tx: Queryable,
   { clock, actor }: AuditContext,
   subject: string,

@@ -6,7 +6,7 @@ import { hasPermissionNow, wasEnrolledBy } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
 import {
   closeRequest,
-  isAsker,
+  isRequester,
   lockRequest,
   type Operator,
   type OperatorRequest,
@@ -27,7 +27,7 @@ export type VoidReason =
 
 export type Decision =
   | { outcome: 'done' }
-  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'enrolled_by_asker' }
+  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'enrolled_by_requester' }
   | { outcome: 'already_decided'; state: RequestState }
   /** The gateway is being asked about the payment right now; the request stays open. */
   | { outcome: 'under_way' }
@@ -41,8 +41,9 @@ export const approveRequest = (
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
     if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
-    if (isAsker(request, operator)) return { outcome: 'own_request' };
-    if (await wasEnrolledBy(tx, operator.name, request.askedName)) return { outcome: 'enrolled_by_asker' };
+    if (isRequester(request, operator)) return { outcome: 'own_request' };
+    if (await wasEnrolledBy(tx, operator.name, request.requesterName))
+      return { outcome: 'enrolled_by_requester' };
     const result = await executeRequest(tx, audit, request);
     if (result === 'under_way') return { outcome: 'under_way' };
     if (result !== 'done') {
@@ -61,7 +62,7 @@ export const refuseRequest = (
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
     if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
-    if (isAsker(request, operator)) return { outcome: 'own_request' };
+    if (isRequester(request, operator)) return { outcome: 'own_request' };
     await closeRequest(tx, audit, operator, request, { state: 'refused' });
     return { outcome: 'done' };
   });
@@ -73,7 +74,7 @@ export const withdrawRequest = (
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   onWaiting(audit, requestId, async (tx, request) => {
-    if (request.askedBy !== operator.operatorId) return { outcome: 'not_own_request' };
+    if (request.requestedBy !== operator.operatorId) return { outcome: 'not_own_request' };
     await closeRequest(tx, audit, operator, request, { state: 'withdrawn' });
     return { outcome: 'done' };
   });
@@ -101,13 +102,13 @@ async function executeRequest(
   audit: AuditContext,
   request: OperatorRequest,
 ): Promise<'done' | 'under_way' | VoidReason> {
-  const { askedName: askedBy, change } = request;
+  const { requesterName: requestedBy, change } = request;
   switch (request.kind) {
     case 'resolve': {
       const decision = {
         outcome: change.outcome as OperatorDecision['outcome'],
         reason: request.reason,
-        askedBy,
+        requestedBy,
       };
       const { outcome } = await decidePaymentIn(tx, audit, request.subject as Id<'pay'>, decision);
       return outcome === 'resolved' ? 'done' : outcome;
@@ -121,7 +122,7 @@ async function executeRequest(
         microUsdt,
         reference,
       };
-      const { outcome } = await topUpIn(tx, audit, item, askedBy);
+      const { outcome } = await topUpIn(tx, audit, item, requestedBy);
       return (
         {
           credited: 'done',
@@ -136,7 +137,7 @@ async function executeRequest(
       if (`${now.version}` !== change.expected_version) return 'stale';
       const wanted = { decisionKopecks: request.amountKopecks!, creditMicroUsdt: request.microUsdt! };
       await writeThresholds(tx, wanted);
-      await recordChange(tx, audit, thresholdsChange(now, wanted, askedBy));
+      await recordChange(tx, audit, thresholdsChange(now, wanted, requestedBy));
       return 'done';
     }
   }

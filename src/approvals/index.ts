@@ -7,7 +7,7 @@ export {
 } from './decide.ts';
 export {
   countWaiting,
-  isAsker,
+  isRequester,
   listRequests,
   type Operator,
   type OperatorRequest,

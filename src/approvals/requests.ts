@@ -22,8 +22,8 @@ export interface OperatorRequest {
   amountKopecks: bigint | null;
   microUsdt: bigint | null;
   reason: string;
-  askedBy: Id<'opr'>;
-  askedName: string;
+  requestedBy: Id<'opr'>;
+  requesterName: string;
   askedAt: Date;
   state: RequestState;
   decidedName: string | null;
@@ -38,23 +38,25 @@ export const permissionFor: Record<RequestKind, Permission> = {
 };
 
 /** Also true for the same operator under a new name, and for a new operator under the same name. */
-export const isAsker = ({ askedBy, askedName }: OperatorRequest, { operatorId, name }: Operator) =>
-  askedBy === operatorId || askedName === name;
+export const isRequester = (
+  { requestedBy, requesterName }: OperatorRequest,
+  { operatorId, name }: Operator,
+) => requestedBy === operatorId || requesterName === name;
 
-interface RequestFields extends Omit<OperatorRequest, 'requestId' | 'askedBy'> {
+interface RequestFields extends Omit<OperatorRequest, 'requestId' | 'requestedBy'> {
   id: string;
   asked_by: string;
 }
 
 const select = `SELECT id, kind, subject, reference, change, amount_kopecks AS "amountKopecks", micro_usdt AS "microUsdt",
-                       reason, asked_by, asked_name AS "askedName", asked_at AS "askedAt", state,
+                       reason, asked_by, asked_name AS "requesterName", asked_at AS "askedAt", state,
                        decided_name AS "decidedName", decided_at AS "decidedAt"
                   FROM operator_requests`;
 
 const toRequest = ({ id, asked_by, ...fields }: RequestFields): OperatorRequest => ({
   ...fields,
   requestId: idFromUuid('apr', id),
-  askedBy: idFromUuid('opr', asked_by),
+  requestedBy: idFromUuid('opr', asked_by),
 });
 
 /** Reads the current row and locks it until the transaction ends. */
@@ -146,7 +148,7 @@ export async function closeRequest(
   request: OperatorRequest,
   { state, why }: { state: keyof typeof actions; why?: string },
 ): Promise<void> {
-  const { requestId, kind, subject, change, askedName } = request;
+  const { requestId, kind, subject, change, requesterName } = request;
   const { rowCount } = await tx.query({
     text: `UPDATE operator_requests SET state = $2, decided_by = $3, decided_name = $4, decided_at = $5
             WHERE id = $1 AND state = 'waiting'`,
@@ -156,7 +158,7 @@ export async function closeRequest(
   await recordChange(tx, audit, {
     action: actions[state],
     subject,
-    before: { request_id: requestId, kind, asked_by: askedName, ...change },
+    before: { request_id: requestId, kind, asked_by: requesterName, ...change },
     after: { state, decided_by: name, ...(why === undefined ? {} : { why }) },
   });
 }

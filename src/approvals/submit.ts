@@ -146,9 +146,9 @@ const thresholdsObject = ({ decisionKopecks, creditMicroUsdt }: Thresholds) => (
   credit_usdt: formatMicroUsdt(creditMicroUsdt),
 });
 
-export const thresholdsChange = (now: CurrentThresholds, wanted: Thresholds, askedBy?: string) => ({
+export const thresholdsChange = (now: CurrentThresholds, wanted: Thresholds, requestedBy?: string) => ({
   action: 'thresholds.set',
   subject: 'service',
   before: thresholdsObject(now),
-  after: { ...thresholdsObject(wanted), ...(askedBy === undefined ? {} : { asked_by: askedBy }) },
+  after: { ...thresholdsObject(wanted), ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
 });

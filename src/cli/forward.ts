@@ -5,8 +5,8 @@ import {
   createSender,
   eventHeaders,
   parseEventId,
+  type SendResult,
   sign,
-  type Verdict,
 } from '../webhooks/index.ts';
 
 /** One attempt to deliver an event. */
@@ -55,7 +55,7 @@ export function createForwarder({
 }): Forwarder {
   const sender = createSender({ allowPrivate: true });
 
-  async function attempt(event: PaymentEvent, body: string): Promise<Verdict> {
+  async function attempt(event: PaymentEvent, body: string): Promise<SendResult> {
     const signature = sign([secret], Math.floor(Date.now() / 1_000), body);
     return sender.send({ url, headers: eventHeaders(announced(event), signature), body }, signal);
   }

@@ -23,7 +23,7 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
   return new Command('operator')
     .description('give people access to the console')
     .addCommand(
-      command('create', 'invite an operator; the link to set their password is shown only once')
+      command('create', 'create an operator; the setup link is shown only once')
         .requiredOption('--name <name>', 'for signing in', operatorName)
         .addOption(roleOption())
         .action(({ json, name, role }) => withDatabase(json, context => create(context, { name, role }))),

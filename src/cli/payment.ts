@@ -27,7 +27,7 @@ export function paymentCommands(withDatabase: WithDatabase): Command {
             .choices(['succeeded', 'failed'])
             .makeOptionMandatory(),
         )
-        .requiredOption('--reason <reason>', 'how you know; goes into the audit', label)
+        .requiredOption('--reason <reason>', 'how you know; stored in the audit log', label)
         .action((payment, { json, outcome, reason }) =>
           withDatabase(json, context => decide(context, payment, { outcome, reason })),
         ),

@@ -32,7 +32,7 @@ export function rateCommands(withDatabase: WithDatabase): Command {
           hundredths,
         )
         .option('--jump-percent <percent>', 'a jump of more than this needs two sources', hundredths)
-        .option('--reason <reason>', 'why; goes into the audit', label)
+        .option('--reason <reason>', 'why; stored in the audit log', label)
         .action(({ json, ...given }, self: Command) => {
           const { reason, ...changes } = given;
           const isChange = Object.keys(changes).length > 0;

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import {
-  type Certificate,
-  certificateObject,
+  checkObject,
   checkPartner,
   checkWebhookUrl,
   createNameLookup,
@@ -18,6 +17,7 @@ import {
   rotateSecret,
   setWebhook,
   type Webhook,
+  type WebhookCheck,
 } from '../webhooks/index.ts';
 import { instant, positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
@@ -139,24 +139,24 @@ async function check(context: CommandContext, partner: string): Promise<Output> 
     await sender.close();
   });
   if (result.outcome !== 'checked') throw noWebhook(partnerId);
-  const { certificate, reEnabled } = result;
-  return describeCertificate(partnerId, certificate, reEnabled);
+  const { check, reEnabled } = result;
+  return describeCheck(partnerId, check, reEnabled);
 }
 
-function describeCertificate(partnerId: PartnerId, certificate: Certificate, reEnabled: boolean): Output {
-  const { results, canReceive, passed, tls } = certificate;
+function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boolean): Output {
+  const { results, canReceive, passed, tls } = check;
   const expectation = { accept: 'accept it', refuse: 'refuse it' };
   const conclusion = canReceive
     ? `The receiver accepts valid events${passed ? ' and refuses all others' : ', but not every check passed'}.`
     : 'The receiver does not accept a valid event: fix it and check again.';
   return {
     isBad: !canReceive,
-    json: { partner_id: partnerId, ...certificateObject(certificate, reEnabled) },
+    json: { partner_id: partnerId, ...checkObject(check, reEnabled) },
     text: [
       table(
         ['sent', 'it should', 'it answered', 'ms', 'passed'],
         results.map(result => [
-          result.question,
+          result.name,
           expectation[result.expected],
           `${result.status ?? result.error}`,
           `${result.durationMs}`,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isAsker, type OperatorRequest, permissionFor, type VoidReason } from '../approvals/index.ts';
+import { isRequester, type OperatorRequest, permissionFor, type VoidReason } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, refuse } from './replies.ts';
@@ -7,7 +7,7 @@ import type { Done, RequestRow } from './shapes/approvals.ts';
 
 export function requestRow(request: OperatorRequest, operator: SignedIn): RequestRow {
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;
-  const isOwn = isAsker(request, operator);
+  const isOwn = isRequester(request, operator);
   const mayDecide =
     request.state === 'waiting' && !isOwn && roleHasPermission(operator.role, permissionFor[request.kind]);
   const { expected_version: _, ...change } = request.change;
@@ -19,7 +19,7 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
     amount_rub: amountKopecks === null ? null : formatKopecks(amountKopecks),
     amount_usdt: microUsdt === null ? null : formatMicroUsdt(microUsdt),
     reason: request.reason,
-    asked_by: request.askedName,
+    asked_by: request.requesterName,
     asked_at: askedAt.toISOString(),
     state: request.state,
     decided_by: request.decidedName,
@@ -42,7 +42,7 @@ const refusals = {
   already_credited: [409, 'This reference has already been credited with the same amount.'],
   already_decided: [409, 'Another operator has already decided on this request.'],
   own_request: [403, 'This is your own request: a second operator has to decide.'],
-  enrolled_by_asker: [
+  enrolled_by_requester: [
     403,
     'Your access was issued, directly or through others, by the requester: another operator has to approve it.',
   ],

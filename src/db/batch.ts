@@ -30,7 +30,7 @@ interface Waiting<Item, Answer> {
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
   const lanes = new Map<number, Waiting<Item, Answer>[]>();
 
-  async function drain(lane: number, waiting: Waiting<Item, Answer>[]): Promise<void> {
+  async function runLane(lane: number, waiting: Waiting<Item, Answer>[]): Promise<void> {
     while (waiting.length > 0) {
       if (options.gather) await options.gather();
       await carryOut(waiting.splice(0, options.maxBatch));
@@ -66,6 +66,6 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
       if (waiting) return void waiting.push({ item, resolve, reject });
       const fresh = [{ item, resolve, reject }];
       lanes.set(lane, fresh);
-      void drain(lane, fresh);
+      void runLane(lane, fresh);
     });
 }

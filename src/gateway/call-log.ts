@@ -4,13 +4,13 @@ import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batch.ts';
 import { isItemError, type Queryable } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
-import type { Exchange } from './exchange.ts';
+import type { GatewayCall } from './call.ts';
 
 /** Stores the calls to the bank side and their answers, for support. */
 export interface CallLog {
   /** Returns at once and never throws: a payment does not depend on its log. */
-  record(exchange: Exchange): void;
-  /** How many exchanges could not be stored. */
+  record(call: GatewayCall): void;
+  /** How many calls could not be stored. */
   lost(): number;
   /** Writes what is waiting. */
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ interface CallLogDeps {
   db: Queryable;
   clock: Clock;
   log: { warn(details: object, message: string): void };
-  /** Of exchanges that wait to be written; more are lost. */
+  /** Of calls that wait to be written; more are lost. */
   maxWaiting?: number;
 }
 
@@ -33,14 +33,14 @@ const warnIntervalMs = 10_000;
 export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDeps): CallLog {
   const stop = new AbortController();
   const underWay = new Set<Promise<void>>();
-  const resolved = createBoundedCache<Exchange>(maxResolved);
+  const resolved = createBoundedCache<GatewayCall>(maxResolved);
   let lost = 0;
   let warnedAtMs = Number.NEGATIVE_INFINITY;
 
-  const write = createBatcher<Exchange, undefined>({
-    run: async exchanges => {
-      await insert(db, exchanges);
-      return exchanges.map(() => undefined);
+  const write = createBatcher<GatewayCall, undefined>({
+    run: async calls => {
+      await insert(db, calls);
+      return calls.map(() => undefined);
     },
     isItemError,
     laneOf: () => 0,
@@ -57,23 +57,23 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
     log.warn({ err, lost }, `calls are missing from the gateway call log: ${why}`);
   }
 
-  function store(exchange: Exchange): void {
-    const written = write(exchange)
+  function store(call: GatewayCall): void {
+    const written = write(call)
       .catch(countLost)
       .finally(() => underWay.delete(written)) as Promise<void>;
     underWay.add(written);
   }
 
   return {
-    record: exchange => {
-      const { paymentId, qrUrl } = exchange;
+    record: call => {
+      const { paymentId, qrUrl } = call;
       if (!paymentId) {
-        if (qrUrl !== undefined) resolved.set(qrUrl, exchange);
+        if (qrUrl !== undefined) resolved.set(qrUrl, call);
         return;
       }
       const before = qrUrl === undefined ? undefined : resolved.get(qrUrl);
       if (before) store({ ...before, paymentId });
-      store(exchange);
+      store(call);
     },
     lost: () => lost,
     stop: async () => {
@@ -83,29 +83,29 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
   };
 }
 
-async function insert(db: Queryable, exchanges: Exchange[]): Promise<void> {
+async function insert(db: Queryable, calls: GatewayCall[]): Promise<void> {
   await db.query({
     name: 'record gateway calls',
     text: `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response, error)
            SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[],
                                 $8::text[], $9::text[])`,
     values: [
-      exchanges.map(({ paymentId }) => uuidFromId(paymentId!)),
-      exchanges.map(({ startedAtMs }) => new Date(startedAtMs)),
-      exchanges.map(({ call }) => call),
-      exchanges.map(({ durationMs }) => durationMs),
-      exchanges.map(({ status }) => status),
-      exchanges.map(({ outcome }) => outcome),
-      exchanges.map(({ request }) => request),
-      exchanges.map(({ response }) => response),
-      exchanges.map(({ error }) => error),
+      calls.map(({ paymentId }) => uuidFromId(paymentId!)),
+      calls.map(({ startedAtMs }) => new Date(startedAtMs)),
+      calls.map(({ call }) => call),
+      calls.map(({ durationMs }) => durationMs),
+      calls.map(({ status }) => status),
+      calls.map(({ outcome }) => outcome),
+      calls.map(({ request }) => request),
+      calls.map(({ response }) => response),
+      calls.map(({ error }) => error),
     ],
   });
 }
 
 export interface PastCall {
   at: Date;
-  call: Exchange['call'];
+  call: GatewayCall['call'];
   durationMs: number;
   status: number | null;
   outcome: string;

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
-import { type Exchange, type ExchangeDeps, exchange } from './exchange.ts';
+import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
 import type { Gateway, KnownOrder, Order, OrderPage, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,
@@ -21,10 +21,10 @@ export interface HttpGatewayOptions {
   clock?: Clock;
   /** Called when the bank side no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
-  onExchange?: (exchange: Exchange) => void;
+  onCall?: (call: GatewayCall) => void;
 }
 
-interface Connection extends ExchangeDeps {
+interface Connection extends CallDeps {
   transport: Transport;
   breaker: Breaker;
   resolveTimeoutMs: number;
@@ -34,7 +34,7 @@ interface Connection extends ExchangeDeps {
 
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
 export function createHttpGateway(options: HttpGatewayOptions): Gateway {
-  const { url, token, clock = systemClock, onExchange } = options;
+  const { url, token, clock = systemClock, onCall } = options;
   const breaker = createBreaker(clock, isOpen => options.onReachable?.(!isOpen));
   const transport = createTransport(url, token, breaker);
   const connection: Connection = {
@@ -42,7 +42,7 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     breaker,
     clock,
     token,
-    onExchange,
+    onCall,
     resolveTimeoutMs: options.resolveTimeoutMs ?? 10_000,
     payTimeoutMs: options.payTimeoutMs ?? 50_000,
     pollTimeoutMs: options.pollTimeoutMs ?? 10_000,
@@ -62,7 +62,7 @@ async function resolve(connection: Connection, qrUrl: string): Promise<Resolutio
   const { breaker, transport, resolveTimeoutMs: timeoutMs } = connection;
   if (!breaker.allowsCall()) return { outcome: 'gateway_unavailable' };
   const body = { qr_url: qrUrl };
-  return exchange<Resolution>(connection, {
+  return callGateway<Resolution>(connection, {
     call: 'resolve',
     paymentId: undefined,
     qrUrl,
@@ -74,7 +74,7 @@ async function resolve(connection: Connection, qrUrl: string): Promise<Resolutio
 }
 
 interface OrderCall<Result> extends Omit<GatewayRequest, 'path'> {
-  call: Exchange['call'];
+  call: GatewayCall['call'];
   qrUrl?: string;
   pathSuffix?: string;
   read(answer: Answer): Result;
@@ -86,7 +86,7 @@ const callOrder = <Result extends { outcome: string }>(
   { paymentId }: KnownOrder,
   { call, qrUrl, pathSuffix = '', read, ...request }: OrderCall<Result>,
 ): Promise<Result | Unknown> =>
-  exchange<Result | Unknown>(connection, {
+  callGateway<Result | Unknown>(connection, {
     call,
     paymentId,
     qrUrl,

@@ -1,5 +1,5 @@
 export { type Balances, openAccounts, readBalances } from './accounts.ts';
-export { accountNames, listAccounts, listEntries, readTrialBalance } from './books.ts';
+export { accountNames, listAccounts, listEntries, readTrialBalance } from './accounts-and-entries.ts';
 export { credit, findCredited, listCredits, type PastCredit } from './credits.ts';
 export type { AccountKey, Mode } from './post.ts';
 export { digestOf, openStatement, writeStatement } from './statement.ts';

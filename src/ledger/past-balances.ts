@@ -1,6 +1,6 @@
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import type { Queryable } from '../db/pool.ts';
-import type { AccountName, Books } from './books.ts';
+import type { AccountName, Balances } from './accounts-and-entries.ts';
 import type { AccountKey } from './post.ts';
 
 /**
@@ -12,14 +12,14 @@ export async function balancesAfter(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   entryNo: bigint,
-): Promise<Books> {
+): Promise<Balances> {
   const last = (account: AccountName, condition: string) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
                 FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
                ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
   const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
   const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
-  const { rows } = await db.query<Omit<Books, 'settled'>>({
+  const { rows } = await db.query<Omit<Balances, 'settled'>>({
     text: `SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
                   ${last('topup', outside('topup'))}, ${last('treasury', outside('treasury'))}`,
     values: [uuidFromId(partnerId), mode, entryNo],

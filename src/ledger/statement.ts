@@ -4,21 +4,27 @@ import { csvLine } from '../base/csv.ts';
 import { uuidFromId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type AccountName, accountNames, type Books, type Entry, listEntries } from './books.ts';
+import {
+  type AccountName,
+  accountNames,
+  type Balances,
+  type Entry,
+  listEntries,
+} from './accounts-and-entries.ts';
 import { balancesAfter, type OpenHold, openHoldsAfter } from './past-balances.ts';
 import type { AccountKey } from './post.ts';
 
 /**
  * The statement of a partner and mode for one UTC day: opening balances, every entry, closing balances, and the holds that
- * were open at the end. When the day is over its books are closed, and every later statement of it has the same bytes.
+ * were open at the end. When the day is over it is closed, and every later statement of it has the same bytes.
  * The digest is SHA-256 over the CSV form without its last line, which has the digest. The JSON form has the same digest,
  * since it has the same facts.
  */
 export interface Statement extends AccountKey {
   day: string;
   closed: boolean;
-  opening: Books;
-  closing: Books;
+  opening: Balances;
+  closing: Balances;
   openHolds: OpenHold[];
   /** The day's entries have numbers in (entriesAbove, entriesUpTo]. */
   entriesAbove: bigint;
@@ -39,7 +45,7 @@ export async function openStatement(
   if (startMs > nowMs) return undefined;
   const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
   const closed = end.getTime() <= nowMs && (await isOver(db, end));
-  if (closed) await closeBooks(db, account, end);
+  if (closed) await closeDay(db, account, end);
   const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
     text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
     values: [uuidFromId(account.partnerId), account.mode, start, end],
@@ -64,19 +70,19 @@ export async function openStatement(
 async function addEntries(
   db: Queryable,
   { partnerId, mode }: AccountKey,
-  books: Books,
+  balances: Balances,
   { above, upTo }: { above: bigint; upTo: bigint },
-): Promise<Books> {
+): Promise<Balances> {
   const { rows } = await db.query<{ from: AccountName; to: AccountName; sum: string }>({
     text: `SELECT from_account AS "from", to_account AS "to", sum(micro_usdt)::text AS sum FROM entries
             WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4 GROUP BY 1, 2`,
     values: [uuidFromId(partnerId), mode, above, upTo],
   });
   for (const { from, to, sum } of rows) {
-    books[from] -= BigInt(sum);
-    books[to] += BigInt(sum);
+    balances[from] -= BigInt(sum);
+    balances[to] += BigInt(sum);
   }
-  return books;
+  return balances;
 }
 
 /** Closing is final, so the database's clock must agree: ours may run ahead. */
@@ -89,7 +95,7 @@ async function isOver(db: Queryable, end: Date): Promise<boolean> {
 }
 
 /** Entries posted late with a time of that day are booked after it, so that a closed statement never changes. */
-const closeBooks = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
+const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
   db.query({
     text: 'UPDATE accounts SET last_entry_at = $3 WHERE partner_id = $1 AND mode = $2 AND last_entry_at < $3',
     values: [uuidFromId(partnerId), mode, end],
@@ -109,15 +115,15 @@ async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<E
 }
 
 /** Adds an entry to the balances, which must then equal those that the entry has. */
-function book(books: Books, { entryNo, from, to, microUsdt, fromAfter, toAfter }: Entry): void {
-  books[from] -= microUsdt;
-  books[to] += microUsdt;
-  if (books[from] !== fromAfter || books[to] !== toAfter)
+function book(balances: Balances, { entryNo, from, to, microUsdt, fromAfter, toAfter }: Entry): void {
+  balances[from] -= microUsdt;
+  balances[to] += microUsdt;
+  if (balances[from] !== fromAfter || balances[to] !== toAfter)
     throw new Error(`entry ${entryNo} does not lead to the balances that it has`);
 }
 
-function assertSame(books: Books, closing: Books): void {
-  const differing = accountNames.filter(name => books[name] !== closing[name]);
+function assertSame(balances: Balances, closing: Balances): void {
+  const differing = accountNames.filter(name => balances[name] !== closing[name]);
   if (differing.length > 0) throw new Error(`opening and entries are not the closing of ${differing}`);
 }
 
@@ -134,14 +140,14 @@ const header = csvLine([
   'reference',
 ]);
 
-const inUsdt = (books: Books) => accountNames.map(name => formatMicroUsdt(books[name]));
+const inUsdt = (balances: Balances) => accountNames.map(name => formatMicroUsdt(balances[name]));
 const emptyCells = (cells: number) => Array<null>(cells).fill(null);
 
 const titleLine = ({ partnerId, mode, day, closed }: Statement) =>
   csvLine(['statement', null, day, closed ? 'closed' : 'open', partnerId, mode, ...emptyCells(8)]);
-const balancesLine = (record: 'opening' | 'closing', books: Books) =>
-  csvLine([record, ...emptyCells(6), ...inUsdt(books), ...emptyCells(2)]);
-const entryLine = (entry: Entry, after: Books) =>
+const balancesLine = (record: 'opening' | 'closing', balances: Balances) =>
+  csvLine([record, ...emptyCells(6), ...inUsdt(balances), ...emptyCells(2)]);
+const entryLine = (entry: Entry, after: Balances) =>
   csvLine([
     'entry',
     entry.entryNo,
@@ -181,19 +187,19 @@ async function* partsOf(db: Queryable, statement: Statement): AsyncGenerator<Par
     header + titleLine(statement) + balancesLine('opening', opening),
     `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
   );
-  const books = { ...opening };
+  const balances = { ...opening };
   let comma = '\n';
   for await (const page of entriesOf(db, statement)) {
     let [csv, json] = ['', ''];
     for (const entry of page) {
-      book(books, entry);
-      csv += entryLine(entry, books);
-      json += comma + JSON.stringify(entryObject(entry, books));
+      book(balances, entry);
+      csv += entryLine(entry, balances);
+      json += comma + JSON.stringify(entryObject(entry, balances));
       comma = ',\n';
     }
     yield part(csv, json);
   }
-  assertSame(books, closing);
+  assertSame(balances, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield part(
     balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
@@ -207,10 +213,10 @@ async function* partsOf(db: Queryable, statement: Statement): AsyncGenerator<Par
   };
 }
 
-const balancesObject = (books: Books) =>
-  Object.fromEntries(accountNames.map(name => [`${name}_usdt`, formatMicroUsdt(books[name])]));
+const balancesObject = (balances: Balances) =>
+  Object.fromEntries(accountNames.map(name => [`${name}_usdt`, formatMicroUsdt(balances[name])]));
 
-const entryObject = (entry: Entry, after: Books) => ({
+const entryObject = (entry: Entry, after: Balances) => ({
   entry_no: `${entry.entryNo}`,
   at: entry.at.toISOString(),
   kind: entry.kind,

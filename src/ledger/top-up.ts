@@ -15,7 +15,7 @@ export async function topUpIn(
   audit: AuditContext,
   item: Credit,
   /** With four-eyes approval: the operator who asked for it. */
-  askedBy?: string,
+  requestedBy?: string,
 ): Promise<CreditVerdict> {
   const [verdict] = await credit(tx, audit.clock, [item]);
   if (verdict!.outcome !== 'credited') return verdict!;
@@ -30,7 +30,7 @@ export async function topUpIn(
       balance_usdt: formatMicroUsdt(balanceMicroUsdt),
       reference,
       usdt: formatMicroUsdt(microUsdt),
-      ...(askedBy === undefined ? {} : { asked_by: askedBy }),
+      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
     },
   });
   await writeNotice(tx, audit.clock, item.partnerId, 'balance_credited', {

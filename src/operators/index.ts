@@ -4,11 +4,11 @@ export { wasEnrolledBy } from './enrolment-chain.ts';
 export { setupUrl } from './link.ts';
 export {
   type Changed,
+  createFirstAdmin,
   createOperator,
   disableOperator,
   enableOperator,
   findOperator,
-  inviteFirstAdmin,
   listOperators,
   type Operator,
   readOperatorName,

@@ -10,7 +10,7 @@ export interface Operator {
   operatorId: Id<'opr'>;
   name: string;
   role: OperatorRole;
-  /** Invited: the set-up link was not used yet, or a reset replaced it. */
+  /** Invited: the setup link was not used yet, or a reset replaced it. */
   state: 'invited' | 'active' | 'disabled';
   createdAt: Date;
   lastSeenAt: Date | null;
@@ -230,7 +230,7 @@ const firstName = 'admin';
  * Until the first sign-in, each start gives the one admin a new set-up link and invalidates the previous one.
  * Undefined once operators are managed by people.
  */
-export function inviteFirstAdmin(audit: AuditContext, secretKey: string): Promise<Invited | undefined> {
+export function createFirstAdmin(audit: AuditContext, secretKey: string): Promise<Invited | undefined> {
   return withOperatorsLock(audit, async tx => {
     const { rows } = await tx.query<{ name: string; untouched: boolean }>({
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,

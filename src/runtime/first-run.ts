@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
 import { topUp } from '../ledger/index.ts';
-import { inviteFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
+import { createFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
 import { createKey, createPartner, listPartners } from '../partners/index.ts';
 
 export interface DemoPartner {
@@ -60,10 +60,10 @@ export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: 
 }
 
 /**
- * How the first operator signs in, as long as nobody has. In production, output ends up in logs, so there an invitation is
+ * How the first operator signs in, as long as nobody has. In production, output ends up in logs, so there a setup link is
  * created only by the command line.
  */
-export async function inviteFirstOperator(
+export async function createFirstSetupLink(
   audit: AuditContext,
   secretKey: string,
   { production, publicUrl }: Settings,
@@ -75,12 +75,12 @@ export async function inviteFirstOperator(
       ? 'Nobody can use the console yet: npx kopeck operator create --name NAME --role admin\n'
       : undefined;
   }
-  const invited = await inviteFirstAdmin(audit, secretKey);
-  if (!invited) return undefined;
+  const first = await createFirstAdmin(audit, secretKey);
+  if (!first) return undefined;
   return [
-    `The console waits for its first operator, ${invited.operator.name}. Set a password with this link, once and within a day:`,
+    `The console waits for its first operator, ${first.operator.name}. Set a password with this setup link, once and within a day:`,
     '',
-    `  ${setupUrl(publicUrl ?? address, invited.token)}`,
+    `  ${setupUrl(publicUrl ?? address, first.token)}`,
     '',
   ].join('\n');
 }

@@ -5,10 +5,10 @@ import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
-import { type Cleanup, shutDown } from './cleanup.ts';
 import { joinCluster, type Message, singleProcess } from './cluster-channel.ts';
-import { createDemoPartner, describeDemoPartner, inviteFirstOperator } from './first-run.ts';
+import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
+import { type Cleanup, shutDown } from './graceful-shutdown.ts';
 import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
 import { type BankSide, startSimulator, withBank } from './simulator.ts';
@@ -130,7 +130,7 @@ interface FirstSteps {
   address: string;
 }
 
-/** What a new installation needs next: the first operator's invitation, and the keys of a demonstration partner. */
+/** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */
 async function printFirstSteps(
   { settings, secretKey, database, bank, address }: FirstSteps,
   print: Print,
@@ -138,7 +138,7 @@ async function printFirstSteps(
   const { roles, production } = settings;
   const audit = { pool: database.pool, clock, actor: 'first start' };
   if (roles.includes('console')) {
-    const lines = await inviteFirstOperator(audit, secretKey, settings, address);
+    const lines = await createFirstSetupLink(audit, secretKey, settings, address);
     if (lines) print(lines);
   }
   if (!roles.includes('api')) return;

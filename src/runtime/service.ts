@@ -4,8 +4,8 @@ import { startBot } from '../bot/index.ts';
 import { createConsole } from '../console/index.ts';
 import type { Database } from '../db/database.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
-import type { Cleanup } from './cleanup.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
+import type { Cleanup } from './graceful-shutdown.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { startWorker } from './worker.ts';
 

@@ -13,7 +13,7 @@ import {
   createPaymentWriter,
 } from '../payments/index.ts';
 import { createSender, createVault } from '../webhooks/index.ts';
-import type { Cleanup } from './cleanup.ts';
+import type { Cleanup } from './graceful-shutdown.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 
@@ -55,13 +55,13 @@ export async function createSharedParts(settings: Settings, pool: Pool, cleanups
 function openGateway(
   settings: Settings,
   alarms: Alarms,
-  onExchange: ReturnType<typeof createCallLog>['record'],
+  onCall: ReturnType<typeof createCallLog>['record'],
 ): Gateway {
   let reported = Promise.resolve();
   return createHttpGateway({
     url: settings.gatewayUrl!,
     token: settings.gatewayToken,
-    onExchange,
+    onCall,
     onReachable: isReachable => {
       // One report after the other, so that the latest state is the one that is stored.
       reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));

@@ -5,8 +5,8 @@ import { pruneCalls } from '../gateway/index.ts';
 import { pruneRefusals, startReconciler, startRecovery } from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
 import { pruneLog, startDelivery } from '../webhooks/index.ts';
-import type { Cleanup } from './cleanup.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
+import type { Cleanup } from './graceful-shutdown.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** The role `worker`: rates, recovery of unfinished payments, delivery of webhooks, reconciliation, pruning. */

@@ -1,6 +1,6 @@
 export { listAttempts, pruneLog, resendEvent, resendFailed } from './admin/attempt-log.ts';
-export type { Certificate } from './admin/check.ts';
-export { certificateObject, checkPartner } from './admin/check-partner.ts';
+export type { WebhookCheck } from './admin/check.ts';
+export { checkObject, checkPartner } from './admin/check-partner.ts';
 export { countDeliveries } from './admin/delivery-counts.ts';
 export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.ts';
 export {
@@ -18,6 +18,6 @@ export { sign } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
 export { startDelivery } from './delivery/worker.ts';
 export { createNameLookup, hasPrivateAddress } from './http/dns.ts';
-export type { Verdict } from './http/post.ts';
+export type { SendResult } from './http/post.ts';
 export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';

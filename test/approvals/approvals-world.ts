@@ -15,7 +15,7 @@ export async function createApprovalsWorld() {
   await setRate(pool);
   const partnerId = await createFundedPartner(pool, 10_000_000_000n);
   await pool.query('UPDATE partners SET concurrent = 1000');
-  const asker = await insertOperator(pool, 'finance');
+  const requester = await insertOperator(pool, 'finance');
   const second = await insertOperator(pool, 'finance');
   const third = await insertOperator(pool, 'finance');
 
@@ -23,7 +23,7 @@ export async function createApprovalsWorld() {
     pool,
     at,
     partnerId,
-    asker,
+    requester,
     second,
     third,
     statusOf: async (paymentId: Id<'pay'>) => (await findPaymentAnywhere(pool, paymentId))!.status,

@@ -14,7 +14,7 @@ import { secretKey } from '../helpers/partners.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, asker, second, third, statusOf, stateOf, auditOf, approve } =
+const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve } =
   await createApprovalsWorld();
 
 const large = 5_000_000n;
@@ -24,7 +24,7 @@ const decision = {
   expectedStatusDetail: 'manual_review',
 } as const;
 
-async function ask(operator = asker, amountKopecks = large) {
+async function ask(operator = requester, amountKopecks = large) {
   const paymentId = await openInReview(pool, partnerId, { amountKopecks });
   const asked = await submitPaymentDecision(at(operator), operator, paymentId, decision);
   if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
@@ -34,10 +34,16 @@ async function ask(operator = asker, amountKopecks = large) {
 describe('deciding on a payment', () => {
   test('up to the threshold one operator decides at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000_000n });
-    expect(await submitPaymentDecision(at(asker), asker, paymentId, decision)).toEqual({ outcome: 'done' });
+    expect(await submitPaymentDecision(at(requester), requester, paymentId, decision)).toEqual({
+      outcome: 'done',
+    });
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await auditOf(paymentId)).toMatchObject([
-      { actor: `operator:${asker.name}`, action: 'payment.resolve', after: { reason: 'the bank says so' } },
+      {
+        actor: `operator:${requester.name}`,
+        action: 'payment.resolve',
+        after: { reason: 'the bank says so' },
+      },
     ]);
   });
 
@@ -48,28 +54,30 @@ describe('deciding on a payment', () => {
     expect(await statusOf(paymentId)).toBe('succeeded');
     expect(await stateOf(requestId)).toBe('approved');
     expect(await auditOf(paymentId)).toMatchObject([
-      { actor: `operator:${asker.name}`, action: 'request.ask' },
+      { actor: `operator:${requester.name}`, action: 'request.ask' },
       {
         actor: `operator:${second.name}`,
         action: 'payment.resolve',
-        after: { status: 'succeeded', reason: 'the bank says so', asked_by: asker.name },
+        after: { status: 'succeeded', reason: 'the bank says so', asked_by: requester.name },
       },
       {
         actor: `operator:${second.name}`,
         action: 'request.approve',
-        before: { asked_by: asker.name },
+        before: { asked_by: requester.name },
         after: { decided_by: second.name },
       },
     ]);
   });
 
-  test('asker is not approver: neither renamed nor created again under the same name', async () => {
+  test('requester is not approver: neither renamed nor created again under the same name', async () => {
     const { paymentId, requestId } = await ask();
-    expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
-    expect(await approve({ ...asker, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve(requester, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve({ ...requester, name: 'renamed' }, requestId)).toEqual({ outcome: 'own_request' });
     const operatorId = (await insertOperator(pool, 'finance')).operatorId;
-    expect(await approve({ operatorId, name: asker.name }, requestId)).toEqual({ outcome: 'own_request' });
-    expect(await refuseRequest(at(asker), asker, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve({ operatorId, name: requester.name }, requestId)).toEqual({
+      outcome: 'own_request',
+    });
+    expect(await refuseRequest(at(requester), requester, requestId)).toEqual({ outcome: 'own_request' });
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
   });
@@ -87,18 +95,18 @@ describe('deciding on a payment', () => {
     const puppetOfPuppet = await enrolBy(puppet, 'puppet-of-puppet');
     const { paymentId, requestId } = await ask(boss);
     for (const one of [puppet, puppetOfPuppet])
-      expect(await approve(one, requestId)).toEqual({ outcome: 'enrolled_by_asker' });
+      expect(await approve(one, requestId)).toEqual({ outcome: 'enrolled_by_requester' });
     expect(await statusOf(paymentId)).toBe('processing');
-    // The asker reset the colleague's access. In the other direction an approval is fine.
+    // The requester reset the colleague's access. In the other direction an approval is fine.
     const colleague = await enrolBy(second, 'colleague');
     await resetOperator(at(boss), secretKey, colleague.operatorId, { allowLastAdmin: false });
     await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = 'colleague'`);
-    expect(await approve(colleague, requestId)).toEqual({ outcome: 'enrolled_by_asker' });
+    expect(await approve(colleague, requestId)).toEqual({ outcome: 'enrolled_by_requester' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
     expect(await approve(boss, (await ask(puppet)).requestId)).toEqual({ outcome: 'done' });
   });
 
-  test('the database itself refuses an approval by the asker', async () => {
+  test('the database itself refuses an approval by the requester', async () => {
     const { requestId } = await ask();
     await expect(
       pool.query(
@@ -146,7 +154,7 @@ describe('deciding on a payment', () => {
         approve(third, requestId),
         approve(second, requestId),
         refuseRequest(at(third), third, requestId),
-        withdrawRequest(at(asker), asker, requestId),
+        withdrawRequest(at(requester), requester, requestId),
       ]);
       const outcomes = decisions.map(({ outcome }) => outcome).sort();
       expect(outcomes).toEqual([
@@ -169,7 +177,7 @@ describe('deciding on a payment', () => {
   test('two decisions at once below the threshold: one takes effect', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000n });
     const outcomes = await Promise.all([
-      submitPaymentDecision(at(asker), asker, paymentId, decision),
+      submitPaymentDecision(at(requester), requester, paymentId, decision),
       submitPaymentDecision(at(second), second, paymentId, { ...decision, outcome: 'failed' }),
     ]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['already_ended', 'done']);
@@ -178,7 +186,7 @@ describe('deciding on a payment', () => {
   test('one request waits per payment, however many are submitted at once', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: large });
     const asked = await Promise.all(
-      [asker, second, third, asker].map(operator =>
+      [requester, second, third, requester].map(operator =>
         submitPaymentDecision(at(operator), operator, paymentId, decision),
       ),
     );
@@ -216,10 +224,12 @@ describe('deciding on a payment', () => {
   test('a decision based on an outdated page is stale; an unknown payment is not found', async () => {
     const paymentId = await openInReview(pool, partnerId);
     const seen = { ...decision, expectedStatusDetail: 'awaiting_gateway' };
-    expect(await submitPaymentDecision(at(asker), asker, paymentId, seen)).toEqual({ outcome: 'stale' });
+    expect(await submitPaymentDecision(at(requester), requester, paymentId, seen)).toEqual({
+      outcome: 'stale',
+    });
     expect(await statusOf(paymentId)).toBe('processing');
     const nothing = 'pay_01h00000000000000000000000';
-    expect(await submitPaymentDecision(at(asker), asker, nothing, decision)).toEqual({
+    expect(await submitPaymentDecision(at(requester), requester, nothing, decision)).toEqual({
       outcome: 'no_payment',
     });
   });

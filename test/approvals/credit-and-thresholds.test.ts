@@ -6,7 +6,8 @@ import { auditContextOf } from '../helpers/database.ts';
 import { insertOperator } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
-const { pool, at, partnerId, asker, second, third, stateOf, auditOf, approve } = await createApprovalsWorld();
+const { pool, at, partnerId, requester, second, third, stateOf, auditOf, approve } =
+  await createApprovalsWorld();
 
 const creditsOf = async (reference: string) =>
   (await pool.query('SELECT micro_usdt FROM entries WHERE reference = $1', [reference])).rows.map(
@@ -14,8 +15,12 @@ const creditsOf = async (reference: string) =>
   );
 
 describe('crediting a balance', () => {
-  const credit = (reference: string, microUsdt: bigint, operator = asker, mode: 'live' | 'test' = 'live') =>
-    submitCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
+  const credit = (
+    reference: string,
+    microUsdt: bigint,
+    operator = requester,
+    mode: 'live' | 'test' = 'live',
+  ) => submitCredit(at(operator), operator, { partnerId, mode, microUsdt, reference });
   const waiting = async (reference: string, microUsdt = 2_000_000_000n) => {
     const asked = await credit(reference, microUsdt);
     if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
@@ -30,10 +35,10 @@ describe('crediting a balance', () => {
   });
 
   test('above it when a second operator approves; test money at once', async () => {
-    expect(await credit('test money', 9_000_000_000n, asker, 'test')).toEqual({ outcome: 'done' });
+    expect(await credit('test money', 9_000_000_000n, requester, 'test')).toEqual({ outcome: 'done' });
     const requestId = await waiting('large');
     expect(await creditsOf('large')).toEqual([]);
-    expect(await approve(asker, requestId)).toEqual({ outcome: 'own_request' });
+    expect(await approve(requester, requestId)).toEqual({ outcome: 'own_request' });
     const support = await insertOperator(pool, 'support');
     expect(await approve(support, requestId)).toEqual({ outcome: 'forbidden' });
     expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
@@ -42,7 +47,7 @@ describe('crediting a balance', () => {
       expect.objectContaining({
         actor: `operator:${second.name}`,
         action: 'balance.credit',
-        after: expect.objectContaining({ asked_by: asker.name, reference: 'large' }),
+        after: expect.objectContaining({ asked_by: requester.name, reference: 'large' }),
       }),
     );
     expect(await credit('large', 2_000_000_000n)).toEqual({ outcome: 'already_credited' });
@@ -107,7 +112,9 @@ describe('crediting a balance', () => {
   test('an unknown partner', async () => {
     const item = { partnerId: 'prt_01h00000000000000000000000', mode: 'live', reference: 'r' } as const;
     for (const microUsdt of [1n, 2_000_000_000n])
-      expect(await submitCredit(at(asker), asker, { ...item, microUsdt })).toEqual({ outcome: 'no_partner' });
+      expect(await submitCredit(at(requester), requester, { ...item, microUsdt })).toEqual({
+        outcome: 'no_partner',
+      });
   });
 });
 

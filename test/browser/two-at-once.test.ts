@@ -49,14 +49,14 @@ describeInBrowser('two operators', async browser => {
 
   test('approving the same request at once: one takes effect', async () => {
     const paymentId = await shop.inReview(5_000_000n);
-    const [asker, ...others] = [
+    const [requester, ...others] = [
       await world.as('support'),
       await world.as('finance'),
       await world.as('admin'),
     ];
-    await asker!.goto(`/console/payments/${paymentId}`);
-    await resolve(asker!, 'succeeded', 'the bank says so');
-    await asker!.getByText('A second operator must approve it.').waitFor();
+    await requester!.goto(`/console/payments/${paymentId}`);
+    await resolve(requester!, 'succeeded', 'the bank says so');
+    await requester!.getByText('A second operator must approve it.').waitFor();
     world.announceRefusals(409);
     for (const page of others) {
       await page.goto(`/console/payments/${paymentId}`);

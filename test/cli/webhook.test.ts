@@ -118,8 +118,7 @@ describe('set, show and rotate', () => {
 });
 
 describe('check', () => {
-  const results = (certificate: { results: { passed: boolean }[] }) =>
-    certificate.results.map(({ passed }) => passed);
+  const results = (check: { results: { passed: boolean }[] }) => check.results.map(({ passed }) => passed);
 
   test('a receiver that verifies passes all five', async () => {
     receiver.answer((response, { headers, body }) => {
@@ -127,9 +126,9 @@ describe('check', () => {
       withStatus(verifySignature(secret, header, body, Date.now() / 1_000) ? 204 : 401)(response);
     });
     const before = receiver.received.length;
-    const certificate = await runJson('check', partner);
-    expect(certificate).toMatchObject({ can_receive: true, passed: true, re_enabled: false, tls: null });
-    expect(results(certificate)).toEqual([true, true, true, true, true]);
+    const check = await runJson('check', partner);
+    expect(check).toMatchObject({ can_receive: true, passed: true, re_enabled: false, tls: null });
+    expect(results(check)).toEqual([true, true, true, true, true]);
     const asked = receiver.received.slice(before);
     expect(asked.map(({ headers }) => headers['x-service-test'])).toEqual(Array(5).fill('true'));
     expect(asked.map(({ json }) => json.data.mode)).toEqual(Array(5).fill('test'));
@@ -138,9 +137,9 @@ describe('check', () => {
 
   test('a receiver that accepts everything can receive, but fails the check', async () => {
     receiver.answer(withStatus(200));
-    const certificate = await runJson('check', partner);
-    expect(certificate).toMatchObject({ can_receive: true, passed: false });
-    expect(results(certificate)).toEqual([true, true, false, false, false]);
+    const check = await runJson('check', partner);
+    expect(check).toMatchObject({ can_receive: true, passed: false });
+    expect(results(check)).toEqual([true, true, false, false, false]);
   });
 
   test('a receiver that refuses everything cannot, and its response body is not printed', async () => {

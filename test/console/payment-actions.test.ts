@@ -52,7 +52,7 @@ describe('deciding a payment', () => {
   test('above the threshold a second operator approves it in the list of requests', async () => {
     const paymentId = await open(large);
     expect((await viewer.get(`/payments/${paymentId}`)).json).toMatchObject({
-      needs_second_person: true,
+      needs_second_operator: true,
       request: null,
     });
     const asked = await support.post(`/payments/${paymentId}/resolve`, resolution);

@@ -77,7 +77,7 @@ describe('GET /payments/:id', () => {
   test('has the whole timeline in order, without a secret', async () => {
     const token = 'a-token-that-nobody-may-see';
     const calls = createCallLog({ db: pool, clock: systemClock, log: { warn: () => {} } });
-    const gateway = createHttpGateway({ url: bank.address, token, onExchange: calls.record });
+    const gateway = createHttpGateway({ url: bank.address, token, onCall: calls.record });
     const paymentId = await open();
     await gateway.poll({ paymentId, amountKopecks: 100_000n });
     await calls.stop();
@@ -111,7 +111,7 @@ describe('GET /payments/:id', () => {
     const times = json.timeline.map((item: { at: string }) => item.at);
     expect(times).toEqual([...times].sort());
     const poll = json.timeline.find((item: { what: string }) => item.what === 'poll');
-    expect(poll).toMatchObject({ exchange: { response: expect.stringContaining('ORDER_UNKNOWN') } });
+    expect(poll).toMatchObject({ gateway_call: { response: expect.stringContaining('ORDER_UNKNOWN') } });
     const resolved = json.timeline.find((item: { what: string }) => item.what === 'payment.resolve');
     expect(resolved).toMatchObject({
       actor: `operator:${support.name}`,

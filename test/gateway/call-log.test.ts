@@ -25,7 +25,7 @@ const log = { warn: (_details: object, message: string) => void warnings.push(me
 
 function start(db: Queryable = pool, maxWaiting?: number) {
   const calls = createCallLog({ db, clock: systemClock, log, ...(maxWaiting ? { maxWaiting } : {}) });
-  const gateway = createHttpGateway({ url, token, onExchange: calls.record });
+  const gateway = createHttpGateway({ url, token, onCall: calls.record });
   afterAll(() => gateway.close());
   return { calls, gateway };
 }
@@ -67,7 +67,7 @@ describe('calls to the gateway', () => {
 
   test('a failed call is stored with its error', async () => {
     const calls = createCallLog({ db: pool, clock: systemClock, log });
-    const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, onExchange: calls.record });
+    const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, onCall: calls.record });
     const order = orderOf();
     expect(await nobody.pay(order)).toMatchObject({ outcome: 'unknown' });
     await calls.stop();
@@ -114,7 +114,7 @@ describe('calls to the gateway', () => {
     const slow: Queryable = { query: async statement => hung.then(() => pool.query(statement)) };
     const { calls } = start(slow, 100);
     const paymentId = newPaymentId();
-    const exchange = {
+    const call = {
       call: 'poll',
       paymentId,
       qrUrl: undefined,
@@ -126,10 +126,10 @@ describe('calls to the gateway', () => {
       response: '{}',
       error: null,
     } as const;
-    calls.record(exchange);
+    calls.record(call);
     // The first is on its way to the database; after it, this many may wait.
     await new Promise(resolve => setTimeout(resolve, 400));
-    for (let nth = 0; nth < 1_000; nth++) calls.record(exchange);
+    for (let nth = 0; nth < 1_000; nth++) calls.record(call);
     await expect.poll(() => calls.lost()).toBe(900);
     release();
     await calls.stop();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import {
+  createFirstAdmin,
   disableOperator,
   findEnrolment,
   findOperator,
-  inviteFirstAdmin,
   resetOperator,
   setOperatorRole,
 } from '../../src/operators/index.ts';
@@ -41,7 +41,7 @@ describe('the last admin', () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
     const { operatorId } = await enrolOperator(pool, clock, 'only', 'admin');
-    await inviteFirstAdmin(audit, secretKey);
+    await createFirstAdmin(audit, secretKey);
     expect(await disableOperator(audit, operatorId)).toEqual({ outcome: 'last_admin' });
     expect(await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false })).toEqual({
       outcome: 'last_admin',
@@ -55,21 +55,21 @@ describe('the first admin', () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
     const deps = { pool, clock, secretKey };
-    const first = (await inviteFirstAdmin(audit, secretKey))!;
+    const first = (await createFirstAdmin(audit, secretKey))!;
     expect(first.operator).toMatchObject({ name: 'admin', role: 'admin', state: 'invited' });
-    const second = (await inviteFirstAdmin(audit, secretKey))!;
+    const second = (await createFirstAdmin(audit, secretKey))!;
     expect(await findEnrolment(deps, first.token)).toBeUndefined();
     expect(await findEnrolment(deps, second.token)).toMatchObject({ name: 'admin' });
     await pool.query("UPDATE operators SET password_hash = 'x', totp_last_step = 1");
-    expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
+    expect(await createFirstAdmin(audit, secretKey)).toBeUndefined();
     // Also after a reset, while the admin has an unused link again.
     await resetOperator(audit, secretKey, second.operator.operatorId, { allowLastAdmin: true });
-    expect(await inviteFirstAdmin(audit, secretKey)).toBeUndefined();
+    expect(await createFirstAdmin(audit, secretKey)).toBeUndefined();
   });
 
   test('is not created when there are operators already', async () => {
     const { pool } = await createDatabase();
     await enrolOperator(pool, clock, 'anna', 'viewer');
-    expect(await inviteFirstAdmin(auditContextOf(pool), secretKey)).toBeUndefined();
+    expect(await createFirstAdmin(auditContextOf(pool), secretKey)).toBeUndefined();
   });
 });

@@ -6,12 +6,12 @@ const credits = { test: 'test/approvals/credit-and-thresholds.test.ts' };
 /** Guards of four-eyes approval. */
 export const approvalSabotages: Sabotage[] = [
   {
-    guard: 'asker is not approver',
+    guard: 'requester is not approver',
     file: 'src/approvals/requests.ts',
     ...approvals,
-    pattern: /askedBy === operatorId \|\| askedName === name/,
-    replacement: 'askedBy === name',
-    failingTitle: 'asker is not approver',
+    pattern: /requestedBy === operatorId \|\| requesterName === name/,
+    replacement: 'requestedBy === name',
+    failingTitle: 'requester is not approver',
   },
   {
     guard: 'approval in one transaction',

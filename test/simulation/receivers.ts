@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { SendError, Verdict } from '../../src/webhooks/http/post.ts';
+import type { SendError, SendResult } from '../../src/webhooks/http/post.ts';
 import type { Sender, WebhookRequest } from '../../src/webhooks/http/sender.ts';
 import type { Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
@@ -23,7 +23,7 @@ export interface ReceiversOptions {
   onSend(sent: Sent): void;
   /** The event arrived, whatever result the sender gets. */
   onArrival(sent: Sent): void | Promise<void>;
-  onVerdict(sent: Sent, verdict: Verdict): void;
+  onVerdict(sent: Sent, verdict: SendResult): void;
 }
 
 export interface Receivers {
@@ -76,7 +76,7 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
       : 'takes';
   }
 
-  function send(processName: string, sending: WebhookRequest): Promise<Verdict> {
+  function send(processName: string, sending: WebhookRequest): Promise<SendResult> {
     const partnerId = options.partnerOf(sending.url);
     if (!partnerId) {
       world.violate('only addresses that partners gave are sent to', sending.url);
@@ -92,7 +92,7 @@ export function createReceivers(world: World, options: ReceiversOptions): Receiv
         const run = () => {
           for (const step of waiting) scheduler.cancel(step);
           const durationMs = scheduler.nowMs() - startedMs;
-          const verdict: Verdict =
+          const verdict: SendResult =
             'status' in result
               ? { outcome: 'answered', ...result, durationMs }
               : { outcome: 'failed', ...result, durationMs };

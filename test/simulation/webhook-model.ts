@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { Verdict } from '../../src/webhooks/http/post.ts';
+import type { SendResult } from '../../src/webhooks/http/post.ts';
 import type {
   BookedAttempt,
   BookedDelivery,
@@ -18,7 +18,7 @@ export interface WebhookModel {
   find(eventId: string): BookedDelivery | undefined;
   waiting(partnerId: Id<'prt'>): string[];
   /** A process received this result for an event. */
-  received(eventId: string, verdict: Verdict): void;
+  received(eventId: string, verdict: SendResult): void;
   /** A process presumes another one dead. */
   presumedDead(process: number, other: number): void;
   /** Once no faults are injected, every due delivery is sent in time. */

@@ -2,7 +2,7 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { certify } from '../../src/webhooks/admin/check.ts';
+import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/webhook.ts';
 import {
   findWebhook,
@@ -205,8 +205,8 @@ describe('a receiver that does not accept it', () => {
     expect(receiver.received).toHaveLength(before);
     expect((await findWebhook(pool, partnerId))!.waiting).toBe(20);
 
-    const certificate = await certify({ clock, sender }, { url: receiver.url, secrets: [secret] });
-    expect(certificate.canReceive).toBe(true);
+    const check = await checkReceiver({ clock, sender }, { url: receiver.url, secrets: [secret] });
+    expect(check.canReceive).toBe(true);
     expect(await reEnable(audit, partnerId)).toBe('re_enabled');
     expect(await reEnable(audit, partnerId)).toBe('not_suspended');
     world.delivery.runNow();

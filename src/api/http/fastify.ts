@@ -5,8 +5,8 @@ import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
+import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
-import { drainOnClose } from './graceful-shutdown.ts';
 
 /** Headers and body must arrive within these; an answer may take longer. */
 const headersTimeoutMs = 10_000;

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { apiKeySecurity, responses } from '../http/responses.ts';
 import { mode, orNull, partnerId, paymentId, usdt } from '../shared-schemas.ts';
 
-const books = (description: string) =>
+const balances = (description: string) =>
   Type.Object(
     {
       topup_usdt: usdt('Negative: what was paid in'),
@@ -32,7 +32,7 @@ const Statement = Type.Object({
   day: Type.String({ format: 'date', examples: ['2026-11-15'] }),
   closed: Type.Boolean({ description: 'False for today: more entries may follow' }),
   currency: Type.Literal('USDT'),
-  opening: books('At the beginning of the day'),
+  opening: balances('At the beginning of the day'),
   entries: Type.Array(
     Type.Object({
       entry_no: entryNo,
@@ -41,12 +41,12 @@ const Statement = Type.Object({
       from: account,
       to: account,
       amount_usdt: usdt('What was moved'),
-      after: books('After this entry'),
+      after: balances('After this entry'),
       payment_id: orNull(paymentId),
       reference: orNull(Type.String({ description: 'Of a credit' })),
     }),
   ),
-  closing: books('At the end of the day, or so far'),
+  closing: balances('At the end of the day, or so far'),
   open_holds: Type.Array(
     Type.Object({ entry_no: entryNo, at, amount_usdt: usdt('Held'), payment_id: paymentId }),
     { description: 'Payments that were unfinished then' },

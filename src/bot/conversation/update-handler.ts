@@ -1,7 +1,7 @@
 import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
+import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
-import { abortCallsOnShutdown } from '../drain.ts';
 import { retryCalls } from '../retry.ts';
 import { textsByLanguage } from '../texts/index.ts';
 import { registerHandlers } from './handlers.ts';

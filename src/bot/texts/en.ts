@@ -3,7 +3,7 @@ import type { NoticeKind } from '../../db/notices.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
 import type { ApiKey, Limits, MemberRole, Partner } from '../../partners/index.ts';
 import type { Payment, PaymentStatus } from '../../payments/index.ts';
-import { type Certificate, formatEventId, type listAttempts, type Webhook } from '../../webhooks/index.ts';
+import { formatEventId, type listAttempts, type Webhook, type WebhookCheck } from '../../webhooks/index.ts';
 import { clip, escapeHtml as e, formatTime } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import type { MutableTopic } from '../notices/topics.ts';
@@ -238,12 +238,12 @@ export const en = {
     queued: 'The event is being sent again.',
     queuedSuspended: 'The event will be sent when Check has resumed webhooks.',
     noEvent: 'There is no such event, or no webhook.',
-    certificate: ({ results, canReceive, passed, tls }: Certificate, reEnabled: boolean) =>
+    checkResult: ({ results, canReceive, passed, tls }: WebhookCheck, reEnabled: boolean) =>
       [
         '<b>Webhook check</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${e(one.question)}: should be ${one.expected === 'accept' ? 'accepted' : 'refused'}, the answer was ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'refused'}, the answer was ${one.status ?? one.error}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${e(tls.validUntil)}`] : []),
         passed

@@ -20,7 +20,7 @@ const statuses: Record<Payment['status'], string> = {
 const nameOf = ({ mode, status }: PaymentFilter) =>
   `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
-const questions: Record<string, string> = {
+const probeNames: Record<string, string> = {
   'a valid event': 'верное событие',
   'the same event again': 'то же событие ещё раз',
   'a wrong signature': 'неверная подпись',
@@ -218,12 +218,12 @@ export const ru: Texts = {
     queued: 'Событие отправляется повторно.',
     queuedSuspended: 'Событие отправится, когда проверка возобновит вебхуки.',
     noEvent: 'Такого события нет или вебхук не задан.',
-    certificate: ({ results, canReceive, passed, tls }, reEnabled) =>
+    checkResult: ({ results, canReceive, passed, tls }, reEnabled) =>
       [
         '<b>Проверка вебхука</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${questions[one.question] ?? e(one.question)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ответ — ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${probeNames[one.name] ?? e(one.name)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ответ — ${one.status ?? one.error}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, сертификат действует до ${e(tls.validUntil)}`] : []),
         passed

@@ -68,7 +68,7 @@ function inviteOperator(routes: Routes, deps: ConsoleDeps): void {
       const { role } = request.body;
       const creation = await createOperator(auditContextOf(deps, request), deps.secretKey, { name, role });
       return creation.outcome === 'created'
-        ? invitationObject(deps, request, creation)
+        ? setupLinkObject(deps, request, creation)
         : refuse(request, reply, 409, creation.outcome, `An operator named ${name} already exists.`);
     },
   );
@@ -82,7 +82,7 @@ function resetAccess(routes: Routes, deps: ConsoleDeps): void {
       const id = parseId('opr', request.params.id);
       const audit = auditContextOf(deps, request);
       const result = id && (await resetOperator(audit, deps.secretKey, id, { allowLastAdmin: false }));
-      if (result?.outcome === 'reset') return invitationObject(deps, request, result);
+      if (result?.outcome === 'reset') return setupLinkObject(deps, request, result);
       return refuseChange(request, reply, result?.outcome ?? 'no_operator');
     },
   );
@@ -117,7 +117,7 @@ function changeOperator(routes: Routes, deps: ConsoleDeps): void {
   );
 }
 
-const invitationObject = (
+const setupLinkObject = (
   { publicUrl }: ConsoleDeps,
   { headers }: FastifyRequest,
   { operator, token, expiresAt }: { operator: Operator; token: string; expiresAt: Date },

@@ -21,7 +21,7 @@ const visitorOf = ({ ip, headers }: FastifyRequest) => ({
   userAgent: headers['user-agent'] ?? '',
 });
 
-/** Signing in with name, password and code, and the first time with an invitation link. */
+/** Signing in with name, password and code, and the first time with a setup link. */
 export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   signInRoute(routes, deps);

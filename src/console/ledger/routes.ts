@@ -72,7 +72,7 @@ function showTrialBalance(routes: Routes, deps: ConsoleDeps): void {
   const { db } = deps;
   routes.get('/ledger/trial-balance', { config: see }, async (): Promise<TrialBalance> => {
     const { live, test } = await readTrialBalance(db);
-    const sum = (books: typeof live) => accountNames.reduce((total, name) => total + books[name], 0n);
+    const sum = (balances: typeof live) => accountNames.reduce((total, name) => total + balances[name], 0n);
     return {
       rows: accountNames.map(account => ({
         account,
@@ -137,15 +137,15 @@ function downloadStatement(routes: Routes, deps: ConsoleDeps): void {
 type Account = Awaited<ReturnType<typeof listAccounts>>[number];
 type Entry = Awaited<ReturnType<typeof listEntries>>[number];
 
-const accountRow = ({ partnerId, partner, mode, books, entries }: Account): AccountRow => ({
+const accountRow = ({ partnerId, partner, mode, balances, entries }: Account): AccountRow => ({
   partner_id: partnerId,
   partner,
   mode,
-  topup_usdt: formatMicroUsdt(books.topup),
-  treasury_usdt: formatMicroUsdt(books.treasury),
-  available_usdt: formatMicroUsdt(books.available),
-  held_usdt: formatMicroUsdt(books.held),
-  settled_usdt: formatMicroUsdt(books.settled),
+  topup_usdt: formatMicroUsdt(balances.topup),
+  treasury_usdt: formatMicroUsdt(balances.treasury),
+  available_usdt: formatMicroUsdt(balances.available),
+  held_usdt: formatMicroUsdt(balances.held),
+  settled_usdt: formatMicroUsdt(balances.settled),
   entries: Number(entries),
 });
 

@@ -113,23 +113,23 @@ function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
       if (!partnerId || !(await findPartner(deps.db, partnerId)))
         return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
       const { sender, vault } = deps;
-      const check = await checkPartner({ audit: auditContextOf(deps, request), sender, vault }, partnerId);
-      if (check.outcome !== 'checked')
+      const result = await checkPartner({ audit: auditContextOf(deps, request), sender, vault }, partnerId);
+      if (result.outcome !== 'checked')
         return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
-      const { certificate, reEnabled } = check;
-      const result: CheckResult = {
-        can_receive: certificate.canReceive,
-        passed: certificate.passed,
+      const { check, reEnabled } = result;
+      const answer: CheckResult = {
+        can_receive: check.canReceive,
+        passed: check.passed,
         re_enabled: reEnabled,
-        results: certificate.results.map(({ question, expected, status, error, passed, durationMs }) => ({
-          question,
+        results: check.results.map(({ name, expected, status, error, passed, durationMs }) => ({
+          name,
           expected,
           answered: `${status ?? error}`,
           passed,
           duration_ms: durationMs,
         })),
       };
-      return result;
+      return answer;
     },
   );
 }

@@ -36,11 +36,12 @@ interface PaymentHistory {
 export function timelineOf({ status, events, deliveries, changes }: PaymentHistory): TimelineItem[] {
   const items = [
     ...events.map(
-      ({ at, durationMs, ...event }): TimelineItem => ({
+      ({ at, durationMs, gatewayCall, ...event }): TimelineItem => ({
         ...event,
         at: at.toISOString(),
         actor: null,
         duration_ms: durationMs,
+        gateway_call: gatewayCall,
       }),
     ),
     ...(deliveries ? deliveryItems(deliveries, status) : []),
@@ -62,7 +63,7 @@ const item = (
   outcome: null,
   actor: null,
   duration_ms: null,
-  exchange: null,
+  gateway_call: null,
   ...more,
 });
 

@@ -61,7 +61,7 @@ export interface CheckResult {
   passed: boolean;
   re_enabled: boolean;
   results: {
-    question: string;
+    name: string;
     expected: 'accept' | 'refuse';
     answered: string;
     passed: boolean;

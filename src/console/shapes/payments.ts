@@ -37,7 +37,7 @@ export interface PaymentDetail {
   /** A decision that waits for a second operator. */
   request: RequestRow | null;
   /** Whether a decision on this amount needs a second operator. */
-  needs_second_person: boolean;
+  needs_second_operator: boolean;
 }
 
 export interface TimelineItem {
@@ -50,8 +50,8 @@ export interface TimelineItem {
   outcome: 'good' | 'bad' | 'open' | null;
   actor: string | null;
   duration_ms: number | null;
-  /** The HTTP exchange with the gateway, without headers; long bodies are cut. */
-  exchange: { request: string; response: string | null } | null;
+  /** The bodies of a call to the gateway, without headers; long ones are cut. */
+  gateway_call: { request: string; response: string | null } | null;
 }
 
 export interface ReviewRow extends PaymentRow {

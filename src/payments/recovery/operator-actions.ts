@@ -1,4 +1,4 @@
-import { endAlarms } from '../../alarms/index.ts';
+import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
@@ -71,7 +71,7 @@ export interface OperatorDecision {
   outcome: 'succeeded' | 'failed';
   reason: string;
   /** With four-eyes approval: the operator who asked for it. */
-  askedBy?: string;
+  requestedBy?: string;
 }
 
 /** An operator's decision finishes a payment without a final answer of the gateway; money moves as with an answer. */
@@ -86,7 +86,7 @@ export async function decidePaymentIn(
   tx: Queryable,
   audit: AuditContext,
   paymentId: Id<'pay'>,
-  { outcome, reason, askedBy }: OperatorDecision,
+  { outcome, reason, requestedBy }: OperatorDecision,
 ): Promise<DecisionResult> {
   const payment = await findPaymentAnywhere(tx, paymentId);
   if (!payment) return { outcome: 'no_payment' };
@@ -96,12 +96,12 @@ export async function decidePaymentIn(
   const asFinished = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
   const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...asFinished }]);
   if (!result!.changed) return { outcome: 'already_ended', status: result!.status };
-  await endAlarms(tx, audit, paymentId);
+  await clearAlarmsOf(tx, audit, paymentId);
   await recordChange(tx, audit, {
     action: 'payment.resolve',
     subject: paymentId,
     before: { status, statusDetail },
-    after: { status: outcome, reason, ...(askedBy === undefined ? {} : { asked_by: askedBy }) },
+    after: { status: outcome, reason, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
   });
   return { outcome: 'resolved' };
 }

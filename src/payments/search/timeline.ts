@@ -12,7 +12,7 @@ export interface TimelineEvent {
   detail: string | null;
   outcome: 'good' | 'bad' | 'open' | null;
   durationMs: number | null;
-  exchange: { request: string; response: string | null } | null;
+  gatewayCall: { request: string; response: string | null } | null;
 }
 
 const timelineEvent = (
@@ -27,7 +27,7 @@ const timelineEvent = (
   detail: null,
   outcome: null,
   durationMs: null,
-  exchange: null,
+  gatewayCall: null,
   ...more,
 });
 
@@ -83,7 +83,7 @@ function callEvent({
     detail: [outcome, status === null ? null : `status ${status}`, error].filter(Boolean).join(', '),
     outcome: isOpen ? 'open' : good.has(outcome) ? 'good' : 'bad',
     durationMs,
-    exchange: { request: request ?? '', response },
+    gatewayCall: { request: request ?? '', response },
   });
 }
 

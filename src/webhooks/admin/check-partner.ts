@@ -2,11 +2,11 @@ import type { Id } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Vault } from '../delivery/secret.ts';
 import type { Sender } from '../http/sender.ts';
-import { type Certificate, certify } from './check.ts';
+import { checkReceiver, type WebhookCheck } from './check.ts';
 import { findWebhook, readSecrets, reEnable } from './webhook.ts';
 
 export type PartnerCheck =
-  | { outcome: 'checked'; certificate: Certificate; reEnabled: boolean }
+  | { outcome: 'checked'; check: WebhookCheck; reEnabled: boolean }
   | { outcome: 'no_webhook' | 'not_allowed' };
 
 interface CheckDeps {
@@ -27,43 +27,43 @@ export async function checkPartner(
   mayStillAct: () => Promise<boolean> = always,
 ): Promise<PartnerCheck> {
   const { audit } = deps;
-  const certificate = await askOnce(deps, partnerId);
-  if (!certificate) return { outcome: 'no_webhook' };
+  const check = await checkOnce(deps, partnerId);
+  if (!check) return { outcome: 'no_webhook' };
   if (!(await mayStillAct())) return { outcome: 'not_allowed' };
-  const { canReceive, passed } = certificate;
+  const { canReceive, passed } = check;
   await recordChange(audit.pool, audit, {
     action: 'webhook.check',
     subject: partnerId,
     after: { can_receive: canReceive, passed },
   });
   const reEnabled = canReceive && (await reEnable(audit, partnerId)) === 're_enabled';
-  return { outcome: 'checked', certificate, reEnabled };
+  return { outcome: 'checked', check, reEnabled };
 }
 
-/** Checks under way: a second caller gets the same result, so that the receiver is not asked twice. */
-const underWay = new Map<Id<'prt'>, Promise<Certificate | undefined>>();
+/** Checks under way: a second caller gets the same result, so that the receiver is not checked twice. */
+const underWay = new Map<Id<'prt'>, Promise<WebhookCheck | undefined>>();
 
-function askOnce(deps: CheckDeps, partnerId: Id<'prt'>): Promise<Certificate | undefined> {
+function checkOnce(deps: CheckDeps, partnerId: Id<'prt'>): Promise<WebhookCheck | undefined> {
   const running = underWay.get(partnerId);
   if (running) return running;
-  const asking = askReceiver(deps, partnerId).finally(() => underWay.delete(partnerId));
-  underWay.set(partnerId, asking);
-  return asking;
+  const checking = runCheck(deps, partnerId).finally(() => underWay.delete(partnerId));
+  underWay.set(partnerId, checking);
+  return checking;
 }
 
-async function askReceiver(
+async function runCheck(
   { audit, sender, vault }: CheckDeps,
   partnerId: Id<'prt'>,
-): Promise<Certificate | undefined> {
+): Promise<WebhookCheck | undefined> {
   const { pool, clock } = audit;
   const webhook = await findWebhook(pool, partnerId);
   if (!webhook) return undefined;
   const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs());
-  return certify({ clock, sender }, { url: webhook.url, secrets });
+  return checkReceiver({ clock, sender }, { url: webhook.url, secrets });
 }
 
 /** As JSON, for the command line. */
-export const certificateObject = ({ results, canReceive, passed, tls }: Certificate, reEnabled: boolean) => ({
+export const checkObject = ({ results, canReceive, passed, tls }: WebhookCheck, reEnabled: boolean) => ({
   can_receive: canReceive,
   passed,
   re_enabled: reEnabled,

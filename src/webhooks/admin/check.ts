@@ -3,12 +3,12 @@ import { newId } from '../../base/ids.ts';
 import type { Payment } from '../../payments/index.ts';
 import { type Event, envelope, eventHeaders } from '../delivery/envelope.ts';
 import { sign } from '../delivery/sign.ts';
-import type { Verdict } from '../http/post.ts';
+import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 
-/** One question to a receiver and its result. The answer itself is not kept, only whether it was right. */
+/** One probe of a receiver and its result. The answer itself is not kept, only whether it was right. */
 export interface CheckResult {
-  question: string;
+  name: string;
   expected: 'accept' | 'refuse';
   status: number | null;
   error: string | null;
@@ -16,9 +16,9 @@ export interface CheckResult {
   passed: boolean;
 }
 
-export interface Certificate {
+export interface WebhookCheck {
   results: CheckResult[];
-  /** It accepts a valid event, so events can be sent to it. The other questions are about what it must refuse. */
+  /** It accepts a valid event, so events can be sent to it. The other probes are about what it must refuse. */
   canReceive: boolean;
   passed: boolean;
   tls: { protocol: string; validUntil: string } | null;
@@ -26,34 +26,34 @@ export interface Certificate {
 
 const tenMinutesSec = 600;
 
-interface Question {
-  question: string;
+interface Probe {
+  name: string;
   expected: CheckResult['expected'];
   signature: string;
   body: string;
 }
 
 /** What a receiver must accept, and what it must refuse. */
-function questionsOf(event: Event, secrets: string[], nowSec: number): Question[] {
+function probesOf(event: Event, secrets: string[], nowSec: number): Probe[] {
   const body = envelope(event);
   const valid = sign(secrets, nowSec, body);
   return [
-    { question: 'a valid event', expected: 'accept', signature: valid, body },
-    { question: 'the same event again', expected: 'accept', signature: valid, body },
+    { name: 'a valid event', expected: 'accept', signature: valid, body },
+    { name: 'the same event again', expected: 'accept', signature: valid, body },
     {
-      question: 'a wrong signature',
+      name: 'a wrong signature',
       expected: 'refuse',
       signature: sign(['whsec_of_somebody_else'], nowSec, body),
       body,
     },
     {
-      question: 'a timestamp ten minutes old',
+      name: 'a timestamp ten minutes old',
       expected: 'refuse',
       signature: sign(secrets, nowSec - tenMinutesSec, body),
       body,
     },
     {
-      question: 'a changed body',
+      name: 'a changed body',
       expected: 'refuse',
       signature: valid,
       body: body.replace('"amount_rub":"100.00"', '"amount_rub":"900.00"'),
@@ -62,26 +62,22 @@ function questionsOf(event: Event, secrets: string[], nowSec: number): Question[
 }
 
 /**
- * Asks a receiver five questions, one after the other, about a payment that does not exist. All carry the header
+ * Sends a receiver five probes, one after the other, about a payment that does not exist. All carry the header
  * `X-Service-Test`, and the payment is in test mode.
  */
-export async function certify(
+export async function checkReceiver(
   { clock, sender }: { clock: Clock; sender: Sender },
   { url, secrets }: { url: string; secrets: string[] },
-): Promise<Certificate> {
+): Promise<WebhookCheck> {
   const event = samplePayment(clock);
   const results: CheckResult[] = [];
-  let tls: Certificate['tls'] = null;
-  for (const { signature, body, ...asked } of questionsOf(
-    event,
-    secrets,
-    Math.floor(clock.nowMs() / 1_000),
-  )) {
+  let tls: WebhookCheck['tls'] = null;
+  for (const { signature, body, ...probe } of probesOf(event, secrets, Math.floor(clock.nowMs() / 1_000))) {
     const headers = { ...eventHeaders(event, signature), 'x-service-test': 'true' };
     const verdict = await sender.send({ url, headers, body });
     if (verdict.outcome === 'answered' && verdict.tls) tls = verdict.tls;
-    results.push({ ...asked, ...resultOf(verdict, asked.expected) });
-    // A receiver that cannot be reached is not asked the other questions.
+    results.push({ ...probe, ...resultOf(verdict, probe.expected) });
+    // A receiver that cannot be reached gets no further probes.
     if (verdict.outcome === 'failed') break;
   }
   return {
@@ -92,7 +88,7 @@ export async function certify(
   };
 }
 
-function resultOf(verdict: Verdict, expected: CheckResult['expected']) {
+function resultOf(verdict: SendResult, expected: CheckResult['expected']) {
   const status = verdict.outcome === 'answered' ? verdict.status : null;
   const accepted = status !== null && status >= 200 && status < 300;
   return {

@@ -1,4 +1,4 @@
-import { endAlarms } from '../../alarms/index.ts';
+import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
@@ -178,7 +178,7 @@ export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re
       text: `INSERT INTO partner_notices (partner_id, kind, details, at) VALUES ($1, 'sending_re_enabled', '{}', $2)`,
       values: [uuidFromId(partnerId), at],
     });
-    await endAlarms(tx, audit, partnerId);
+    await clearAlarmsOf(tx, audit, partnerId);
     await recordChange(tx, audit, { action: 'webhook.re_enable', subject: partnerId });
     return 're_enabled';
   });

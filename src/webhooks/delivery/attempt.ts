@@ -1,6 +1,6 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
-import type { Verdict } from '../http/post.ts';
+import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 import type { DueDelivery } from './due.ts';
 import { envelope, eventHeaders } from './envelope.ts';
@@ -51,7 +51,7 @@ export async function attemptDelivery(
   };
 }
 
-const wasAccepted = (verdict: Verdict) =>
+const wasAccepted = (verdict: SendResult) =>
   verdict.outcome === 'answered' && verdict.status >= 200 && verdict.status < 300;
 
 /** The backoff: the retry schedule has the pause before each attempt. Null after the last: the event is given up. */

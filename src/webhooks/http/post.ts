@@ -1,6 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { ConnectError, type ConnectFault, type TlsFacts } from './connect.ts';
-import type { Receiver } from './receiver.ts';
+import type { HostConnections } from './host-connections.ts';
 
 /**
  * `busy`: all connections to the receiver were taken for the whole time, or this machine had none left; nothing was
@@ -8,7 +8,7 @@ import type { Receiver } from './receiver.ts';
  */
 export type SendError = ConnectFault | 'bad_answer';
 
-export type Verdict =
+export type SendResult =
   | { outcome: 'answered'; status: number; durationMs: number; tls?: TlsFacts }
   | { outcome: 'failed'; error: SendError; durationMs: number };
 
@@ -24,37 +24,37 @@ const maxIgnoredBytes = 1024;
 const notNeeded = new Error('the rest of the answer is not needed');
 
 /** A request and its answer. */
-interface Exchange {
-  receiver: Receiver;
+interface PendingRequest {
+  receiver: HostConnections;
   startedAt: number;
   /** Set while the request has a connection. */
   controller: Dispatcher.DispatchController | undefined;
   /** The outcome is known; the connection may still be busy with the rest of the answer. */
   isOver: boolean;
-  resolve(verdict: Verdict): void;
+  resolve(verdict: SendResult): void;
 }
 
 /** Sends one request as soon as the receiver has a free connection. */
 export function post(
-  receiver: Receiver,
+  receiver: HostConnections,
   { path, headers, body }: PostRequest,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
-): Promise<Verdict> {
-  const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
+): Promise<SendResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
   const startedAt = performance.now();
-  const exchange: Exchange = { receiver, startedAt, controller: undefined, isOver: false, resolve };
+  const pending: PendingRequest = { receiver, startedAt, controller: undefined, isOver: false, resolve };
 
   // Armed until the last byte of the answer, so that it ends an endless body, too.
   const timer = setTimeout(() => {
-    fail(exchange, leaveQueue() ? 'busy' : 'timeout');
-    hangUp(exchange);
+    fail(pending, leaveQueue() ? 'busy' : 'timeout');
+    hangUp(pending);
   }, timeoutMs);
 
   function onAbort(): void {
-    exchange.isOver = true;
+    pending.isOver = true;
     reject(signal?.reason);
     leaveQueue();
-    hangUp(exchange);
+    hangUp(pending);
   }
   signal?.addEventListener('abort', onAbort);
 
@@ -76,55 +76,55 @@ export function post(
 
   function start(): void {
     // The receiver has its full time, however long the request waited in our queue.
-    exchange.startedAt = performance.now();
+    pending.startedAt = performance.now();
     timer.refresh();
-    receiver.pool.dispatch({ path, method: 'POST', headers, body }, answerHandler(exchange, finish));
+    receiver.pool.dispatch({ path, method: 'POST', headers, body }, answerHandler(pending, finish));
   }
 
   receiver.enqueue(start);
   return promise;
 }
 
-function answerHandler(exchange: Exchange, finish: () => void): Dispatcher.DispatchHandler {
+function answerHandler(pending: PendingRequest, finish: () => void): Dispatcher.DispatchHandler {
   let hasBegun = false;
   let ignoredBytes = 0;
   return {
     onRequestStart: controller => {
-      if (exchange.isOver) throw notNeeded;
-      exchange.controller = controller;
+      if (pending.isOver) throw notNeeded;
+      pending.controller = controller;
     },
     onResponseStarted: () => {
       hasBegun = true;
     },
     onResponseStart: (_controller, status, { 'content-length': length }) => {
       if (status < 200) return;
-      exchange.isOver = true;
-      const { tls } = exchange.receiver;
-      const verdict = { outcome: 'answered', status, durationMs: durationMs(exchange) } as const;
-      exchange.resolve(tls ? { ...verdict, tls } : verdict);
-      if (Number(length) > maxIgnoredBytes) hangUp(exchange);
+      pending.isOver = true;
+      const { tls } = pending.receiver;
+      const verdict = { outcome: 'answered', status, durationMs: durationMs(pending) } as const;
+      pending.resolve(tls ? { ...verdict, tls } : verdict);
+      if (Number(length) > maxIgnoredBytes) hangUp(pending);
     },
     onResponseData: (_controller, chunk) => {
       ignoredBytes += chunk.length;
-      if (ignoredBytes > maxIgnoredBytes) hangUp(exchange);
+      if (ignoredBytes > maxIgnoredBytes) hangUp(pending);
     },
     onResponseEnd: finish,
     onResponseError: (_controller, error) => {
-      fail(exchange, faultOf(error, hasBegun));
+      fail(pending, faultOf(error, hasBegun));
       finish();
     },
   };
 }
 
-const durationMs = ({ startedAt }: Exchange) => Math.round(performance.now() - startedAt);
+const durationMs = ({ startedAt }: PendingRequest) => Math.round(performance.now() - startedAt);
 
-function fail(exchange: Exchange, error: SendError): void {
-  exchange.isOver = true;
-  exchange.resolve({ outcome: 'failed', error, durationMs: durationMs(exchange) });
+function fail(pending: PendingRequest, error: SendError): void {
+  pending.isOver = true;
+  pending.resolve({ outcome: 'failed', error, durationMs: durationMs(pending) });
 }
 
 /** Without a controller the request has no connection yet; `onRequestStart` rejects it when it gets one. */
-const hangUp = ({ controller }: Exchange) => controller?.abort(notNeeded);
+const hangUp = ({ controller }: PendingRequest) => controller?.abort(notNeeded);
 
 function faultOf(error: Error, hasBegun: boolean): SendError {
   if (error instanceof ConnectError) return error.fault;

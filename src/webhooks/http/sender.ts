@@ -1,9 +1,9 @@
 import { validateHeaderValue } from 'node:http';
 import { createConnector } from './connect.ts';
 import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
-import { post, type Verdict } from './post.ts';
-import type { Receiver } from './receiver.ts';
-import { createReceivers } from './receivers.ts';
+import type { HostConnections } from './host-connections.ts';
+import { createReceivers } from './host-registry.ts';
+import { post, type SendResult } from './post.ts';
 import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
 
 export interface WebhookRequest {
@@ -28,7 +28,7 @@ export interface SenderOptions {
 
 export interface Sender {
   /** Rejects only if it is aborted, the sender is closed, or the request is not valid HTTP. */
-  send(request: WebhookRequest, signal?: AbortSignal): Promise<Verdict>;
+  send(request: WebhookRequest, signal?: AbortSignal): Promise<SendResult>;
   /** Waits for the requests under way. */
   close(): Promise<void>;
   /** How many hosts are kept in memory. */
@@ -48,13 +48,13 @@ export function createSender(options: SenderOptions): Sender {
   const idle = Promise.withResolvers<void>();
 
   /** The URL was checked when it was saved, but perhaps under other settings. */
-  function receiverAt(origin: string): Receiver | undefined {
+  function receiverAt(origin: string): HostConnections | undefined {
     const known = receivers.find(origin);
     if (known || checkWebhookUrl(origin, { allowPrivate }).outcome === 'refused') return known;
     return receivers.add(origin);
   }
 
-  async function send(request: WebhookRequest, signal?: AbortSignal): Promise<Verdict> {
+  async function send(request: WebhookRequest, signal?: AbortSignal): Promise<SendResult> {
     if (isClosed) throw new Error('The sender is closed.');
     signal?.throwIfAborted();
     // Undici would lose the connection that it has chosen before it refuses a header.

@@ -122,7 +122,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
 const fact = (name: string, value: React.ReactNode): [string, React.ReactNode] => [name, value];
 
 function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
-  const { payment, request, needs_second_person } = detail;
+  const { payment, request, needs_second_operator } = detail;
   const t = useTexts(texts);
   const [resolving, setResolving] = useState<'succeeded' | 'failed' | null>(null);
   const { ask, asking } = useAsk(path);
@@ -164,7 +164,7 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
               </p>
               <p className="to-whom dim">→ {payment.recipient}</p>
               <p>{resolving === 'succeeded' ? t.succeedSays : t.failSays}</p>
-              {needs_second_person && <p className="note">{t.secondOperator}</p>}
+              {needs_second_operator && <p className="note">{t.secondOperator}</p>}
             </>
           }
           verb={resolving === 'succeeded' ? t.succeed : t.fail}

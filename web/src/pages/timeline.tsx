@@ -42,16 +42,16 @@ function Item({ item }: { item: TimelineItem }) {
         </span>
       </div>
       {item.detail && <p className="dim wrap-anywhere">{item.detail}</p>}
-      {item.exchange && (
-        <details className="exchange">
+      {item.gateway_call && (
+        <details className="gateway-call">
           <summary>{t.show}</summary>
           <h3>{t.request}</h3>
-          <pre>{pretty(item.exchange.request)}</pre>
+          <pre>{pretty(item.gateway_call.request)}</pre>
           <h3>{t.response}</h3>
-          {item.exchange.response === null ? (
+          {item.gateway_call.response === null ? (
             <p className="dim">{t.noResponse}</p>
           ) : (
-            <pre>{pretty(item.exchange.response)}</pre>
+            <pre>{pretty(item.gateway_call.response)}</pre>
           )}
         </details>
       )}

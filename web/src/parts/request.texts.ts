@@ -8,7 +8,7 @@ export const texts = inBoth({
       thresholds: 'Change the approval thresholds',
     },
     amount: 'Amount',
-    askedBy: 'Requested by',
+    requestedBy: 'Requested by',
     decidedBy: 'Decided by',
     names: {
       outcome: 'Outcome',
@@ -42,7 +42,7 @@ export const texts = inBoth({
       thresholds: 'Изменить пороги одобрения',
     },
     amount: 'Сумма',
-    askedBy: 'Запросил',
+    requestedBy: 'Запросил',
     decidedBy: 'Решил',
     names: {
       outcome: 'Исход',

@@ -39,7 +39,7 @@ export function RequestCard({
           ...amountOf(t, request),
           ...changeOf(t, request),
           [
-            t.askedBy,
+            t.requestedBy,
             <span key="by">
               {actorName(request.asked_by)} · <Ago at={request.asked_at} />
             </span>,

@@ -110,9 +110,9 @@ async function checkNow(chat: PartnerContext): Promise<void> {
     canStillAct(chat, 'developer'),
   );
   if (result.outcome !== 'checked') return;
-  const { certificate, reEnabled } = result;
+  const { check, reEnabled } = result;
   await send(chat, {
-    text: texts.webhook.certificate(certificate, reEnabled),
+    text: texts.webhook.checkResult(check, reEnabled),
     buttons: [[{ text: texts.webhook.button, data: callbackData('w', partner) }]],
   });
 }

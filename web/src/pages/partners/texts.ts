@@ -114,8 +114,8 @@ export const texts = inBoth({
       'The receiver takes events, but also some that it must refuse: forged events would be accepted.',
     checkCannot: 'The receiver does not take a valid event.',
     reEnabled: 'Sending was started again.',
-    question: 'It was sent',
-    questions: {
+    probe: 'It was sent',
+    probes: {
       'a valid event': 'A valid event',
       'the same event again': 'The same event again',
       'a wrong signature': 'A wrong signature',
@@ -260,8 +260,8 @@ export const texts = inBoth({
       'Приёмник принимает события, но и те, от которых должен отказаться: поддельные события тоже пройдут.',
     checkCannot: 'Приёмник не принимает правильное событие.',
     reEnabled: 'Отправка возобновлена.',
-    question: 'Отправлено',
-    questions: {
+    probe: 'Отправлено',
+    probes: {
       'a valid event': 'Правильное событие',
       'the same event again': 'То же событие ещё раз',
       'a wrong signature': 'Неверная подпись',

@@ -57,7 +57,7 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
   );
 }
 
-/** The questions of the webhook check, and whether the receiver answered correctly. */
+/** The probes of the webhook check, and whether the receiver answered correctly. */
 function Checked({ result }: { result: CheckResult }) {
   const t = useTexts(texts);
   const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;
@@ -69,9 +69,9 @@ function Checked({ result }: { result: CheckResult }) {
       <Rows
         label={t.checkResult}
         rows={result.results}
-        keyOf={one => one.question}
+        keyOf={one => one.name}
         columns={[
-          { head: t.question, cell: one => wordIn(t.questions, one.question) },
+          { head: t.probe, cell: one => wordIn(t.probes, one.name) },
           { head: t.expected, cell: one => t.expectations[one.expected] },
           { head: t.answered, cell: one => one.answered },
           { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },

@@ -25,8 +25,8 @@ export function takeFault({ state, record }: Bank, stage: Stage, call: Call): Fa
   return undefined;
 }
 
-/** Carries a call out with the simulated failures that are set for it: delayed, refused, or its answer damaged. */
-export async function withSimulatedFailures(bank: Bank, call: Call, carryOut: () => Answer): Promise<Answer> {
+/** Carries a call out with the faults that are set for it: delayed, refused, or its answer damaged. */
+export async function withFaults(bank: Bank, call: Call, carryOut: () => Answer): Promise<Answer> {
   const delay = takeFault(bank, 'wait', call);
   if (delay) {
     await bank.flushed();

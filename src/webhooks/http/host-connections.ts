@@ -4,7 +4,7 @@ import { type buildConnector, Pool } from 'undici';
 import { readTls, type TlsFacts } from './connect.ts';
 
 /** One host and port: its connections, and the requests that use or wait for one. */
-export interface Receiver {
+export interface HostConnections {
   readonly origin: string;
   readonly pool: Pool;
   /** Of the newest connection. */
@@ -21,17 +21,17 @@ export interface Receiver {
   close(): void;
 }
 
-export interface ReceiverOptions {
+export interface HostOptions {
   connect: buildConnector.connector;
   maxSockets: number;
-  onSocketOpened(receiver: Receiver): void;
-  onSocketClosed(receiver: Receiver): void;
-  onBusy(receiver: Receiver): void;
+  onSocketOpened(receiver: HostConnections): void;
+  onSocketClosed(receiver: HostConnections): void;
+  onBusy(receiver: HostConnections): void;
   /** Its last request has ended. */
-  onIdle(receiver: Receiver): void;
+  onIdle(receiver: HostConnections): void;
 }
 
-export function openReceiver(origin: string, options: ReceiverOptions): Receiver {
+export function openHostConnections(origin: string, options: HostOptions): HostConnections {
   const { connect, maxSockets } = options;
   const queue = new Set<() => void>();
   let busy = 0;
@@ -60,7 +60,7 @@ export function openReceiver(origin: string, options: ReceiverOptions): Receiver
     if (busy === 0) options.onIdle(receiver);
   }
 
-  const receiver: Receiver = {
+  const receiver: HostConnections = {
     origin,
     pool: createPool(origin, connect, maxSockets, onOpened),
     get tls() {

@@ -5,7 +5,7 @@ import type { AccountKey, Mode } from './post.ts';
 export const accountNames = ['topup', 'treasury', 'available', 'held', 'settled'] as const;
 export type AccountName = (typeof accountNames)[number];
 /** The balances of a partner's five ledger accounts in one mode, in micro-USDT. */
-export type Books = Record<AccountName, bigint>;
+export type Balances = Record<AccountName, bigint>;
 
 export type EntryKind = 'credit' | 'grant' | 'hold' | 'settle' | 'release';
 
@@ -74,9 +74,9 @@ export async function listEntries(
   return rows.map(toEntry);
 }
 
-export interface AccountBooks extends AccountKey {
+export interface AccountBalances extends AccountKey {
   partner: string;
-  books: Books;
+  balances: Balances;
   entries: bigint;
 }
 
@@ -84,9 +84,9 @@ export interface AccountBooks extends AccountKey {
 export async function listAccounts(
   db: Queryable,
   { after, limit }: { after?: AccountKey | undefined; limit: number },
-): Promise<AccountBooks[]> {
+): Promise<AccountBalances[]> {
   const { rows } = await db.query<
-    Books & { partner_id: string; mode: Mode; name: string; entry_count: bigint }
+    Balances & { partner_id: string; mode: Mode; name: string; entry_count: bigint }
   >({
     text: `SELECT a.*, p.name FROM accounts a JOIN partners p ON p.id = a.partner_id
             WHERE $1::uuid IS NULL OR (a.partner_id, a.mode) < ($1, $2::mode)
@@ -97,12 +97,12 @@ export async function listAccounts(
     partnerId: idFromUuid('prt', row.partner_id),
     mode: row.mode,
     partner: row.name,
-    books: booksOf(row),
+    balances: balancesOf(row),
     entries: row.entry_count,
   }));
 }
 
-const booksOf = ({ topup, treasury, available, held, settled }: Books): Books => ({
+const balancesOf = ({ topup, treasury, available, held, settled }: Balances): Balances => ({
   topup,
   treasury,
   available,
@@ -111,15 +111,19 @@ const booksOf = ({ topup, treasury, available, held, settled }: Books): Books =>
 });
 
 /** Each ledger account summed over all partners; in each mode the five sums add up to zero. */
-export async function readTrialBalance(db: Queryable): Promise<Record<Mode, Books & { partners: number }>> {
+export async function readTrialBalance(
+  db: Queryable,
+): Promise<Record<Mode, Balances & { partners: number }>> {
   const sum = (name: AccountName) => `coalesce(sum(${name}), 0)::text AS ${name}`;
   const { rows } = await db.query<Record<AccountName, string> & { mode: Mode; partners: number }>({
     text: `SELECT mode, count(*)::int AS partners, ${accountNames.map(sum).join(', ')} FROM accounts GROUP BY mode`,
   });
   const of = (mode: Mode) => {
     const row = rows.find(found => found.mode === mode);
-    const books = Object.fromEntries(accountNames.map(name => [name, BigInt(row?.[name] ?? 0)])) as Books;
-    return { ...books, partners: row?.partners ?? 0 };
+    const balances = Object.fromEntries(
+      accountNames.map(name => [name, BigInt(row?.[name] ?? 0)]),
+    ) as Balances;
+    return { ...balances, partners: row?.partners ?? 0 };
   };
   return { live: of('live'), test: of('test') };
 }

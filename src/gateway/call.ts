@@ -4,7 +4,7 @@ import type { Answer } from './answers.ts';
 import { describeError } from './transport.ts';
 
 /** One call to the bank side as it is logged: the bodies and how the answer was understood, never a header. */
-export interface Exchange {
+export interface GatewayCall {
   call: 'resolve' | 'pay' | 'poll' | 'void';
   /** A QR code is resolved before there is a payment. */
   paymentId: Id<'pay'> | undefined;
@@ -19,14 +19,14 @@ export interface Exchange {
   error: string | null;
 }
 
-export interface ExchangeDeps {
+export interface CallDeps {
   clock: Clock;
   token: string | undefined;
-  /** Called after each exchange about a QR code or an order; must not block. */
-  onExchange: ((exchange: Exchange) => void) | undefined;
+  /** Called after each call about a QR code or an order; must not block. */
+  onCall: ((call: GatewayCall) => void) | undefined;
 }
 
-interface Call<Result> extends Pick<Exchange, 'call' | 'paymentId' | 'qrUrl'> {
+interface CallSpec<Result> extends Pick<GatewayCall, 'call' | 'paymentId' | 'qrUrl'> {
   body?: object;
   send(): Promise<Answer>;
   read(answer: Answer): Result;
@@ -34,10 +34,10 @@ interface Call<Result> extends Pick<Exchange, 'call' | 'paymentId' | 'qrUrl'> {
   readError(error: unknown): Result;
 }
 
-/** Makes a call, reads its answer or its error, and reports the exchange. */
-export async function exchange<Result extends { outcome: string }>(
-  { clock, token, onExchange }: ExchangeDeps,
-  { call, paymentId, qrUrl, body, send, read, readError }: Call<Result>,
+/** Makes a call, reads its answer or its error, and reports the call. */
+export async function callGateway<Result extends { outcome: string }>(
+  { clock, token, onCall }: CallDeps,
+  { call, paymentId, qrUrl, body, send, read, readError }: CallSpec<Result>,
 ): Promise<Result> {
   const startedAtMs = clock.nowMs();
   const started = performance.now();
@@ -51,7 +51,7 @@ export async function exchange<Result extends { outcome: string }>(
     error = describeError(thrown);
     result = readError(thrown);
   }
-  onExchange?.({
+  onCall?.({
     call,
     paymentId,
     qrUrl,

@@ -1,5 +1,5 @@
 import type { buildConnector } from 'undici';
-import { openReceiver, type Receiver } from './receiver.ts';
+import { type HostConnections, openHostConnections } from './host-connections.ts';
 
 export interface ReceiversOptions {
   connect: buildConnector.connector;
@@ -9,8 +9,8 @@ export interface ReceiversOptions {
 }
 
 export interface Receivers {
-  find(origin: string): Receiver | undefined;
-  add(origin: string): Receiver;
+  find(origin: string): HostConnections | undefined;
+  add(origin: string): HostConnections;
   /** How many are in memory: those with requests and those with open connections. */
   readonly size: number;
   destroy(): Promise<void>;
@@ -18,12 +18,12 @@ export interface Receivers {
 
 /** Keeps a receiver only as long as it has requests or an open connection. */
 export function createReceivers({ connect, maxSocketsPerHost, maxSockets }: ReceiversOptions): Receivers {
-  const receivers = new Map<string, Receiver>();
+  const receivers = new Map<string, HostConnections>();
   /** Those without requests, the longest idle first. */
-  const idle = new Set<Receiver>();
+  const idle = new Set<HostConnections>();
   let sockets = 0;
 
-  function drop(receiver: Receiver): void {
+  function drop(receiver: HostConnections): void {
     idle.delete(receiver);
     receivers.delete(receiver.origin);
     sockets -= receiver.sockets;
@@ -44,12 +44,12 @@ export function createReceivers({ connect, maxSocketsPerHost, maxSockets }: Rece
       sockets++;
       dropIdleAboveLimit();
     },
-    onSocketClosed: (receiver: Receiver) => {
+    onSocketClosed: (receiver: HostConnections) => {
       sockets--;
       if (receiver.sockets === 0 && idle.has(receiver)) drop(receiver);
     },
-    onBusy: (receiver: Receiver) => void idle.delete(receiver),
-    onIdle: (receiver: Receiver) => {
+    onBusy: (receiver: HostConnections) => void idle.delete(receiver),
+    onIdle: (receiver: HostConnections) => {
       idle.add(receiver);
       if (receiver.sockets === 0) drop(receiver);
       else dropIdleAboveLimit();
@@ -59,7 +59,7 @@ export function createReceivers({ connect, maxSocketsPerHost, maxSockets }: Rece
   return {
     find: origin => receivers.get(origin),
     add: origin => {
-      const receiver = openReceiver(origin, options);
+      const receiver = openHostConnections(origin, options);
       receivers.set(origin, receiver);
       return receiver;
     },

@@ -103,7 +103,7 @@ describe('calls to the gateway', () => {
     expect(performance.now() - startedMs).toBeLessThan(2_000);
     await calls.stop();
     expect(calls.lost()).toBe(5);
-    expect(warnings.at(-1)).toContain('the database did not take them');
+    expect(warnings.at(-1)).toContain('the database did not store them');
   });
 
   test('a database that hangs delays no call; what exceeds the queue is dropped and counted', async () => {

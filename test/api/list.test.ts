@@ -202,7 +202,7 @@ describe('a payment id', () => {
   test('that is foreign, unknown, malformed or of the other mode gives one and the same answer', async () => {
     const [partner, otherPartner] = [await newPartner([10_000]), await newPartner([10_000])];
     const own = partner.ids[0]!;
-    const askers = [
+    const callers = [
       [partner, otherPartner.ids[0]],
       [partner, newId('pay', clock)],
       [partner, 'nonsense'],
@@ -211,8 +211,8 @@ describe('a payment id', () => {
     ] as const;
     for (const query of ['/v1/payments/', '/v1/payments?starting_after=']) {
       const answers = [];
-      for (const [asker, id] of askers) {
-        const { status, json } = await asker.get(`${query}${id}`);
+      for (const [caller, id] of callers) {
+        const { status, json } = await caller.get(`${query}${id}`);
         answers.push({ status, error: { ...json.error, request_id: '' } });
       }
       expect(answers[0]).toMatchObject({ status: 404, error: { code: 'not_found' } });

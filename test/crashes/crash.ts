@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../helpers/cli.ts';
+import { behaviours } from './behaviours.ts';
 import {
   type Answer,
   type Attempt,
@@ -21,8 +22,12 @@ export const reachedIn = (service: Service) =>
 const isNamed = ({ idempotencyKey, qrcId }: Attempt, state: PaymentState | undefined, names: Set<string>) =>
   names.has(idempotencyKey) || names.has(qrcId) || (state !== undefined && names.has(state.id));
 
-/** These steps run once for many payments, so a held one blocks all later ones. */
+/** These steps run once for many payments, so a held one blocks all later ones; a claim, those of its mode. */
 const blocksOthers = (point: string) => /claim|releaseLeases/.test(point);
+
+const modeOf = ({ behaviour }: Attempt) => behaviours[behaviour].mode;
+/** How a crash point process names a step that is about no payment in particular. */
+const anyPayment = 'any payment';
 
 export interface Held {
   reached: Set<Attempt>;
@@ -52,7 +57,9 @@ export async function holdAtPoints(world: World, service: Service, points: Crash
       if (isNamed(attempt, stateOf(attempt), names)) reached.add(attempt);
       return !reached.has(attempt) && !(answered.has(attempt) && stateOf(attempt)?.status !== 'processing');
     });
-    if (isOneEnough && names.size > 0) return true;
+    const heldModes = new Set([...reached].map(modeOf));
+    const isBlocked = (attempt: Attempt) => names.has(anyPayment) || heldModes.has(modeOf(attempt));
+    if (isOneEnough && names.size > 0 && pending.every(isBlocked)) return true;
     if (pending.length > 0 && pending.every(attempt => stateOf(attempt)?.isScheduled)) await makeDue(world);
     return pending.length === 0;
   };

@@ -291,7 +291,7 @@ CREATE TABLE open_payments (
   support_since timestamp with time zone,
   CONSTRAINT open_payments_pkey PRIMARY KEY (scope, qrc_id)
 ) WITH (fillfactor=50);
-CREATE INDEX open_payments_by_partner ON open_payments USING btree (partner_id, mode);
+CREATE INDEX open_payments_by_partner ON open_payments USING btree (partner_id, mode, payment_id);
 CREATE INDEX open_payments_by_time ON open_payments USING btree (mode, next_at);
 
 CREATE TABLE operator_requests (
@@ -433,6 +433,7 @@ CREATE INDEX payments_by_amount ON payments USING btree (amount_kopecks, id) WHE
 CREATE INDEX payments_by_external_id ON payments USING btree (external_id, id, partner_id) WHERE external_id IS NOT NULL AND NOT rejected;
 CREATE INDEX payments_by_qr ON payments USING btree (qrc_id, id) WHERE NOT rejected;
 CREATE INDEX payments_by_recipient ON payments USING btree (lower(recipient) COLLATE "C", id) WHERE NOT rejected;
+CREATE INDEX payments_failed ON payments USING btree (partner_id, mode, id) WHERE error_code IS NOT NULL AND NOT rejected;
 CREATE INDEX payments_newest ON payments USING btree (mode, id) WHERE NOT rejected;
 CREATE UNIQUE INDEX payments_once_per_key ON payments USING btree (idempotency_key, partner_id, mode) WHERE NOT rejected;
 

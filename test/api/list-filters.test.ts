@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { idFromUuid } from '../../src/base/ids.ts';
-import { listStatement } from '../../src/payments/search/list.ts';
+import { idFromUuid, minUuidAt, uuidFromId } from '../../src/base/ids.ts';
+import { type ListFilter, listPayments, listStatement } from '../../src/payments/search/list.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -107,16 +107,21 @@ describe('payments are found', () => {
       { loc: ['query', name], msg: expect.any(String), type: expect.any(String) },
     ]);
   });
+});
+
+type Partner = `prt_${string}`;
+
+describe('with many payments', async () => {
+  const { partners, firstAt } = await storeManyPayments(pool, 50_000, 3);
+  const planFor = async (partnerId: Partner, filter: object) => {
+    const { text, values } = listStatement({ partnerId, mode: 'live' }, { limit: 50, ...filter });
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+    const plan = rows[0]['QUERY PLAN'][0].Plan;
+    return { text: JSON.stringify(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+  };
 
   test('along an index, however many there are', async () => {
-    const { partners, firstAt } = await storeManyPayments(pool, 50_000, 3);
-    const owner = { partnerId: partners[0]!, mode: 'live' as const };
-    const planOf = async (filter: object) => {
-      const { text, values } = listStatement(owner, { limit: 50, ...filter });
-      const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
-      const plan = rows[0]['QUERY PLAN'][0].Plan;
-      return { text: JSON.stringify(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
-    };
+    const planOf = (filter: object) => planFor(partners[0]!, filter);
     const named = await planOf({ externalId: 'order-30003' });
     expect(named.text).toContain('"Index Name":"payments_by_external_id"');
     const middle = firstAt.getTime() + 2_500_000;
@@ -129,5 +134,85 @@ describe('payments are found', () => {
       expect(blocks).toBeLessThan(1_200);
     }
     expect(named.blocks).toBeLessThan(20);
+  });
+
+  test('no index has a column that every payment changes when it succeeds (HOT updates)', async () => {
+    const { rows } = await pool.query(`SELECT indexdef FROM pg_indexes WHERE tablename = 'payments'`);
+    const definitions = rows.map(({ indexdef }) => indexdef);
+    expect(definitions.length).toBeGreaterThan(5);
+    expect(definitions.filter(text => /status|settled_at|gateway_order_id/.test(text))).toEqual([]);
+  });
+
+  describe('a page of one status reads no more than a page of all:', async () => {
+    const [rare, refused, open] = partners as [Partner, Partner, Partner];
+    const early = minUuidAt(firstAt.getTime() + 60_000);
+    const since = new Date(firstAt.getTime() + 1_000_000);
+    const change = (partnerId: Partner, set: string, condition: string) =>
+      pool.query(`UPDATE payments SET ${set} WHERE partner_id = $1 AND mode = 'live' AND ${condition}`, [
+        uuidFromId(partnerId),
+      ]);
+    const notEarly = `status = 'failed' AND id > '${early}'`;
+    await pool.query(`DELETE FROM payments WHERE partner_id = $1 AND id > $2`, [
+      uuidFromId(open),
+      minUuidAt(firstAt.getTime() + 1_000_000),
+    ]);
+    await change(rare, `status = 'succeeded', status_detail = NULL, error_code = NULL`, notEarly);
+    // Nearly all its attempts were refused before they became payments.
+    await change(refused, `status = 'rejected', rejected = true`, notEarly);
+    await change(
+      refused,
+      `status = 'rejected', rejected = true, error_code = 'gateway_declined'`,
+      `status = 'succeeded' AND id > '${early}'`,
+    );
+    const { rows } = await pool.query(
+      `SELECT id, qrc_id FROM payments WHERE partner_id = $1 AND mode = 'live' AND status = 'succeeded' ORDER BY id LIMIT 80`,
+      [uuidFromId(open)],
+    );
+    const ids = rows.map(({ id }) => id);
+    await change(
+      open,
+      `status = 'processing', status_detail = 'awaiting_gateway', settled_at = NULL`,
+      `id = ANY ('{${ids}}')`,
+    );
+    await pool.query(
+      `INSERT INTO open_payments (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at)
+         SELECT '00000000-0000-0000-0000-000000000000', qrc_id, partner_id, mode, id, true, 'infinity'
+           FROM payments WHERE id = ANY ($1)`,
+      [ids],
+    );
+    await pool.query('VACUUM ANALYZE payments, open_payments');
+
+    test.each<[string, Partner, ListFilter['status'], Partial<ListFilter>]>([
+      ['failures of long ago', rare, 'failed', {}],
+      ['failures since a day without any', rare, 'failed', { createdFrom: since }],
+      ['failures among refused attempts', refused, 'failed', {}],
+      ['open for long', open, 'processing', {}],
+      ['open for long, the second page', open, 'processing', { startingAfter: idFromUuid('pay', ids[50]) }],
+      ['open before a time', open, 'processing', { createdBefore: since }],
+      ['none is open', rare, 'processing', {}],
+      ['succeeded', rare, 'succeeded', {}],
+      ['all, the last of them long ago', open, undefined, {}],
+      ['succeeded, the last of them long ago', open, 'succeeded', {}],
+    ])('%s', async (_name, partnerId, status, filter) => {
+      const account = { partnerId, mode: 'live' as const };
+      const { text, blocks } = await planFor(partnerId, { status, ...filter });
+      expect(text).not.toContain('Seq Scan');
+      // A page of all takes 60 to 120 blocks.
+      expect(blocks).toBeLessThan(400);
+
+      const after = filter.startingAfter ? uuidFromId(filter.startingAfter) : null;
+      const bruteForce = await pool.query(
+        `SELECT id FROM payments
+          WHERE partner_id = $1 AND mode = 'live' AND NOT rejected
+            AND ($2::payment_status IS NULL OR status = $2) AND ($3::uuid IS NULL OR id < $3)
+            AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+          ORDER BY id DESC`,
+        [uuidFromId(partnerId), status, after, filter.createdFrom, filter.createdBefore],
+      );
+      const { payments, hasMore } = await listPayments(pool, account, { limit: 50, status, ...filter });
+      const expected = bruteForce.rows.map(({ id }) => idFromUuid('pay', id));
+      expect(payments.map(({ paymentId }) => paymentId)).toEqual(expected.slice(0, 50));
+      expect(hasMore).toBe(expected.length > 50);
+    });
   });
 });

@@ -49,41 +49,74 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
 
-/** Has only the conditions that are set, so that the planner can choose the index for them. */
-export function listStatement({ partnerId, mode }: AccountKey, filter: ListFilter): Statement {
-  const { limit, startingAfter, status, externalId, createdFrom, createdBefore } = filter;
-  const values: unknown[] = [uuidFromId(partnerId), mode, limit + 1];
+const minId = '00000000-0000-0000-0000-000000000000';
+const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export function listStatement(account: AccountKey, filter: ListFilter): Statement {
+  const { limit, startingAfter, externalId, createdFrom, createdBefore } = filter;
+  const from = createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId;
+  const [before] = [
+    beyondIds,
+    ...(startingAfter ? [uuidFromId(startingAfter)] : []),
+    ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idSkewMs)] : []),
+  ].sort();
+  const values: unknown[] = [uuidFromId(account.partnerId), account.mode, limit + 1, from, before];
   const $ = (value: unknown) => `$${values.push(value)}`;
   const conditions = [
-    'partner_id = $1 AND mode = $2 AND NOT rejected',
-    ...(startingAfter ? [`id < ${$(uuidFromId(startingAfter))}`] : []),
-    ...(status ? [`status = ${$(status)}`] : []),
-    ...(externalId === undefined ? [] : [`external_id = ${$(externalId)}`]),
-    ...(createdFrom
-      ? [`created_at >= ${$(createdFrom)} AND id >= ${$(minUuidAt(createdFrom.getTime() - idSkewMs))}`]
-      : []),
-    ...(createdBefore
-      ? [`created_at < ${$(createdBefore)} AND id < ${$(minUuidAt(createdBefore.getTime() + idSkewMs))}`]
-      : []),
+    'NOT p.rejected',
+    ...(externalId === undefined ? [] : [`p.external_id = ${$(externalId)}`]),
+    ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),
+    ...(createdBefore ? [`p.created_at < ${$(createdBefore)}`] : []),
   ];
-  return {
-    text: `SELECT * FROM payments WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $3`,
-    values,
-  };
+  return { text: pageOf(filter, conditions, 'DESC'), values };
 }
+
+/**
+ * At most $3 payments of the partner $1 in the mode $2, with ids from $4 on and before $5. Reads one range of one index:
+ *
+ * - With an external id, those that have it.
+ * - Under way: the rows of `open_payments`. OFFSET 0 makes the planner begin with them.
+ * - Failed: an index of payments with an error code. An index with the status would do for all, but then every payment
+ *   that finishes would be written to all indexes again (no HOT update).
+ * - All, and succeeded, which most are: the primary key. Only it has the order by all three columns, which must therefore
+ *   not be compared with `=`: with the order by id alone, the planner may read the newest payments of all partners.
+ */
+function pageOf(
+  { status, externalId }: Pick<ListFilter, 'status' | 'externalId'>,
+  conditions: string[],
+  order: 'ASC' | 'DESC',
+): string {
+  const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
+  const own = 'p.partner_id = $1 AND p.mode = $2';
+  if (externalId !== undefined)
+    return `SELECT p.* FROM payments p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
+             ORDER BY p.id ${order} LIMIT $3`;
+  if (status === 'processing')
+    return `SELECT p.* FROM open_payments o
+             CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
+             WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
+             ORDER BY o.payment_id ${order} LIMIT $3`;
+  return `SELECT p.* FROM payments p
+           WHERE (p.partner_id, p.mode, p.id) >= ($1, $2, $4) AND (p.partner_id, p.mode, p.id) < ($1, $2, $5) AND ${where}
+           ORDER BY p.partner_id ${order}, p.mode ${order}, p.id ${order} LIMIT $3`;
+}
+
+/** A payment that failed is one with an error code, since rejected attempts are excluded. */
+const statusConditions: Record<PaymentStatus, string> = {
+  processing: `p.status = 'processing'`,
+  succeeded: `p.status = 'succeeded'`,
+  failed: 'p.error_code IS NOT NULL',
+};
 
 /** The page before the one that starts with `than`, also newest first; `hasMore` means that there are still newer ones. */
 export async function listNewerPayments(
   db: Queryable,
-  account: AccountKey,
+  { partnerId, mode }: AccountKey,
   { limit, than, status }: { limit: number; than: Id<'pay'>; status?: PaymentStatus },
 ): Promise<Page> {
   const { rows } = await db.query<PaymentRow>({
-    text: `SELECT * FROM payments
-            WHERE partner_id = $1 AND mode = $2 AND NOT rejected
-              AND id > $3 AND ($4::payment_status IS NULL OR status = $4)
-            ORDER BY id LIMIT $5`,
-    values: [uuidFromId(account.partnerId), account.mode, uuidFromId(than), status ?? null, limit + 1],
+    text: pageOf({ status }, ['NOT p.rejected', 'p.id <> $4'], 'ASC'),
+    values: [uuidFromId(partnerId), mode, limit + 1, uuidFromId(than), beyondIds],
   });
   const payments = rows.slice(0, limit).map(toPayment).reverse();
   return { payments, hasMore: rows.length > limit };

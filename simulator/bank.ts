@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Fault } from './faults.ts';
 import { openJournal } from './journal.ts';
 import { lockFolder } from './lock.ts';
-import type { MadeQr } from './qr.ts';
+import type { SimulatedQr } from './qr.ts';
 
 /** An order as the wire shows it. */
 export interface ShownOrder {
@@ -32,7 +32,7 @@ export interface Rate {
 }
 
 export type BankRecord =
-  | { type: 'qr'; qr: MadeQr }
+  | { type: 'qr'; qr: SimulatedQr }
   | { type: 'order'; order: Order }
   | { type: 'void'; payment_id: string }
   | { type: 'fault'; fault: Fault }
@@ -41,7 +41,7 @@ export type BankRecord =
   | { type: 'rate'; rate: Rate };
 
 export interface State {
-  qrs: Map<string, MadeQr>;
+  qrs: Map<string, SimulatedQr>;
   orders: Map<string, Order>;
   /** The same orders in the order of arrival; the index is the cursor of the list. */
   ordersByArrival: Order[];
@@ -59,9 +59,9 @@ export interface Bank {
   flushed(): Promise<void>;
 }
 
-export async function openBank(dir: string, rate: string, die: (why: string) => never): Promise<Bank> {
+export async function openBank(dir: string, rate: string, exitWith: (why: string) => never): Promise<Bank> {
   mkdirSync(dir, { recursive: true });
-  if (!(await lockFolder(dir))) die(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
+  if (!(await lockFolder(dir))) exitWith(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
   const state: State = {
     qrs: new Map(),
     orders: new Map(),
@@ -72,7 +72,7 @@ export async function openBank(dir: string, rate: string, die: (why: string) => 
     rate: { rate, frozen_as_of: null, down: false },
   };
   const replay = (record: BankRecord) => apply(state, record);
-  const onDiskFailure = (error: unknown) => die(`The journal in ${dir} cannot be written: ${error}`);
+  const onDiskFailure = (error: unknown) => exitWith(`The journal in ${dir} cannot be written: ${error}`);
   const journal = await openJournal(join(dir, 'journal.jsonl'), replay, onDiskFailure);
   return {
     state,

@@ -3,7 +3,7 @@ import { type Bank, orderNow } from './bank.ts';
 import { kinds, readFault } from './faults.ts';
 import { type Answer, ok, type Route, refusal, route } from './http.ts';
 import { BadInput, boolean, type Fields, fieldsOf, integer, oneOf, optional, text } from './input.ts';
-import { isExpired, isOneTime, type MadeQr, newLink, resolved, scenarios, shopFor } from './qr.ts';
+import { isExpired, isOneTime, newLink, resolved, type SimulatedQr, scenarios, shopFor } from './qr.ts';
 
 const maxShown = 100;
 const qrPath = /^\/sim\/qrs\/(\w{1,64})$/;
@@ -11,12 +11,12 @@ const qrPath = /^\/sim\/qrs\/(\w{1,64})$/;
 /** The control API: a person or a test makes QR codes, faults and rates with it. */
 export function controlRoutes(bank: Bank): Route[] {
   const { qrs, faults } = bank.state;
-  const shown = (qr: MadeQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });
-  const withQr = (id: string | undefined, use: (qr: MadeQr) => Answer) => {
+  const shown = (qr: SimulatedQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });
+  const withQr = (id: string | undefined, use: (qr: SimulatedQr) => Answer) => {
     const qr = qrs.get(id ?? '');
     return qr ? use(qr) : refusal(404, 'QR_CODE_NOT_FOUND', 'No such QR code was made here.');
   };
-  const keep = (qr: MadeQr) => {
+  const keep = (qr: SimulatedQr) => {
     bank.record({ type: 'qr', qr });
     return shown(qr);
   };
@@ -46,12 +46,12 @@ export function controlRoutes(bank: Bank): Route[] {
   ];
 }
 
-function qrImage({ link }: MadeQr): Answer {
+function qrImage({ link }: SimulatedQr): Answer {
   return { status: 200, body: renderSVG(link, { ecc: 'M', border: 4 }), contentType: 'image/svg+xml' };
 }
 
 /** As a shop's screen would show it. A reusable QR stays open after a payment. */
-function stateOf({ state }: Bank, qr: MadeQr): 'open' | 'in_progress' | 'paid' | 'expired' {
+function stateOf({ state }: Bank, qr: SimulatedQr): 'open' | 'in_progress' | 'paid' | 'expired' {
   const order = isOneTime(qr.qrc_id) && state.lastOrders.get(qr.qrc_id);
   const orderState = order && orderNow(order, Date.now()).state;
   if (orderState === 'succeeded') return 'paid';
@@ -61,7 +61,7 @@ function stateOf({ state }: Bank, qr: MadeQr): 'open' | 'in_progress' | 'paid' |
 
 const changeable = ['amount_kopecks', 'recipient', 'recipient_id', 'purpose', 'expires_in_sec'];
 
-function makeQr(body: unknown): MadeQr {
+function makeQr(body: unknown): SimulatedQr {
   const fields = fieldsOf(body, ['scenario', 'reusable', ...changeable]);
   const scenario = oneOf(fields, 'scenario', scenarios);
   const amountKopecks = readAmount(fields) ?? null;
@@ -78,9 +78,9 @@ function makeQr(body: unknown): MadeQr {
   return withChanges(qr, fields);
 }
 
-const changeQr = (qr: MadeQr, body: unknown) => withChanges(qr, fieldsOf(body, changeable));
+const changeQr = (qr: SimulatedQr, body: unknown) => withChanges(qr, fieldsOf(body, changeable));
 
-function withChanges(qr: MadeQr, fields: Fields): MadeQr {
+function withChanges(qr: SimulatedQr, fields: Fields): SimulatedQr {
   const amountKopecks = readAmount(fields);
   const readLife = () => integer(fields, 'expires_in_sec', 0, 10 ** 9);
   const lifeSec = optional(fields, 'expires_in_sec', readLife);

@@ -11,7 +11,7 @@ import { controlRoutes, ratePattern } from './control.ts';
 import { createHttpServer, type Route, route } from './http.ts';
 import { wireRoutes } from './wire.ts';
 
-function die(why: string): never {
+function exitWith(why: string): never {
   console.error(why);
   process.exit(1);
 }
@@ -19,9 +19,10 @@ function die(why: string): never {
 function readSettings(environment: NodeJS.ProcessEnv) {
   const read = (name: string) => environment[name]?.trim() || undefined;
   const port = read('SIMULATOR_PORT') ?? '0';
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535) die(`SIMULATOR_PORT must be a port, not "${port}".`);
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+    exitWith(`SIMULATOR_PORT must be a port, not "${port}".`);
   const rate = read('SIMULATOR_RATE') ?? '92.50';
-  if (!ratePattern.test(rate)) die(`SIMULATOR_RATE must be a decimal like 92.50, not "${rate}".`);
+  if (!ratePattern.test(rate)) exitWith(`SIMULATOR_RATE must be a decimal like 92.50, not "${rate}".`);
   return {
     port: Number(port),
     host: read('SIMULATOR_HOST') ?? '127.0.0.1',
@@ -52,11 +53,11 @@ if (settings.followStdin) {
   for (const event of ['close', 'end', 'error']) process.stdin.on(event, () => process.exit(0));
   process.stdin.resume();
 }
-const bank = await openBank(settings.dir, settings.rate, die).catch(error => die(error.message));
+const bank = await openBank(settings.dir, settings.rate, exitWith).catch(error => exitWith(error.message));
 const routes = [...wireRoutes(bank, settings.token), ...controlRoutes(bank), ...pageRoutes()];
 const server = createHttpServer(routes, bank.flushed).listen(settings.port, settings.host);
 await once(server, 'listening').catch(error =>
-  die(`SIMULATOR_PORT ${settings.port} on ${settings.host} cannot be listened on: ${error.code}.`),
+  exitWith(`SIMULATOR_PORT ${settings.port} on ${settings.host} cannot be listened on: ${error.code}.`),
 );
 const { address, family, port } = server.address() as AddressInfo;
 process.stdout.write(`simulator ready at http://${family === 'IPv6' ? `[${address}]` : address}:${port}\n`);

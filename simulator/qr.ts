@@ -19,7 +19,7 @@ export interface Qr {
 }
 
 /** A QR made here. The link is what is printed on paper: it stays the same when other fields change. */
-export interface MadeQr extends Qr {
+export interface SimulatedQr extends Qr {
   link: string;
   reusable: boolean;
   created_at: string;

@@ -7,7 +7,7 @@ import type { Order, Orders } from './orders.ts';
 import { orderPage, shopPage, view } from './pages.ts';
 import { createPayments } from './payments.ts';
 import { products } from './products.ts';
-import { newQrLink } from './till.ts';
+import { newQrLink } from './qr-link.ts';
 
 export interface ShopOptions {
   kopeck: Kopeck;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentEvent } from '../../sdk/src/index.ts';
 import {
-  type Announced,
   createSender,
+  type EventReference,
   eventHeaders,
   parseEventId,
   type SendResult,
@@ -93,10 +93,10 @@ export function createForwarder({
 }
 
 /** The fields that the webhook headers are made of, taken from the public event. */
-const announced = ({ id, data }: PaymentEvent): Announced => ({
+const announced = ({ id, data }: PaymentEvent): EventReference => ({
   eventId: parseEventId(id)!,
   payment: {
-    paymentId: data.id as Announced['payment']['paymentId'],
+    paymentId: data.id as EventReference['payment']['paymentId'],
     status: data.status,
     settledAt: new Date(data.settled_at!),
   },

@@ -31,7 +31,7 @@ export {
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { listReview } from './recovery/review.ts';
-export { addToTestClock, advanceOpenPayments, readTestClock, sooner } from './recovery/test-clock.ts';
+export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export { type FoundPayment, searchPayments } from './search/search.ts';

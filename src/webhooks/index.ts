@@ -11,7 +11,13 @@ export {
   setWebhook,
   type Webhook,
 } from './admin/webhook.ts';
-export { type Announced, envelope, eventHeaders, formatEventId, parseEventId } from './delivery/envelope.ts';
+export {
+  type EventReference,
+  envelope,
+  eventHeaders,
+  formatEventId,
+  parseEventId,
+} from './delivery/envelope.ts';
 export { listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
 export { sign } from './delivery/sign.ts';

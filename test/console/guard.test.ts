@@ -13,9 +13,9 @@ test('a request without a session is refused', async () => {
 });
 
 test('the current session can be read without signing in', async () => {
-  expect(await visit().get('/entrance')).toMatchObject({ status: 200, json: { session: null } });
+  expect(await visit().get('/session/current')).toMatchObject({ status: 200, json: { session: null } });
   const admin = await signIn('admin');
-  expect((await admin.get('/entrance')).json.session).toEqual((await admin.get('/session')).json);
+  expect((await admin.get('/session/current')).json.session).toEqual((await admin.get('/session')).json);
 });
 
 test('a session has its operator and permissions', async () => {

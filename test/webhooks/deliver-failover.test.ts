@@ -128,7 +128,7 @@ describe('every partner is served:', () => {
     expect(order.slice(0, 2)).toEqual([1, 2]);
   });
 
-  test('a secret that cannot be opened blocks only its partner', async () => {
+  test('a secret that cannot be decrypted blocks only its partner', async () => {
     const [broken, fine] = [await newPartner(), await newPartner()];
     await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
       uuidFromId(broken.partnerId),

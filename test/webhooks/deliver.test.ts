@@ -98,8 +98,8 @@ describe('what is sent', () => {
       uuidFromId(one.partnerId),
     ]);
     expect(rows[0].secret.includes(one.secret.slice(6))).toBe(false);
-    expect(vault.open(rows[0].secret, one.partnerId)).toBe(one.secret);
-    expect(() => vault.open(rows[0].secret, other.partnerId)).toThrow();
+    expect(vault.decrypt(rows[0].secret, one.partnerId)).toBe(one.secret);
+    expect(() => vault.decrypt(rows[0].secret, other.partnerId)).toThrow();
     expect(one.secret).toMatch(/^whsec_[\w-]{43}$/);
   });
 

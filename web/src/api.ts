@@ -71,11 +71,11 @@ for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
     { passive: true, capture: true },
   );
 }
-const isAlone = () => Date.now() - touchedAtMs > 60_000;
+const isIdle = () => Date.now() - touchedAtMs > 60_000;
 
 /** GET. `path` begins after `/console/api`. */
 export const ask = <T>(path: string, signal?: AbortSignal): Promise<T> =>
-  call<T>(path, { method: 'GET', headers: isAlone() ? { 'X-Background': '1' } : {}, signal: signal ?? null });
+  call<T>(path, { method: 'GET', headers: isIdle() ? { 'X-Background': '1' } : {}, signal: signal ?? null });
 
 /** POST. */
 export const send = <T = unknown>(path: string, body: object = {}): Promise<T> =>

@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
-import type { Entrance } from '../../src/console/shapes/access.ts';
+import type { CurrentSession } from '../../src/console/shapes/access.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Layout } from './layout.tsx';
@@ -79,7 +79,7 @@ function SignedInOrNot() {
     const look = async () => {
       const wasLost = !connected.get();
       // Without a connection there is no answer; the banner shows it.
-      const found = await ask<Entrance>('/entrance').catch(() => undefined);
+      const found = await ask<CurrentSession>('/session/current').catch(() => undefined);
       if (found) session.set(found.session);
       if (wasLost && connected.get()) void queries.invalidateQueries();
     };

@@ -6,7 +6,7 @@ import { connected, query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
 import { Icon } from './parts/icon.tsx';
-import { useLive } from './parts/live.ts';
+import { useLive } from './parts/polling.ts';
 import { SearchField } from './parts/search-field.tsx';
 import { useShared } from './texts/index.ts';
 

@@ -13,7 +13,7 @@ import type { ConsoleDeps } from '../deps.ts';
 import { ById } from '../fields.ts';
 import { csrfTokenOf, findSignedIn } from '../guard.ts';
 import { auditContextOf, done, type Routes, refuse, typed } from '../replies.ts';
-import type { Entrance, Session, SessionRow } from '../shapes/access.ts';
+import type { CurrentSession, Session, SessionRow } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
   const { operatorId, name, role, endsAt } = signedIn;
@@ -39,10 +39,14 @@ function ownSession(routes: Routes, deps: ConsoleDeps): void {
   );
 
   // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
-  routes.get('/entrance', { config: { needs: 'nothing' } }, async (request): Promise<Entrance> => {
-    const found = await findSignedIn(deps, request);
-    return { session: found ? sessionObject(deps, found.token, found.operator) : null };
-  });
+  routes.get(
+    '/session/current',
+    { config: { needs: 'nothing' } },
+    async (request): Promise<CurrentSession> => {
+      const found = await findSignedIn(deps, request);
+      return { session: found ? sessionObject(deps, found.token, found.operator) : null };
+    },
+  );
 
   routes.post('/logout', { config: { needs: 'see' } }, async (request, reply) => {
     await endSession(auditContextOf(deps, request), request.operator.sessionId, {

@@ -13,8 +13,8 @@ export interface Session {
   ends_at: string;
 }
 
-/** `GET /entrance`, the first request of a page: null when nobody is signed in, which is not an error. */
-export interface Entrance {
+/** `GET /session/current`, the first request of a page: null when nobody is signed in, which is not an error. */
+export interface CurrentSession {
   session: Session | null;
 }
 

@@ -10,7 +10,7 @@ import { firstPollMs } from '../recovery/poll-payment.ts';
 import type { NewPayment, PaymentOutcome } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
-import { isReviewed, outcomeAfterMs, testOutcome } from './scenarios.ts';
+import { hasReviewScenario, outcomeAfterMs, testOutcome } from './scenarios.ts';
 
 interface Log {
   warn(details: object, message: string): void;
@@ -94,7 +94,7 @@ const asCommitted = (payment: NewPayment, openedAt: Date): OpenedPayment => ({
 /** The kopecks of the amount or the scenario choose the outcome; a delayed one is left to recovery. */
 async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Creation> {
   if (outcomeAfterMs(payment) === undefined) return finishWith(deps, payment, testOutcome(payment));
-  if (!isReviewed(payment)) return { outcome: 'payment', payment, replayed: false };
+  if (!hasReviewScenario(payment)) return { outcome: 'payment', payment, replayed: false };
   await scheduleNextPoll(deps.db, payment, { at: payment.nextAt, review: true });
   return {
     outcome: 'payment',

@@ -12,7 +12,7 @@ import { findPaymentByKey, type NewPayment } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
-import { outcomeAfterMs, refusesOnceMore, scenarioIn } from './scenarios.ts';
+import { countRefusal, outcomeAfterMs, scenarioIn } from './scenarios.ts';
 
 export interface PrepareDeps extends ResolveDeps {
   db: Queryable;
@@ -57,17 +57,17 @@ export async function preparePayment(
   const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const objection = await findObjection(deps, caller, request, qr);
+  const objection = await findRefusal(deps, caller, request, qr);
   if (objection) return refused(objection);
   if (
     scenario === 'unavailable_twice' &&
-    (await refusesOnceMore(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
+    (await countRefusal(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
   )
     return { ...refused('gateway_unavailable'), retryAfterSec };
   return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, rate }) };
 }
 
-async function findObjection(
+async function findRefusal(
   deps: PrepareDeps,
   { mode, limits }: Caller,
   request: PaymentRequest,

@@ -43,12 +43,13 @@ type TestPayment = Pick<Payment, 'mode' | 'metadata' | 'amountKopecks'>;
 const unknownForMs = 30_000;
 const reviewForMs = 120_000;
 
-export const isReviewed = (payment: TestPayment) => scenarioOf(payment)?.startsWith('review_') ?? false;
+export const hasReviewScenario = (payment: TestPayment) =>
+  scenarioOf(payment)?.startsWith('review_') ?? false;
 
 /** The delay after which a test payment gets its outcome; undefined when it gets it at once. */
 export function outcomeAfterMs(payment: TestPayment): number | undefined {
   if (payment.mode !== 'test') return undefined;
-  if (isReviewed(payment)) return reviewForMs;
+  if (hasReviewScenario(payment)) return reviewForMs;
   return payment.amountKopecks % 100n === 2n ? unknownForMs : undefined;
 }
 
@@ -64,7 +65,7 @@ export function testOutcome(payment: TestPayment) {
 const maxRefusals = 2;
 
 /** Counts a refusal of `unavailable_twice`; false when there were enough. A crash after it counts as a refusal. */
-export async function refusesOnceMore(
+export async function countRefusal(
   db: Queryable,
   clock: Clock,
   partnerId: Id<'prt'>,

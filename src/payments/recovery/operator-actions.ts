@@ -6,7 +6,7 @@ import { type Queryable, transaction } from '../../db/pool.ts';
 import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
 import { finishAll } from '../store.ts';
 
-export interface WatchedPayment extends Payment {
+export interface PaymentForOperator extends Payment {
   partnerName: string;
   rateId: bigint;
   /** Null when it is finished. */
@@ -45,7 +45,7 @@ const attempts = `partners r CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mod
 export async function findPaymentAnywhere(
   db: Queryable,
   paymentId: Id<'pay'>,
-): Promise<WatchedPayment | undefined> {
+): Promise<PaymentForOperator | undefined> {
   const {
     rows: [found],
   } = await find(db, payments, paymentId);

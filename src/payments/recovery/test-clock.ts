@@ -3,7 +3,7 @@ import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 
 /** SQL for an earlier time, but not before now: what becomes due must not get ahead of what was due already. */
-export const sooner = (at: string, bySec: string, now: string) =>
+export const advancedSql = (at: string, bySec: string, now: string) =>
   `greatest(${at} - make_interval(secs => ${bySec}), ${now})`;
 
 /** The row lock also serializes concurrent moves of the same clock. */
@@ -36,7 +36,7 @@ export async function advanceOpenPayments(
   advanceSec: number,
 ): Promise<void> {
   await tx.query({
-    text: `UPDATE open_payments p SET next_at = ${sooner('p.next_at', '$2', '$3')}
+    text: `UPDATE open_payments p SET next_at = ${advancedSql('p.next_at', '$2', '$3')}
              FROM (SELECT scope, qrc_id FROM open_payments
                     WHERE partner_id = $1 AND mode = 'test' AND lease_holder IS NULL AND next_at > $3
                       FOR UPDATE SKIP LOCKED) AS waiting

@@ -2,7 +2,7 @@ import { uuidFromId } from '../../base/ids.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
-import type { WatchedPayment } from '../recovery/operator-actions.ts';
+import type { PaymentForOperator } from '../recovery/operator-actions.ts';
 
 /** Something that happened to a payment. */
 export interface TimelineEvent {
@@ -32,7 +32,7 @@ const timelineEvent = (
 });
 
 /** All events of a payment, here and at the bank side, in order of time. */
-export async function paymentTimeline(db: Queryable, payment: WatchedPayment): Promise<TimelineEvent[]> {
+export async function paymentTimeline(db: Queryable, payment: PaymentForOperator): Promise<TimelineEvent[]> {
   const [entries, calls] = await Promise.all([entriesOf(db, payment), listCalls(db, payment.paymentId)]);
   const events = [
     timelineEvent(payment.createdAt, 'phase', 'created'),
@@ -44,7 +44,7 @@ export async function paymentTimeline(db: Queryable, payment: WatchedPayment): P
 }
 
 /** The phases, from the calls that led to them: the payment itself only has its current status. */
-function phasesOf(payment: WatchedPayment, calls: PastCall[]): TimelineEvent[] {
+function phasesOf(payment: PaymentForOperator, calls: PastCall[]): TimelineEvent[] {
   const { status, supportSince, settledAt, errorCode, gatewayOrderId } = payment;
   const phases: TimelineEvent[] = [];
   const firstAnsweredAt = (outcome: string) => {
@@ -95,7 +95,7 @@ const entryKinds: Record<string, string> = {
 
 async function entriesOf(
   db: Queryable,
-  { paymentId, partnerId, mode }: WatchedPayment,
+  { paymentId, partnerId, mode }: PaymentForOperator,
 ): Promise<TimelineEvent[]> {
   const { rows } = await db.query<{
     created_at: Date;

@@ -127,14 +127,14 @@ export function rotateSecret(
 }
 
 /** The secrets in force, the newest first. */
-export function openSecrets(
+export function decryptSecrets(
   vault: Vault,
   partnerId: Id<'prt'>,
   row: { secret: Buffer; old_secret: Buffer | null; old_secret_until: Date | null },
   nowMs: number,
 ): string[] {
   const old = row.old_secret && row.old_secret_until!.getTime() > nowMs ? [row.old_secret] : [];
-  return [row.secret, ...old].map(sealed => vault.open(sealed, partnerId));
+  return [row.secret, ...old].map(sealed => vault.decrypt(sealed, partnerId));
 }
 
 export async function readSecrets(
@@ -151,7 +151,7 @@ export async function readSecrets(
     text: 'SELECT secret, old_secret, old_secret_until FROM webhooks WHERE partner_id = $1',
     values: [uuidFromId(partnerId)],
   });
-  return rows[0] ? openSecrets(vault, partnerId, rows[0], nowMs) : [];
+  return rows[0] ? decryptSecrets(vault, partnerId, rows[0], nowMs) : [];
 }
 
 /** Ends a suspension. The backlog goes out one by one in the order of events, each with the whole retry schedule. */

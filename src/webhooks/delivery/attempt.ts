@@ -7,7 +7,7 @@ import { envelope, eventHeaders } from './envelope.ts';
 import type { AttemptResult } from './recorder.ts';
 import { sign } from './sign.ts';
 import { slowAfterMs } from './slots.ts';
-import { isToBeRepeated } from './test-mode.ts';
+import { mustSendTwice } from './test-mode.ts';
 
 export interface AttemptDeps {
   db: Queryable;
@@ -34,7 +34,7 @@ export async function attemptDelivery(
   if (verdict.outcome === 'failed' && verdict.error === 'busy') return undefined;
   const isAccepted = wasAccepted(verdict);
   const { mode } = event.payment;
-  const goesOutAgain = isAccepted && mode === 'test' && (await isToBeRepeated(deps.db, due));
+  const goesOutAgain = isAccepted && mode === 'test' && (await mustSendTwice(deps.db, due));
   const isDelivered = isAccepted && !goesOutAgain;
   return {
     partnerId,

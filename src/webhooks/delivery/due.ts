@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type PaymentRow, toPayment } from '../../payments/index.ts';
-import { openSecrets } from '../admin/webhook.ts';
+import { decryptSecrets } from '../admin/webhook.ts';
 import type { Event } from './envelope.ts';
 import type { Vault } from './secret.ts';
 import type { SlotPlan } from './slots.ts';
@@ -26,7 +26,7 @@ interface DueOptions extends SlotPlan {
   instance: number;
   /** Events under way, or whose attempt is not recorded yet. */
   except: bigint[];
-  /** A partner whose secret cannot be opened is left out, so that the others need not wait for it. */
+  /** A partner whose secret cannot be decrypted is left out, so that the others need not wait for it. */
   onUnreadableSecret(partnerId: Id<'prt'>): void;
 }
 
@@ -81,7 +81,7 @@ export async function readDue(
         partnerId,
         event: { eventId: row.event_id, payment },
         url: row.url,
-        secrets: openSecrets(vault, partnerId, row, nowMs),
+        secrets: decryptSecrets(vault, partnerId, row, nowMs),
         attempts: row.attempts,
         isHanging: row.hanging,
         isBacklog: row.kept,

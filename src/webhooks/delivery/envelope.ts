@@ -19,14 +19,14 @@ export function parseEventId(text: string): bigint | undefined {
 }
 
 /** The part of an event that its headers need. */
-export interface Announced {
+export interface EventReference {
   eventId: bigint;
   payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
 }
 
-const eventKind = ({ payment }: Announced) => `payment.${payment.status}`;
+const eventKind = ({ payment }: EventReference) => `payment.${payment.status}`;
 
-export const eventHeaders = (event: Announced, signature: string) => ({
+export const eventHeaders = (event: EventReference, signature: string) => ({
   'content-type': 'application/json',
   'x-service-event': eventKind(event),
   'x-service-delivery': deliveryId(event),
@@ -46,7 +46,7 @@ export function envelope(event: Event): string {
 }
 
 /** Derived from the event, so that it is the same for every attempt, also when it is sent again much later. */
-function deliveryId({ eventId, payment }: Announced): Id<'whd'> {
+function deliveryId({ eventId, payment }: EventReference): Id<'whd'> {
   const bytes = hash('sha256', `delivery ${eventId}`, 'buffer').subarray(0, 16);
   bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);

@@ -7,7 +7,7 @@ export const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`;
 /** Encrypts webhook secrets under a key of its own, each bound to its partner. */
 export interface Vault {
   seal(secret: string, partner: string): Buffer;
-  open(sealed: Buffer, partner: string): string;
+  decrypt(sealed: Buffer, partner: string): string;
 }
 
 const maxOpened = 10_000;
@@ -18,7 +18,7 @@ export function createVault(secretKey: string): Vault {
   const opened = new Map<string, string>();
   return {
     seal: (secret, partner) => seal(key, Buffer.from(secret), partner),
-    open: (sealed, partner) => {
+    decrypt: (sealed, partner) => {
       const name = `${partner} ${sealed.toString('latin1')}`;
       const known = opened.get(name);
       if (known !== undefined) return known;

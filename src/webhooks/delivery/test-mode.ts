@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
-import { addToTestClock, advanceOpenPayments, scenarioOf, sooner } from '../../payments/index.ts';
+import { addToTestClock, advancedSql, advanceOpenPayments, scenarioOf } from '../../payments/index.ts';
 import type { DueDelivery } from './due.ts';
 
 /** Moves everything that waits for this partner in test mode. Returns by how much its clock was moved in total. */
@@ -22,7 +22,7 @@ export function moveTestClock(
 /** A locked row is skipped: its attempt is just being recorded, and its pause begins with that. */
 const advanceDeliveries = (tx: Queryable, clock: Clock, partnerId: Id<'prt'>, advanceSec: number) =>
   tx.query({
-    text: `UPDATE deliveries d SET next_at = ${sooner('d.next_at', '$2', '$3')}
+    text: `UPDATE deliveries d SET next_at = ${advancedSql('d.next_at', '$2', '$3')}
              FROM (SELECT partner_id, event_id FROM deliveries
                     WHERE partner_id = $1 AND mode = 'test' AND failed_at IS NULL AND next_at > $3
                       FOR UPDATE SKIP LOCKED) AS waiting
@@ -36,7 +36,7 @@ const holdMs = 30_000;
  * Scenario `webhooks_out_of_order`: true when the event is held back from now on. Only once, and not while another event
  * is held back, since that one waits for this one to go first.
  */
-export async function holdsBack(db: Queryable, clock: Clock, due: DueDelivery): Promise<boolean> {
+export async function holdBack(db: Queryable, clock: Clock, due: DueDelivery): Promise<boolean> {
   const { event, partnerId, attempts } = due;
   if (scenarioOf(event.payment) !== 'webhooks_out_of_order' || attempts > 0) return false;
   const { rowCount } = await db.query({
@@ -70,7 +70,7 @@ export async function releaseHeld(
 }
 
 /** Scenario `webhook_twice`: true for the first successful delivery of an event, which is sent once more. */
-export async function isToBeRepeated(db: Queryable, { partnerId, event }: DueDelivery): Promise<boolean> {
+export async function mustSendTwice(db: Queryable, { partnerId, event }: DueDelivery): Promise<boolean> {
   if (scenarioOf(event.payment) !== 'webhook_twice') return false;
   const { rows } = await db.query<{ was_delivered: boolean }>({
     text: `SELECT EXISTS (SELECT FROM webhook_attempts WHERE event_id = $2 AND partner_id = $1

@@ -6,7 +6,7 @@ import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
 import { createDeliverySlots } from './slots.ts';
-import { holdsBack } from './test-mode.ts';
+import { holdBack } from './test-mode.ts';
 
 export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps {
   alarms: Alarms;
@@ -100,7 +100,7 @@ async function beginDue(work: Work): Promise<number> {
     });
     for (const delivery of due) {
       const { partnerId, event, isHanging, isBacklog } = delivery;
-      if (event.payment.mode === 'test' && (await holdsBack(db, clock, delivery))) continue;
+      if (event.payment.mode === 'test' && (await holdBack(db, clock, delivery))) continue;
       if (!slots.begin(partnerId, event.eventId, { isHanging, isExclusive: isBacklog })) continue;
       const attempt = attemptAndRecord(work, delivery).finally(() => underWay.delete(attempt));
       underWay.add(attempt);
@@ -134,5 +134,5 @@ const raiseUnreadableSecret = ({ alarms }: Work, subject: string) =>
     kind: 'webhook_secret_unreadable',
     subject,
     detail:
-      'The secret cannot be opened, so nothing is sent: make a new one with kopeck webhook rotate --force.',
+      'The secret cannot be decrypted, so nothing is sent: make a new one with kopeck webhook rotate --force.',
   });

@@ -4,9 +4,9 @@ import type { Overview as OverviewNow } from '../../../src/console/shapes/overvi
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
-import { useLive } from '../parts/live.ts';
 import { Count, numberIn, Percent, Usdt } from '../parts/money.tsx';
 import { Card, PageFrame } from '../parts/page.tsx';
+import { useLive } from '../parts/polling.ts';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Waiting } from '../parts/table.tsx';

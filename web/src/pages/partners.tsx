@@ -1,6 +1,6 @@
 import { Route, Switch } from 'wouter';
 import { PartnerList } from './partners/list.tsx';
-import { OnePartner } from './partners/one.tsx';
+import { OnePartner } from './partners/partner.tsx';
 
 export default function Partners() {
   return (

@@ -4,8 +4,8 @@ import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
-import { useLive } from '../parts/live.ts';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
+import { useLive } from '../parts/polling.ts';
 import { RateChart, RateSources } from '../parts/rate.tsx';
 import { actorName } from '../parts/short.tsx';
 import { Empty, Failure } from '../parts/states.tsx';

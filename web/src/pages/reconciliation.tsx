@@ -1,5 +1,5 @@
 import { Route, Switch } from 'wouter';
-import { OneRun } from './reconciliation/one.tsx';
+import { OneRun } from './reconciliation/run.tsx';
 import { Runs } from './reconciliation/runs.tsx';
 
 export default function Reconciliation() {

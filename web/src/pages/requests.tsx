@@ -1,8 +1,8 @@
 import { useSearchParams } from 'wouter';
 import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
 import { Choice } from '../parts/choice.tsx';
-import { useLive } from '../parts/live.ts';
 import { PageFrame } from '../parts/page.tsx';
+import { useLive } from '../parts/polling.ts';
 import { RequestCard } from '../parts/request.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Waiting } from '../parts/table.tsx';

@@ -1,8 +1,8 @@
 import type { AccountRow, TrialBalance } from '../../../../src/console/shapes/ledger.ts';
 import { Badge, TestMark } from '../../parts/badge.tsx';
-import { useLive } from '../../parts/live.ts';
 import { Count, Usdt } from '../../parts/money.tsx';
 import { Card, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { KeysetTable, Rows, Waiting } from '../../parts/table.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';

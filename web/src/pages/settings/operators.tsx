@@ -6,7 +6,7 @@ import { Action } from '../../parts/action.tsx';
 import { State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Copyable } from '../../parts/copy.tsx';
-import { useLive } from '../../parts/live.ts';
+import { useLive } from '../../parts/polling.ts';
 import { useSession } from '../../parts/session.ts';
 import { Failure } from '../../parts/states.tsx';
 import { Rows, Waiting } from '../../parts/table.tsx';

@@ -4,7 +4,7 @@ import type { SessionRow } from '../../../../src/console/shapes/access.ts';
 import { send } from '../../api.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { useLive } from '../../parts/live.ts';
+import { useLive } from '../../parts/polling.ts';
 import { useMay } from '../../parts/session.ts';
 import { Failure } from '../../parts/states.tsx';
 import { Rows, Waiting } from '../../parts/table.tsx';

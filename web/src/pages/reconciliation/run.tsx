@@ -1,9 +1,9 @@
 import { Link } from 'wouter';
 import type { ReconciliationDetail } from '../../../../src/console/shapes/controls.ts';
 import { Badge } from '../../parts/badge.tsx';
-import { useLive } from '../../parts/live.ts';
 import { Count, Rub } from '../../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
 import { actorName } from '../../parts/short.tsx';
 import { Empty, Failure } from '../../parts/states.tsx';
 import { Rows, Waiting } from '../../parts/table.tsx';

@@ -48,7 +48,7 @@ const changes: Record<string, OperatorRole[]> = {
   '/requests/:id/refuse': ['viewer', 'support', 'finance', 'admin'],
   '/requests/:id/withdraw': ['viewer', 'support', 'finance', 'admin'],
 };
-const beforeSigningIn = ['/session/current', '/login', '/setup', '/setup/look'];
+const beforeSigningIn = ['/login', '/session/current', '/setup', '/setup/look'];
 
 const prefix = '/console/api';
 const ofApi = routes

@@ -71,10 +71,36 @@ export const connectionDefaults: pg.ClientConfig = {
 
 export function openPool(connection: pg.ClientConfig, max = 10): Pool {
   const pool = new pg.Pool({ ...connectionDefaults, ...withSessionSettings(connection), max });
+  pool.query = prepareAgain(pool.query.bind(pool)) as typeof pool.query;
   // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without
   // a listener the event would end the process.
   pool.on('error', () => {});
   return pool;
+}
+
+/**
+ * A migration can change what a prepared statement gives, while this process runs. The server then refuses it, before it
+ * does anything, for as long as the connection lives. So it is sent once more under a new name, which all connections use
+ * from then on.
+ */
+function prepareAgain(send: (...args: unknown[]) => Promise<unknown>) {
+  const versions = new Map<string, number>();
+  return async (...args: unknown[]): Promise<unknown> => {
+    const [statement, ...rest] = args as [Statement];
+    const name = statement?.name;
+    if (!name) return send(...args);
+    const version = versions.get(name) ?? 1;
+    const sendVersion = (number: number) =>
+      send(number === 1 ? statement : { ...statement, name: `${name} ${number}` }, ...rest);
+    try {
+      return await sendVersion(version);
+    } catch (error) {
+      if (sqlStateOf(error) !== '0A000') throw error;
+      // Many calls fail at the same time; the first of them makes the new name.
+      if ((versions.get(name) ?? 1) === version) versions.set(name, version + 1);
+      return sendVersion(versions.get(name)!);
+    }
+  };
 }
 
 /**
@@ -97,7 +123,9 @@ export async function transaction<Result>(
 
   const run: Queryable['query'] = async statement => {
     try {
-      return await client.query(statement);
+      // Not prepared by name: a prepared statement can fail after a migration, and here it could not be repeated.
+      const { name: _name, ...unprepared } = statement;
+      return await client.query(unprepared);
     } catch (error) {
       // After an error of the server the connection can be used; after a timeout or a broken socket it cannot.
       if (!(error instanceof pg.DatabaseError)) onConnectionLost();

@@ -103,7 +103,8 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     }
   >({
     name: 'read keys',
-    text: `SELECT p.*, k.id AS key_id, k.mode, k.hash, k.allowed_addresses, k.revoked_at IS NOT NULL AS revoked,
+    text: `SELECT p.id, p.name, p.suspended, p.live_approved, p.created_at, p.min_kopecks, p.max_kopecks, p.daily_kopecks,
+                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS key_id, k.mode, k.hash, k.allowed_addresses, k.revoked_at IS NOT NULL AS revoked,
                   k.last_used_at
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
     values: [keyIds],

@@ -9,6 +9,7 @@ export {
   type Payment,
   type PaymentRow,
   type PaymentStatus,
+  paymentColumns,
   paymentObject,
   toPayment,
 } from './payment.ts';

@@ -64,6 +64,35 @@ export interface PaymentRow {
   settled_at: Date | null;
 }
 
+/**
+ * Named, since `*` means other columns after a migration: a prepared statement with it fails in processes that run on.
+ * `alias` is the name of the table in the statement.
+ */
+export const paymentColumns = (alias: string) => rowColumns.map(column => `${alias}.${column}`).join(', ');
+
+const rowColumns: (keyof PaymentRow)[] = [
+  'id',
+  'partner_id',
+  'mode',
+  'status',
+  'status_detail',
+  'idempotency_key',
+  'request_hash',
+  'external_id',
+  'qrc_id',
+  'qr_url',
+  'fingerprint',
+  'recipient',
+  'amount_kopecks',
+  'micro_usdt',
+  'rate_e4',
+  'metadata',
+  'gateway_order_id',
+  'error_code',
+  'created_at',
+  'settled_at',
+];
+
 export const toPayment = (row: PaymentRow): Payment => ({
   paymentId: idFromUuid('pay', row.id),
   partnerId: idFromUuid('prt', row.partner_id),

@@ -5,7 +5,7 @@ import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
-import { type FailureCode, type Payment, type PaymentRow, toPayment } from './payment.ts';
+import { type FailureCode, type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
 
 /** A payment that is ready to be opened: its future row, and what `payments_open` needs for its checks. */
 export interface NewPayment
@@ -157,7 +157,7 @@ const findById = sharedRead(async (db, items: (AccountKey & { paymentId: Id<'pay
     items.length,
     await db.query<PaymentRow & { item: number }>({
       name: 'find payments',
-      text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
+      text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::uuid[])
                     WITH ORDINALITY AS k (partner_id, mode, id, item),
                     LATERAL (SELECT * FROM payments p
                               WHERE p.partner_id = k.partner_id AND p.mode = k.mode AND p.id = k.id LIMIT 1) AS p`,
@@ -174,7 +174,7 @@ const findByKey = sharedRead(async (db, items: (AccountKey & { key: string })[])
     items.length,
     await db.query<PaymentRow & { item: number }>({
       name: 'find payments by key',
-      text: `SELECT p.*, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::text[])
+      text: `SELECT ${paymentColumns('p')}, k.item::int FROM unnest($1::uuid[], $2::mode[], $3::text[])
                     WITH ORDINALITY AS k (partner_id, mode, key, item),
                     LATERAL (SELECT * FROM payments p WHERE p.idempotency_key = k.key AND NOT p.rejected
                                 AND (p.partner_id, p.mode) IS NOT DISTINCT FROM (k.partner_id, k.mode) LIMIT 1) AS p`,

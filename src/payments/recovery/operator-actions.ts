@@ -3,7 +3,7 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
-import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
+import { type Payment, type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import { finishAll } from '../store.ts';
 
 export interface PaymentForOperator extends Payment {
@@ -26,7 +26,7 @@ interface WatchedRow extends PaymentRow {
 
 const find = (db: Queryable, from: string, paymentId: Id<'pay'>) =>
   db.query<WatchedRow>({
-    text: `SELECT p.*, o.next_at, o.support_since, o.lease_holder,
+    text: `SELECT ${paymentColumns('p')}, o.next_at, o.support_since, o.lease_holder,
                   (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
              FROM ${from}
              LEFT JOIN open_payments o ON o.partner_id = p.partner_id AND o.mode = p.mode AND o.payment_id = p.id`,

@@ -1,6 +1,6 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import { type PaymentRow, toPayment } from '../payment.ts';
+import { type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import type { FoundPayment } from '../search/search.ts';
 
 export interface PaymentInReview extends FoundPayment {
@@ -27,7 +27,7 @@ export async function listReview(
   { limit, after }: { limit: number; after?: Id<'pay'> | undefined },
 ): Promise<{ payments: PaymentInReview[]; hasMore: boolean }> {
   const { rows } = await db.query<ReviewFields>({
-    text: `SELECT p.*, r.name AS partner_name, o.tries, o.next_at, o.support_since, o.lease_holder IS NOT NULL AS is_under_way,
+    text: `SELECT ${paymentColumns('p')}, r.name AS partner_name, o.tries, o.next_at, o.support_since, o.lease_holder IS NOT NULL AS is_under_way,
                   (SELECT concat_ws(', ', c.call || ': ' || c.outcome, 'status ' || c.status, c.error)
                      FROM gateway_calls c WHERE c.payment_id = p.id ORDER BY c.id DESC LIMIT 1) AS last_answer
              FROM (SELECT * FROM open_payments o

@@ -1,7 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '../payment.ts';
+import { type Payment, type PaymentRow, type PaymentStatus, paymentColumns, toPayment } from '../payment.ts';
 
 /** A partner's payments with this external id, in both modes, newest first. */
 export async function findByExternalId(
@@ -13,7 +13,7 @@ export async function findByExternalId(
   // PostgreSQL stores no NUL, and rejects a query with one.
   if (externalId.includes('\0')) return [];
   const { rows } = await db.query<PaymentRow>({
-    text: `SELECT * FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
+    text: `SELECT ${paymentColumns('payments')} FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
             ORDER BY id DESC LIMIT $3`,
     values: [uuidFromId(partnerId), externalId, limit],
   });
@@ -89,14 +89,14 @@ function pageOf(
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
   if (externalId !== undefined)
-    return `SELECT p.* FROM payments p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
+    return `SELECT ${paymentColumns('p')} FROM payments p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
              ORDER BY p.id ${order} LIMIT $3`;
   if (status === 'processing')
-    return `SELECT p.* FROM open_payments o
+    return `SELECT ${paymentColumns('p')} FROM open_payments o
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
-  return `SELECT p.* FROM payments p
+  return `SELECT ${paymentColumns('p')} FROM payments p
            WHERE (p.partner_id, p.mode, p.id) >= ($1, $2, $4) AND (p.partner_id, p.mode, p.id) < ($1, $2, $5) AND ${where}
            ORDER BY p.partner_id ${order}, p.mode ${order}, p.id ${order} LIMIT $3`;
 }

@@ -1,6 +1,7 @@
 import { minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
+import { paymentColumns } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
 
 /** A filter whose names of partners and recipients have been looked up. */
@@ -39,7 +40,7 @@ export function scanStatement(plan: SearchPlan, scan: Scan): Statement {
   const conditions = conditionsOf(plan, bind).join(' AND ');
   return {
     text: `WITH scanned AS MATERIALIZED (SELECT * FROM (${candidates}) AS u ORDER BY u.id DESC LIMIT ${scan.size})
-           SELECT p.*, (SELECT count(*)::int FROM scanned) AS scanned,
+           SELECT ${paymentColumns('p')}, (SELECT count(*)::int FROM scanned) AS scanned,
                   (SELECT s.id FROM scanned s ORDER BY s.id LIMIT 1) AS last_id,
                   (SELECT r.name FROM partners r WHERE r.id = p.partner_id) AS partner_name
              FROM (SELECT) AS always

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import { type PaymentRow, toPayment } from '../../payments/index.ts';
+import { type PaymentRow, paymentColumns, toPayment } from '../../payments/index.ts';
 import { decryptSecrets } from '../admin/webhook.ts';
 import type { Event } from './envelope.ts';
 import type { Vault } from './secret.ts';
@@ -51,7 +51,7 @@ export async function readDue(
   const nowMs = clock.nowMs();
   const { rows } = await db.query<DueRow>({
     name: 'read due deliveries',
-    text: `SELECT p.*, d.event_id, d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging,
+    text: `SELECT ${paymentColumns('p')}, d.event_id, d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging,
                   d.event_id <= coalesce(w.kept_until, 0) AS kept
              FROM unnest($1::uuid[], $2::int[]) AS s (partner_id, free)
              JOIN webhooks w ON w.partner_id = s.partner_id AND w.lease_holder = $5 AND w.suspended_at IS NULL

@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type PaymentRow, toPayment } from '../../payments/index.ts';
+import { type PaymentRow, paymentColumns, toPayment } from '../../payments/index.ts';
 import type { Event } from './envelope.ts';
 
 export interface EventPage {
@@ -17,7 +17,7 @@ export async function listEvents(
 ): Promise<EventPage> {
   const { rows } = await db.query<PaymentRow & { event_id: bigint }>({
     name: 'list events',
-    text: `SELECT p.*, e.id AS event_id
+    text: `SELECT ${paymentColumns('p')}, e.id AS event_id
              FROM (SELECT * FROM events WHERE partner_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS e
              JOIN payments p ON p.partner_id = e.partner_id AND p.mode = e.mode AND p.id = e.payment_id
             ORDER BY e.id`,

@@ -141,6 +141,7 @@ async function queueEvents(
     sources,
     spreadBps: 0,
     maxAgeSec: 300,
+    bounds: { minE4: 400_000n, maxE4: 4_000_000n },
     reportAlarms: () => {},
   });
   const writer = createPaymentWriter(pool, clock);

@@ -48,4 +48,22 @@ function parseFeed(item: string): RateSourceSetting {
   return { kind: 'feed', name: `${url.origin}${url.pathname}`, url: url.href };
 }
 
+/** Checks RATE_MIN and RATE_MAX, and that no fixed rate is outside of them. */
+export function readRateBounds(
+  min: string | undefined,
+  max: string | undefined,
+  sources: RateSourceSetting[] | undefined,
+) {
+  const [minE4, maxE4] = [rateOf('RATE_MIN', min ?? '40'), rateOf('RATE_MAX', max ?? '400')];
+  if (minE4 > maxE4) refuseSetting('RATE_MIN', 'must not be above RATE_MAX');
+  const outside = sources?.find(
+    source => source.kind === 'fixed' && (source.rateE4 < minE4 || source.rateE4 > maxE4),
+  );
+  if (outside) refuse(`has ${outside.name}, outside of RATE_MIN and RATE_MAX`);
+  return { minE4, maxE4 };
+}
+
+const rateOf = (name: string, text: string) =>
+  parseRate(text) || refuseSetting(name, `must be a positive rate such as 92.50, not "${text.slice(0, 40)}"`);
+
 const refuse = (problem: string) => refuseSetting('RATE_SOURCES', problem);

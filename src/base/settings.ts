@@ -1,5 +1,5 @@
 import { refuseSetting as refuse } from './operator-error.ts';
-import { parseRateSources, type RateSourceSetting } from './rate-sources.ts';
+import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -33,6 +33,8 @@ export interface Settings {
   rateSpreadBps: number;
   rateRefreshSec: number;
   rateMaxAgeSec: number;
+  /** No quote outside is ever used. */
+  rateBounds: { minE4: bigint; maxE4: bigint };
   cryptoPayToken: string | undefined;
   /** The pause before each delivery attempt of an event; one attempt per pause. */
   webhookRetryScheduleSec: number[];
@@ -58,6 +60,7 @@ export function readSettings(environment: Environment): Settings {
   const read = (name: string) => environment[name]?.trim() || undefined;
   const sources = read('RATE_SOURCES');
   const rateSources = sources === undefined ? undefined : parseRateSources(sources);
+  const rateBounds = readRateBounds(read('RATE_MIN'), read('RATE_MAX'), rateSources);
   const production = read('NODE_ENV') === 'production';
   return {
     production,
@@ -77,6 +80,7 @@ export function readSettings(environment: Environment): Settings {
     rateSpreadBps: wholeNumber('RATE_SPREAD_BPS', read('RATE_SPREAD_BPS') ?? '100', 0, 5_000),
     rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
+    rateBounds,
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
     webhookRetryScheduleSec: retrySchedule('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),

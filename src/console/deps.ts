@@ -7,6 +7,7 @@ import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
   | 'publicUrl'
+  | 'rateBounds'
   | 'rateMaxAgeSec'
   | 'rateRefreshSec'
   | 'rateSources'

@@ -17,11 +17,20 @@ export interface Alarm {
   detail: string;
 }
 
+/** Quotes outside are wrong, whatever the other sources say: `RATE_MIN` and `RATE_MAX`. */
+export interface RateBounds {
+  minE4: bigint;
+  maxE4: bigint;
+}
+
 export interface Rules extends RateRules {
   nowMs: number;
   maxAgeSec: number;
+  bounds: RateBounds;
   /** Of the newest stored rate, however old. */
   lastMidE4: bigint | undefined;
+  /** Of the last hour, from the newest confirmed rate on: many small steps count as one jump. */
+  recentMidsE4: bigint[];
 }
 
 export interface NewRate {
@@ -40,23 +49,26 @@ export interface Combination {
 
 /** With fewer quotes the median does not show which one is wrong. */
 const minForOutliers = 3;
-const minToConfirmJump = 2;
+const minToConfirm = 2;
 
 type Quoted = Extract<Answer, { quote: Quote }>;
 
 /** One rate from all quotes: the median of those that are fresh and plausible, minus the spread. */
 export function combine(answers: Answer[], rules: Rules): Combination {
-  const fresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
+  const allFresh = answers.filter(isQuoted).filter(({ quote }) => isFresh(quote, rules));
+  const fresh = allFresh.filter(quoted => isWithin(quoted, rules));
   const used = withoutOutliers(fresh, rules);
-  const parts = answers.map(answer => partOf(answer, fresh, used));
-  const alarms = disagreements(fresh, used, rules);
+  const parts = answers.map(answer => partOf(answer, allFresh, used));
+  const alarms = [...outOfBounds(allFresh, rules), ...disagreements(fresh, used, rules)];
   if (used.length === 0) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
 
   const midE4 = medianOf(used);
   const rateE4 = partnerRateE4(midE4, rules.spreadBps);
   if (rateE4 === 0n) return { rate: undefined, alarms: [...alarms, unavailable(parts)] };
-  const jump = unconfirmedJump(midE4, used, rules);
-  if (jump) return { rate: undefined, alarms: [...alarms, jump] };
+  const refused = isConfirmed(midE4, used, rules)
+    ? undefined
+    : (unconfirmedFirst(answers, used, rules) ?? unconfirmedJump(midE4, used, rules));
+  if (refused) return { rate: undefined, alarms: [...alarms, refused] };
   const asOfMs = Math.min(...used.map(({ quote }) => quote.asOfMs));
   return { rate: { midE4, rateE4, spreadBps: rules.spreadBps, asOfMs, parts }, alarms };
 }
@@ -76,6 +88,9 @@ export function median(values: bigint[]): bigint {
 const isQuoted = (answer: Answer): answer is Quoted => 'quote' in answer;
 
 const isFresh = ({ asOfMs }: Quote, { nowMs, maxAgeSec }: Rules) => nowMs - asOfMs <= maxAgeSec * 1_000;
+
+const isWithin = ({ quote: { midE4 } }: Quoted, { bounds: { minE4, maxE4 } }: Rules) =>
+  midE4 >= minE4 && midE4 <= maxE4;
 
 const medianOf = (quoted: Quoted[]) => median(quoted.map(({ quote }) => quote.midE4));
 
@@ -98,6 +113,16 @@ function partOf(answer: Answer, fresh: Quoted[], used: Quoted[]): Part {
   return { source, outcome, ...answer.quote };
 }
 
+const outOfBounds = (fresh: Quoted[], rules: Rules): Alarm[] =>
+  fresh
+    .filter(quoted => !isWithin(quoted, rules))
+    .map(quoted => ({
+      kind: 'rate_outlier',
+      detail:
+        `${describeQuote(quoted)}, outside of RATE_MIN and RATE_MAX ` +
+        `(${formatRate(rules.bounds.minE4)} to ${formatRate(rules.bounds.maxE4)})`,
+    }));
+
 function disagreements(fresh: Quoted[], used: Quoted[], rules: RateRules): Alarm[] {
   if (fresh.length === 0) return [];
   const medianE4 = medianOf(fresh);
@@ -117,21 +142,54 @@ function disagreements(fresh: Quoted[], used: Quoted[], rules: RateRules): Alarm
 
 const describeQuote = ({ source, quote }: Quoted) => `${source} quotes ${formatRate(quote.midE4)}`;
 
-/** A jump may be real or an error of one source: it counts if two sources agree or the operator set it. */
-function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | undefined {
-  const { lastMidE4, jumpBps } = rules;
-  if (lastMidE4 === undefined || !differsByMore(midE4, lastMidE4, jumpBps)) return undefined;
+/** Two sources agree, or the operator set it. */
+function isConfirmed(midE4: bigint, used: Quoted[], rules: Rules): boolean {
   const agreeing = used.filter(quoted => !isOutlier(quoted, midE4, rules));
-  if (agreeing.length >= minToConfirmJump || agreeing.some(({ isSetByOperator }) => isSetByOperator)) {
-    return undefined;
-  }
-  const [was, is] = [formatRate(lastMidE4), formatRate(midE4)];
+  return agreeing.length >= minToConfirm || agreeing.some(({ isSetByOperator }) => isSetByOperator);
+}
+
+/** Every later rate is compared with the first, so that one must be right. A single source can only be believed. */
+function unconfirmedFirst(answers: Answer[], used: Quoted[], { lastMidE4 }: Rules): Alarm | undefined {
+  if (lastMidE4 !== undefined || answers.length === 1) return undefined;
+  return {
+    kind: 'rate_unavailable',
+    detail:
+      `the first rate needs two sources that agree: ${used.map(describeQuote).join('; ')}; ` +
+      'correct RATE_SOURCES, or run once with fixed: and the right rate',
+  };
+}
+
+/** A jump may be real or an error of one source. Small steps within an hour are a jump too. */
+function unconfirmedJump(midE4: bigint, used: Quoted[], rules: Rules): Alarm | undefined {
+  const { lastMidE4, recentMidsE4, jumpBps } = rules;
+  const earlierE4 = lastMidE4 === undefined ? recentMidsE4 : [lastMidE4, ...recentMidsE4];
+  const fromE4 = earlierE4.find(earlier => differsByMore(midE4, earlier, jumpBps));
+  if (fromE4 === undefined) return undefined;
+  const [was, is] = [formatRate(fromE4), formatRate(midE4)];
   return {
     kind: 'rate_jump',
     detail:
       `rejected: from ${was} to ${is}, quoted by ${used.map(({ source }) => source).join(', ')} alone; ` +
       `if it is right, add a source to RATE_SOURCES or run once with fixed:${is}`,
   };
+}
+
+/**
+ * The mids of these rates, newest first, up to the newest that two sources or the operator confirmed: what was before it no
+ * longer counts. Otherwise a confirmed jump would be refused as soon as one of the two sources is silent.
+ */
+export function midsSinceConfirmed(
+  rates: { midE4: bigint; parts: Part[] }[],
+  { bandBps }: RateRules,
+): bigint[] {
+  const isSure = ({ midE4, parts }: { midE4: bigint; parts: Part[] }) => {
+    const agreeing = parts.filter(
+      part => part.outcome === 'used' && !differsByMore(part.midE4, midE4, bandBps),
+    );
+    return agreeing.length >= minToConfirm || agreeing.some(({ source }) => source.startsWith('fixed:'));
+  };
+  const sure = rates.findIndex(isSure);
+  return rates.slice(0, sure < 0 ? rates.length : sure + 1).map(({ midE4 }) => midE4);
 }
 
 const unavailable = (parts: Part[]): Alarm => ({

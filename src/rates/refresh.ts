@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, instantOf } from '../base/clock.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type Alarm, type Answer, combine } from './combine.ts';
+import { type Alarm, type Answer, combine, midsSinceConfirmed, type RateBounds } from './combine.ts';
 import { readRateRules } from './rules.ts';
 import type { RateSource } from './source.ts';
-import { type CurrentRate, readCurrentRate, storeRate } from './store.ts';
+import { type CurrentRate, listHourBefore, readCurrentRate, storeRate } from './store.ts';
 
 export interface RefreshDeps {
   db: Queryable;
@@ -12,6 +12,7 @@ export interface RefreshDeps {
   /** Until an operator changes the rules. */
   spreadBps: number;
   maxAgeSec: number;
+  bounds: RateBounds;
   /** Called after every refresh with all current alarms; an empty list ends the earlier ones. */
   reportAlarms(alarms: Alarm[]): void;
 }
@@ -20,13 +21,18 @@ const never = new AbortController().signal;
 
 /** Asks all sources at once and stores the rate that follows; undefined when there is none, with an alarm. */
 export async function refreshRate(deps: RefreshDeps, signal = never): Promise<CurrentRate | undefined> {
-  const { db, clock, sources, spreadBps, maxAgeSec, reportAlarms } = deps;
+  const { db, clock, sources, spreadBps, maxAgeSec, bounds, reportAlarms } = deps;
   const answers = await Promise.all(sources.map(source => ask(source, signal)));
   // After a stop the calls were cut off by us: their failures are not those of the sources.
   signal.throwIfAborted();
   // Read after asking the sources: rules that were changed meanwhile are in force already.
-  const [last, current] = await Promise.all([readCurrentRate(db), readRateRules(db, spreadBps)]);
-  const rules = { ...current, nowMs: clock.nowMs(), maxAgeSec, lastMidE4: last?.midE4 };
+  const [last, current, hour] = await Promise.all([
+    readCurrentRate(db),
+    readRateRules(db, spreadBps),
+    listHourBefore(db, instantOf(clock)),
+  ]);
+  const recentMidsE4 = midsSinceConfirmed(hour, current);
+  const rules = { ...current, nowMs: clock.nowMs(), maxAgeSec, bounds, lastMidE4: last?.midE4, recentMidsE4 };
   const { rate, alarms } = combine(answers, rules);
   const stored = rate && (await storeRate(db, clock, rate));
   reportAlarms(alarms);

@@ -1,8 +1,15 @@
 import { kopecksToMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
-import { type Alarm, type Answer, combine, type Part } from './combine.ts';
+import {
+  type Alarm,
+  type Answer,
+  combine,
+  midsSinceConfirmed,
+  type Part,
+  type RateBounds,
+} from './combine.ts';
 import type { RateRules } from './rules.ts';
-import { explainRate, readCurrentRate, readMidBefore } from './store.ts';
+import { explainRate, listHourBefore, readCurrentRate, readMidBefore } from './store.ts';
 
 export interface WhatIf {
   /** Undefined: with these rules there would be no rate. */
@@ -19,17 +26,20 @@ export interface WhatIf {
 export async function computeWhatIf(
   db: Queryable,
   rules: RateRules,
-  asked: { amountKopecks: bigint; maxAgeSec: number; operatorSources: string[] },
+  asked: { amountKopecks: bigint; maxAgeSec: number; bounds: RateBounds; operatorSources: string[] },
 ): Promise<WhatIf | undefined> {
   const current = await readCurrentRate(db);
   const last = current && (await explainRate(db, current.rateId));
   if (!last) return undefined;
   const answers = last.parts.map(part => toAnswer(part, asked.operatorSources));
+  const hour = await listHourBefore(db, last.createdAt, last.rateId);
   const { rate, alarms } = combine(answers, {
     ...rules,
     nowMs: last.createdAt.getTime(),
     maxAgeSec: asked.maxAgeSec,
+    bounds: asked.bounds,
     lastMidE4: await readMidBefore(db, last.rateId),
+    recentMidsE4: midsSinceConfirmed(hour, rules),
   });
   const costs = (rateE4: bigint) => kopecksToMicroUsdt(asked.amountKopecks, rateE4);
   return {

@@ -39,6 +39,7 @@ function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
     spreadBps: parts.rateSpreadBps,
     refreshSec: parts.rateRefreshSec,
     maxAgeSec: parts.rateMaxAgeSec,
+    bounds: parts.rateBounds,
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });

@@ -23,6 +23,7 @@ describe('settings', () => {
       rateSpreadBps: 100,
       rateRefreshSec: 60,
       rateMaxAgeSec: 300,
+      rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
       cryptoPayToken: undefined,
       webhookRetryScheduleSec: [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600],
       webhookAllowPrivate: true,
@@ -95,6 +96,11 @@ describe('settings', () => {
     ['RATE_REFRESH_SEC', '86401'],
     ['RATE_MAX_AGE_SEC', '0'],
     ['RATE_MAX_AGE_SEC', 'NaN'],
+    ['RATE_MIN', '0'],
+    ['RATE_MIN', '-40'],
+    ['RATE_MIN', '400.0001'],
+    ['RATE_MAX', '4e2'],
+    ['RATE_SOURCES', 'rapira,fixed:9250'],
     ['CRYPTO_PAY_TOKEN', 'two words'],
     ['WEBHOOK_RETRY_SCHEDULE_SEC', ','],
     ['WEBHOOK_RETRY_SCHEDULE_SEC', '0,,10'],
@@ -130,6 +136,16 @@ describe('settings', () => {
       readSettings({ RATE_SPREAD_BPS: '0', RATE_REFRESH_SEC: '1', RATE_MAX_AGE_SEC: '1' }),
     ).toMatchObject({ rateSpreadBps: 0, rateRefreshSec: 1, rateMaxAgeSec: 1 });
     expect(readSettings({ RATE_SPREAD_BPS: '5000' })).toMatchObject({ rateSpreadBps: 5_000 });
+  });
+
+  test('a fixed rate may be at the bounds', () => {
+    const bounds = { RATE_MIN: '90', RATE_MAX: '100.5' };
+    expect(readSettings({ ...bounds, RATE_SOURCES: 'fixed:90' })).toMatchObject({
+      rateBounds: { minE4: 900_000n, maxE4: 1_005_000n },
+    });
+    expect(() => readSettings({ ...bounds, RATE_SOURCES: 'fixed:100.5001' })).toThrow(
+      'RATE_SOURCES has fixed:100.5001, outside of RATE_MIN and RATE_MAX',
+    );
   });
 
   test('Crypto Pay needs its token', () => {

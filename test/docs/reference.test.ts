@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Command, Option } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
@@ -108,7 +109,7 @@ describe('docs/reference/settings.md', () => {
     const sample = samples[name];
     if (!sample) throw new Error(`add a valid value of ${name} to the samples of this test`);
     const changed = Object.entries(readSettings(sample)).filter(
-      ([key, value]) => JSON.stringify(value) !== JSON.stringify(defaults[key as keyof typeof defaults]),
+      ([key, value]) => !isDeepStrictEqual(value, defaults[key as keyof typeof defaults]),
     );
     expect(changed).not.toEqual([]);
     // NODE_ENV has no value of its own: it changes the defaults of others.

@@ -54,6 +54,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     writer: createPaymentWriter(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
+    rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
   };
   const deps: ConsoleDeps = {
     ...shared,

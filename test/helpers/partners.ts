@@ -18,6 +18,9 @@ export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Pr
   return partnerId;
 }
 
+/** Tests use rates that no market has. */
+const anyRate = { minE4: 1n, maxE4: 10n ** 12n };
+
 /** A rate of exactly 92.5000, as of now. */
 export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): Promise<void> {
   const sources = createRateSources(
@@ -25,7 +28,7 @@ export async function setRate(pool: Pool, clock = systemClock, rate = '92.50'): 
     { clock },
   );
   await refreshRate(
-    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, reportAlarms: () => {} },
+    { db: pool, clock, sources, spreadBps: 0, maxAgeSec: 300, bounds: anyRate, reportAlarms: () => {} },
     AbortSignal.timeout(5_000),
   );
 }

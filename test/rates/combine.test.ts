@@ -10,7 +10,9 @@ const rules: Rules = {
   spreadBps: 100,
   bandBps: 500,
   jumpBps: 1_000,
-  lastMidE4: undefined,
+  bounds: { minE4: 1n, maxE4: 10n ** 12n },
+  lastMidE4: 800_000n,
+  recentMidsE4: [],
 };
 
 const quoteOf = (source: string, rate: string, ageSec = 0, isSetByOperator = false): Answer => ({
@@ -109,14 +111,15 @@ describe('the plausibility band', () => {
   });
 
   test('drops none of two, but raises an alarm', () => {
-    expect(midOf(quotes('80', '100'))).toBe(900_000n);
-    expect(kinds(quotes('80', '100'))).toEqual(['rate_sources_disagree']);
+    const last = { lastMidE4: 900_000n };
+    expect(midOf(quotes('80', '100'), last)).toBe(900_000n);
+    expect(kinds(quotes('80', '100'), last)).toEqual(['rate_sources_disagree']);
     expect(kinds(quotes('80', '81'))).toEqual([]);
   });
 
   test('a stale quote is no part of the three', () => {
     const answers = [...quotes('80', '100'), quoteOf('old', '80', 400)];
-    expect(midOf(answers)).toBe(900_000n);
+    expect(midOf(answers, { lastMidE4: 900_000n })).toBe(900_000n);
   });
 
   test('two groups far apart leave no usable quote', () => {
@@ -177,7 +180,7 @@ describe('a jump from the last rate', () => {
   });
 
   test('is none when there is no last rate', () => {
-    expect(midOf(quotes('8'))).toBe(80_000n);
+    expect(midOf(quotes('8'), { lastMidE4: undefined })).toBe(80_000n);
   });
 });
 

@@ -32,6 +32,7 @@ export async function startRatesWorld() {
       sources,
       spreadBps: 100,
       maxAgeSec: 300,
+      bounds: { minE4: 400_000n, maxE4: 4_000_000n },
       reportAlarms: (raised: Alarm[]) => void alarms.push(...raised),
     }),
     countRates: async () => (await pool.query('SELECT count(*) FROM rates')).rows[0].count,

@@ -10,6 +10,7 @@ const { pool, clock, alarms, sourceOf, depsWith, countRates } = await startRates
 
 describe('a refresh', () => {
   test('stores the rate with everything that explains it', async () => {
+    await refreshRate(depsWith(sourceOf('a', '92.5')));
     const stored = await refreshRate(depsWith(sourceOf('a', '92.5'), broken));
     expect(stored).toEqual({
       rateId: expect.any(BigInt),

@@ -18,6 +18,7 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 const audit = auditContextOf(pool, clock);
 const settingBps = 100;
+const bounds = { minE4: 400_000n, maxE4: 4_000_000n };
 
 const sourceOf = (name: string, rate: number) => ({
   name,
@@ -29,6 +30,7 @@ const depsWith = (...rates: number[]) => ({
   sources: rates.map((rate, index) => sourceOf(`s${index}`, rate)),
   spreadBps: settingBps,
   maxAgeSec: 300,
+  bounds,
   reportAlarms: () => {},
 });
 const change = async (
@@ -121,7 +123,7 @@ describe('the rules', () => {
 });
 
 describe('what if', () => {
-  const asked = { amountKopecks: 100_00n, maxAgeSec: 300, operatorSources: [] };
+  const asked = { amountKopecks: 100_00n, maxAgeSec: 300, bounds, operatorSources: [] };
 
   test('computes the rate of the last quotes with other rules', async () => {
     await change({ spreadBps: 0, bandBps: 500, jumpBps: 5_000 });

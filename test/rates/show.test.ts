@@ -21,6 +21,7 @@ const refreshAt = (nowMs: number) =>
     ),
     spreadBps: 100,
     maxAgeSec: 300,
+    bounds: { minE4: 400_000n, maxE4: 4_000_000n },
     reportAlarms: () => {},
   });
 const fixedAt = (asOfMs: number) => async () => ({ midE4: 925_000n, asOfMs });

@@ -7,6 +7,29 @@ const recovery = { test: 'test/payments/recovery.test.ts' };
 
 /** Guards of the ledger and of payments. */
 export const moneySabotages: Sabotage[] = [
+  {
+    guard: 'bounds of the rate',
+    file: 'src/rates/combine.ts',
+    pattern: /allFresh\.filter\(quoted => isWithin\(quoted, rules\)\)/,
+    replacement: 'allFresh',
+    test: 'test/rates/one-wrong-source.test.ts',
+    failingTitle: 'a quote outside of the bounds',
+  },
+  {
+    guard: 'agreement on the first rate',
+    file: 'src/rates/combine.ts',
+    pattern: /unconfirmedFirst\(answers, used, rules\) \?\? /,
+    test: 'test/rates/one-wrong-source.test.ts',
+    failingTitle: 'two sources that disagree',
+  },
+  {
+    guard: 'steps of the rate within an hour',
+    file: 'src/rates/combine.ts',
+    pattern: /\[lastMidE4, \.\.\.recentMidsE4\]/,
+    replacement: '[lastMidE4]',
+    test: 'test/rates/one-wrong-source.test.ts',
+    failingTitle: 'one source cannot move',
+  },
   { guard: 'row lock', ...posting, pattern: / FOR UPDATE/, failingTitle: 'row lock:' },
   { guard: 'lock order', ...posting, pattern: / ORDER BY 1, 2/, failingTitle: 'sort order:' },
   {

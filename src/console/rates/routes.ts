@@ -74,7 +74,7 @@ function showRates(routes: Routes, deps: ConsoleDeps): void {
 }
 
 function tryRules(routes: Routes, deps: ConsoleDeps): void {
-  const { db, rateMaxAgeSec } = deps;
+  const { db, rateMaxAgeSec, rateBounds } = deps;
   routes.post(
     '/rates/what-if',
     { config: { needs: 'see' }, schema: { body: Body({ ...Rules, amount_rub: Rubles }) } },
@@ -85,6 +85,7 @@ function tryRules(routes: Routes, deps: ConsoleDeps): void {
       const found = await computeWhatIf(db, readRules(request.body), {
         amountKopecks: parseKopecks(request.body.amount_rub)!,
         maxAgeSec: rateMaxAgeSec,
+        bounds: rateBounds,
         operatorSources: operatorSources ?? [],
       });
       const { rate, now } = found ?? {};

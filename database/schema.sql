@@ -498,6 +498,7 @@ CREATE TABLE reconciliations (
   orders bigint,
   payments bigint,
   differences jsonb,
+  is_complete boolean NOT NULL DEFAULT true,
   CONSTRAINT reconciliations_pkey PRIMARY KEY (id)
 );
 

@@ -90,6 +90,14 @@ export const moneySabotages: Sabotage[] = [
     failingTitle: 'append-only: DELETE',
   },
   {
+    guard: 'an incomplete reconciliation ends no alarm',
+    file: 'src/payments/reconciliation/reconciler.ts',
+    test: 'test/payments/reconcile-many.test.ts',
+    pattern: /isComplete \? (await listAlarms\(pool, \{ cleared: false \}\)) : \[\]/,
+    replacement: '$1',
+    failingTitle: 'more differences than a run keeps',
+  },
+  {
     guard: 'finish only while processing',
     ...finishing,
     ...recovery,

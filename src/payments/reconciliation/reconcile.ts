@@ -37,6 +37,8 @@ export interface Reconciliation extends Period {
   payments: bigint;
   /** At most `maxDifferences` of them. */
   differences: Difference[];
+  /** Whether these are all; if not, a payment that is not among them may differ too. */
+  isComplete: boolean;
 }
 
 /** Progress for the caller, and its way to cancel. */
@@ -80,44 +82,51 @@ async function run(
 ): Promise<Reconciliation> {
   const { pool, clock } = deps;
   let found = await compare(deps, runId, period, watch);
+  let isComplete = found.length < maxDifferences;
   const isOver = period.until.getTime() + maxOrderDelayMs < clock.nowMs();
   if (found.length > 0 && !isOver) {
     await clock.sleep(recheckAfterMs, watch.signal);
     const before = new Set(found.map(keyOf));
-    found = (await compare(deps, runId, period, watch)).filter(difference => before.has(keyOf(difference)));
+    await queryForLong(pool, 'DELETE FROM listed_orders WHERE run_id = $1', [runId]);
+    const again = await compare(deps, runId, period, watch);
+    isComplete &&= again.length < maxDifferences;
+    found = again.filter(difference => before.has(keyOf(difference)));
   }
-  return finishRun(pool, clock, runId, period, found);
+  return finishRun(pool, clock, runId, period, { differences: found, isComplete });
 }
 
 const keyOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
 
 /**
  * Reads the list of the bank side page by page into a table, then compares it with our payments in one statement, so
- * that a day of a million payments needs no more memory than one of ten. No transaction is open during the calls.
+ * that a day of a million payments needs no more memory than one of ten. No transaction is open during the calls. Each
+ * page must have a new order, or the list is endless; how long it takes proves nothing.
  */
 async function compare(
-  { pool, clock, gateway }: ReconcileDeps,
+  { pool, gateway }: ReconcileDeps,
   runId: bigint,
   period: Period,
   { onProgress, signal }: Watch,
 ): Promise<Difference[]> {
-  const endMs = clock.nowMs() + timeLimitMs;
-  const seen = new Set<string>();
+  const seenCursors = new Set<string>();
+  /** Of the time shortly before and after the period: few. */
+  const otherOrders = new Set<string>();
   let cursor: string | undefined;
   let count = 0;
   do {
     signal?.throwIfAborted();
     const page = await gateway.listOrders(new Date(period.from.getTime() - skewMs), cursor);
     const own = page.orders.filter(order => isOf(period, order));
-    await storeOrders(pool, runId, own);
+    const newOwn = await storeOrders(pool, runId, own);
+    const othersBefore = otherOrders.size;
+    for (const order of page.orders) if (!isOf(period, order)) otherOrders.add(keyOfOrder(order));
+    const hasNew = newOwn > 0 || otherOrders.size > othersBefore;
     count += own.length;
     onProgress?.(count);
     cursor = isPast(period, page) ? undefined : (page.nextCursor ?? undefined);
-    const isEndless =
-      cursor !== undefined && (seen.has(cursor) || page.orders.length === 0 || clock.nowMs() > endMs);
-    if (isEndless)
+    if (cursor !== undefined && (seenCursors.has(cursor) || !hasNew))
       throw new OperatorError('The list of orders of the bank side has no end: its cursors must be fixed.');
-    if (cursor !== undefined) seen.add(cursor);
+    if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));
   return rows.map(toDifference);
@@ -153,16 +162,20 @@ async function startRun(
   return rows[0]!.id;
 }
 
-async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<void> {
+const keyOfOrder = ({ orderId, paymentId }: ListedOrder) => `${orderId} ${paymentId}`;
+
+/** Returns how many of them this comparison had not seen before. */
+async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]): Promise<number> {
   // An order that is listed twice counts once, as it was listed last.
-  const orders = [...new Map(listed.map(order => [`${order.orderId} ${order.paymentId}`, order])).values()];
-  if (orders.length === 0) return;
+  const orders = [...new Map(listed.map(order => [keyOfOrder(order), order])).values()];
+  if (orders.length === 0) return 0;
   const ids = orders.map(({ paymentId }) => parseId('pay', paymentId));
-  await db.query({
+  const { rows } = await db.query<{ is_new: boolean }>({
     text: `INSERT INTO listed_orders (run_id, order_id, payment, payment_id, state, amount_kopecks)
              SELECT $1, * FROM unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::bigint[])
            ON CONFLICT (run_id, order_id, payment)
-             DO UPDATE SET state = excluded.state, amount_kopecks = excluded.amount_kopecks`,
+             DO UPDATE SET state = excluded.state, amount_kopecks = excluded.amount_kopecks
+           RETURNING xmax = 0 AS is_new`,
     values: [
       runId,
       orders.map(({ orderId }) => orderId),
@@ -172,6 +185,7 @@ async function storeOrders(db: Queryable, runId: bigint, listed: ListedOrder[]):
       orders.map(({ amountKopecks }) => amountKopecks),
     ],
   });
+  return rows.filter(row => row.is_new).length;
 }
 
 const ours = `
@@ -216,17 +230,22 @@ async function finishRun(
   clock: Clock,
   runId: bigint,
   period: Period,
-  found: Difference[],
+  found: Pick<Reconciliation, 'differences' | 'isComplete'>,
 ): Promise<Reconciliation> {
   const { rows } = await queryForLong<{ orders: bigint; payments: bigint }>(
     pool,
     `UPDATE reconciliations
-        SET finished_at = $4, differences = $5, orders = (SELECT count(*) FROM listed_orders WHERE run_id = $1),
+        SET finished_at = $4, differences = $5, is_complete = $6, orders = (SELECT count(*) FROM listed_orders WHERE run_id = $1),
             payments = (SELECT count(*) FROM (${ours}) AS p WHERE NOT p.rejected)
       WHERE id = $1 RETURNING orders, payments`,
-    [...boundsOf(runId, period), instantOf(clock), JSON.stringify(found.map(differenceObject))],
+    [
+      ...boundsOf(runId, period),
+      instantOf(clock),
+      JSON.stringify(found.differences.map(differenceObject)),
+      found.isComplete,
+    ],
   );
-  return { runId, ...period, ...rows[0]!, differences: found };
+  return { runId, ...period, ...rows[0]!, ...found };
 }
 
 interface DifferenceRow {

@@ -21,14 +21,15 @@ const needsAlarm = (difference: Difference) => difference.kind !== 'still_open';
 /**
  * Compares all payments that no earlier run has compared for good: those of the last day, those since the last run, and
  * those since the oldest payment that was open in that run. Each difference raises an alarm. It ends when a later run
- * finds the payment in order, or when an operator ends it; but not because the payment has left the period.
+ * finds the payment in order, or when an operator ends it; but not because the payment has left the period, nor in a run
+ * with more differences than it keeps, which cannot say of any payment that it is in order.
  */
 export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal): Promise<void> {
   const { alarms, pool } = deps;
   const nowMs = deps.clock.nowMs();
   const from = new Date(Math.min(nowMs - dayMs, await comparedUntilMs(pool, nowMs)));
   const period = { from, until: new Date(nowMs) };
-  const { runId, differences } = await reconcile(deps, actor, period, signal && { signal });
+  const { runId, differences, isComplete } = await reconcile(deps, actor, period, signal && { signal });
   const differing = new Set<string>();
   for (const { kind, paymentId } of differences.filter(needsAlarm)) {
     differing.add(paymentId);
@@ -38,9 +39,10 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
       detail: `${kind}, in run ${runId}: see kopeck reconcile.`,
     });
   }
-  for (const { kind, subject: paymentId } of await listAlarms(pool, { cleared: false })) {
+  for (const { kind, subject: paymentId } of isComplete ? await listAlarms(pool, { cleared: false }) : []) {
     const id = kind === differs && parseId('pay', paymentId);
-    if (id && timeOfId(id) >= from.getTime() && !differing.has(id)) await alarms.clear(differs, id);
+    const isInPeriod = id && timeOfId(id) >= from.getTime() && timeOfId(id) < nowMs;
+    if (isInPeriod && !differing.has(id)) await alarms.clear(differs, id);
   }
   await alarms.clear('reconciliation_failed', subject);
 }
@@ -51,8 +53,13 @@ const differs = 'reconciliation_differs';
 const maxPeriodMs = 31 * dayMs;
 
 async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
-  const { rows } = await db.query<{ until_at: Date; differences: ReturnType<typeof differenceObject>[] }>({
-    text: `SELECT until_at, differences FROM reconciliations
+  const { rows } = await db.query<{
+    from_at: Date;
+    until_at: Date;
+    differences: ReturnType<typeof differenceObject>[];
+    is_complete: boolean;
+  }>({
+    text: `SELECT from_at, until_at, differences, is_complete FROM reconciliations
             WHERE actor = $1 AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
     values: [actor],
   });
@@ -61,7 +68,9 @@ async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
   const openThen = last.differences
     .filter(({ kind }) => kind === 'still_open')
     .map(({ payment_id }) => timeOfId(payment_id as Id<'pay'>));
-  return Math.max(Math.min(last.until_at.getTime(), ...openThen), nowMs - maxPeriodMs);
+  // A run that did not keep all differences may have left out a payment that was open then.
+  const compared = last.is_complete ? last.until_at : last.from_at;
+  return Math.max(Math.min(compared.getTime(), ...openThen), nowMs - maxPeriodMs);
 }
 
 const subject = 'reconciliation';

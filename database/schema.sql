@@ -49,6 +49,8 @@ CREATE TABLE accounts (
   settled bigint NOT NULL DEFAULT 0,
   entry_count bigint NOT NULL DEFAULT 0,
   last_entry_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  turnover_day date,
+  turnover_kopecks bigint NOT NULL DEFAULT 0,
   CONSTRAINT accounts_pkey PRIMARY KEY (partner_id, mode),
   CONSTRAINT accounts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),

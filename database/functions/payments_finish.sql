@@ -47,6 +47,12 @@ BEGIN
         array_agg(CASE e.status WHEN 'succeeded' THEN 'settle'::ledger_operation ELSE 'release' END),
         array_agg(e.id), array_agg(NULL::bigint), at)
        FROM unnest(ended) e;
+    -- The turnover of the day counts no payment that failed. One of an earlier day is not in it.
+    UPDATE accounts a SET turnover_kopecks = a.turnover_kopecks - n.kopecks
+      FROM (SELECT e.partner_id, e.mode, (e.created_at AT TIME ZONE 'UTC')::date AS day,
+                   sum(e.amount_kopecks)::bigint AS kopecks
+              FROM unnest(ended) e WHERE e.status <> 'succeeded' GROUP BY 1, 2, 3) AS n
+     WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day = n.day;
     DELETE FROM open_payments p USING unnest(ended) e
      WHERE p.payment_id = e.id AND p.qrc_id = e.qrc_id
        AND p.scope = CASE e.mode WHEN 'live' THEN live_scope ELSE e.partner_id END;

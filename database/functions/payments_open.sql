@@ -3,6 +3,11 @@
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs.
 --
+-- The daily limit counts the processing and succeeded payments that were created since the day of `at` began (UTC). Their
+-- sum is kept in the account (turnover_day, turnover_kopecks), with and without a limit, and payments_finish takes out
+-- what failed: to add up 300 000 payments took 100 ms under the lock. turnover_day is the latest day of any opening and
+-- never goes back. If `at` is of an earlier day (a clock was ahead), the day is added up from the payments.
+--
 -- Bitmap scans are off. A bitmap scan reads every dead row of a key until the next vacuum and marks none of them as dead.
 -- Rows of these tables come and go with each payment, so a busy partner would pay for its past. Plain index scans skip
 -- the rows that an earlier scan found dead.
@@ -14,6 +19,7 @@ AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
+  today CONSTANT date := at AT TIME ZONE 'UTC';
   -- Ids start with their time. The id of a payment may be a moment older than its created_at.
   least_id CONSTANT uuid := lpad(to_hex(extract(epoch FROM day_start - interval '1 hour')::bigint * 1000), 12, '0')
                             || repeat('0', 20);
@@ -22,7 +28,9 @@ DECLARE
   partner_mode mode;
   available bigint;
   under_way bigint;       -- payments of this account awaiting the gateway
-  turnover bigint;        -- of this account today, in kopecks; only computed if there is a daily limit
+  counted_day date;       -- of this account: the day that its counter is for
+  turnover bigint;        -- of this account today, in kopecks
+  counts_ahead boolean;   -- a later day has payments already
   key_payment uuid;       -- the payment that the current idempotency key is bound to
   ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
   taken text[] := '{}';   -- QR codes of payments opened by this call
@@ -57,15 +65,22 @@ BEGIN
     IF next.partner_id IS DISTINCT FROM partner OR next.mode IS DISTINCT FROM partner_mode THEN
       partner := next.partner_id;
       partner_mode := next.mode;
-      available := (SELECT a.available FROM accounts a WHERE a.partner_id = partner AND a.mode = partner_mode);
+      SELECT a.available, a.turnover_day, CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END
+        INTO available, counted_day, turnover
+        FROM accounts a WHERE a.partner_id = partner AND a.mode = partner_mode;
       under_way := (SELECT count(*) FROM open_payments p
                      WHERE p.partner_id = partner AND p.mode = partner_mode AND p.awaiting_gateway);
-      turnover := NULL;
-    END IF;
-    IF next.daily_kopecks IS NOT NULL AND turnover IS NULL THEN
-      turnover := (SELECT coalesce(sum(d.amount_kopecks), 0) FROM payments d
-                    WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id
-                      AND d.created_at >= day_start AND d.status IN ('processing', 'succeeded'));
+      IF counted_day IS NULL OR counted_day > today THEN
+        SELECT coalesce(sum(d.amount_kopecks), 0), coalesce(bool_or(d.created_at >= day_start + interval '1 day'), false)
+          INTO turnover, counts_ahead
+          FROM payments d
+         WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id
+           AND d.created_at >= day_start AND d.status IN ('processing', 'succeeded');
+        IF counted_day IS NULL AND NOT counts_ahead THEN
+          UPDATE accounts a SET turnover_day = today, turnover_kopecks = turnover
+           WHERE a.partner_id = partner AND a.mode = partner_mode;
+        END IF;
+      END IF;
     END IF;
 
     IF next.item = next.first_item THEN key_payment := next.known_id; END IF;
@@ -108,6 +123,11 @@ BEGIN
   PERFORM ledger_must_post(array_agg(o.partner_id), array_agg(o.mode), array_agg('hold'::ledger_operation),
                            array_agg(o.id), array_agg(o.micro_usdt), at)
      FROM unnest(opened) o;
+  UPDATE accounts a
+     SET turnover_day = today,
+         turnover_kopecks = CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END + n.kopecks
+    FROM (SELECT o.partner_id, o.mode, sum(o.amount_kopecks)::bigint AS kopecks FROM unnest(opened) o GROUP BY 1, 2) AS n
+   WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day <= today;
   INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
                         qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at)
     SELECT o.partner_id, o.mode, o.id, 'processing', 'awaiting_gateway', o.idempotency_key, o.request_hash, o.external_id,

@@ -86,6 +86,15 @@ const invariants: Record<string, string> = {
                      AND e.payment_id = h.payment_id AND e.from_account = 'held')
             GROUP BY 1, 2) AS o USING (partner_id, mode)
      WHERE a.held <> coalesce(o.total, 0)`,
+
+  'the turnover of the day is the sum of its payments': `
+    SELECT a.partner_id, a.mode, format('the turnover of %s is %s, its payments say %s', a.turnover_day,
+             a.turnover_kopecks, coalesce(p.total, 0)) AS detail
+      FROM accounts a LEFT JOIN (
+           SELECT partner_id, mode, (created_at AT TIME ZONE 'UTC')::date AS day, sum(amount_kopecks) AS total
+             FROM payments WHERE status IN ('processing', 'succeeded')
+            GROUP BY 1, 2, 3) AS p ON (p.partner_id, p.mode, p.day) = (a.partner_id, a.mode, a.turnover_day)
+     WHERE a.turnover_day IS NOT NULL AND a.turnover_kopecks <> coalesce(p.total, 0)`,
 };
 
 export interface Verification {

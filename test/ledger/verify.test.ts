@@ -32,7 +32,7 @@ test('finds nothing in a correct ledger', async () => {
   expect({ findings, entries, invariants: invariants.length }).toEqual({
     findings: [],
     entries: 5n,
-    invariants: 9,
+    invariants: 10,
   });
 });
 
@@ -98,6 +98,11 @@ test.each([
       'entries are numbered without gaps',
       'one hold per payment, and at most one settle or release of the same amount',
     ],
+  ],
+  [
+    'the turnover of a day was changed',
+    `UPDATE accounts SET turnover_day = '2026-11-15', turnover_kopecks = 1 WHERE mode = 'live'`,
+    ['the turnover of the day is the sum of its payments'],
   ],
   [
     'an account was deleted',

@@ -191,4 +191,19 @@ export const moneySabotages: Sabotage[] = [
     test: 'test/db/session-settings.test.ts',
     failingTitle: 'payments made at once succeed',
   },
+  {
+    guard: 'what failed leaves the turnover of the day',
+    ...finishing,
+    pattern: /a\.turnover_kopecks - n\.kopecks/,
+    replacement: 'a.turnover_kopecks',
+    test: 'test/payments/turnover.test.ts',
+    failingTitle: 'the counter is the sum of the day',
+  },
+  {
+    guard: 'the day of the turnover never goes back',
+    file: 'database/functions/payments_open.sql',
+    pattern: / AND a\.turnover_day <= today/,
+    test: 'test/payments/turnover.test.ts',
+    failingTitle: 'the counter is the sum of the day',
+  },
 ];

@@ -12,6 +12,10 @@ import { newFolder } from '../helpers/folders.ts';
 const database = join(import.meta.dirname, '../../database');
 const { revision: currentRevision } = readFunctionsLock(pathToFileURL(`${database}/`));
 const functionFiles = readdirSync(join(database, 'functions')).sort();
+const migrationFiles = readdirSync(join(database, 'migrations')).sort();
+const numbered = (place: number, name: string) => `${`${place}`.padStart(4, '0')}_${name}.sql`;
+/** The name of a migration that would come next; with 2, of the one after it. */
+const next = (name: string, place = 1) => numbered(migrationFiles.length + place, name);
 
 /** The SQL files of another version: those of this one with some changed or added, and as many revisions later. */
 function version(changes: Record<string, string>, later = 0): URL {
@@ -50,17 +54,13 @@ const { pool: together } = await createDatabase({ migrated: false });
 describe('migrations', () => {
   test('are applied once each, in order, when many processes start at the same time', async () => {
     const added = version({
-      'migrations/0002_second.sql': 'CREATE TABLE second ()',
-      'migrations/0003_third.sql': 'CREATE TABLE third ()',
+      [`migrations/${next('second')}`]: 'CREATE TABLE second ()',
+      [`migrations/${next('third', 2)}`]: 'CREATE TABLE third ()',
     });
     const pools = Array.from({ length: 8 }, () => openPool({ ...empty.options }, 2));
     await Promise.all(pools.map(pool => migrate(pool, { database: added })));
     await Promise.all(pools.map(pool => pool.end()));
-    expect(await appliedMigrations(empty)).toEqual([
-      '0001_baseline.sql',
-      '0002_second.sql',
-      '0003_third.sql',
-    ]);
+    expect(await appliedMigrations(empty)).toEqual([...migrationFiles, next('second'), next('third', 2)]);
     expect((await appliedFunctions(empty)).map(({ name }) => name)).toEqual(functionFiles);
   });
 
@@ -77,12 +77,12 @@ describe('migrations', () => {
       ]);
     });
     await migrated;
-    expect(await appliedMigrations(waiting)).toEqual(['0001_baseline.sql']);
+    expect(await appliedMigrations(waiting)).toEqual(migrationFiles);
   });
 
   test('wait briefly for a lock, roll back, and try again', async () => {
     await migrate(locked, { database: version({}) });
-    const added = version({ 'migrations/0002_more.sql': 'ALTER TABLE partners ADD COLUMN more int' });
+    const added = version({ [`migrations/${next('more')}`]: 'ALTER TABLE partners ADD COLUMN more int' });
     let migrated: Promise<void> | undefined;
     await transaction(locked, async tx => {
       await tx.query({ text: 'LOCK TABLE partners' });
@@ -113,19 +113,21 @@ describe('migrations', () => {
   });
 
   test('that are out of sequence stop the start', async () => {
-    const gap = version({ 'migrations/0003_third.sql': 'SELECT' });
+    const gap = version({ [`migrations/${next('third', 2)}`]: 'SELECT' });
     await expect(migrate(changed, { database: gap })).rejects.toThrow(
-      /0003_third.sql is out of sequence.*0002_/,
+      new RegExp(`${next('third', 2)} is out of sequence.*${next('')}`.replace('_.sql', '_')),
     );
   });
 
   test('that fail leave nothing half done, and are named', async () => {
-    const added = version({ 'migrations/0002_more.sql': 'CREATE TABLE more (); CREATE TABLE partners ()' });
+    const added = version({
+      [`migrations/${next('more')}`]: 'CREATE TABLE more (); CREATE TABLE partners ()',
+    });
     await expect(migrate(failing, { database: added })).rejects.toThrow(
-      /0002_more\.sql: relation "partners" already exists/,
+      `${next('more')}: relation "partners" already exists`,
     );
-    expect(await appliedMigrations(failing)).toEqual(['0001_baseline.sql']);
-    await migrate(failing, { database: version({ 'migrations/0002_more.sql': 'CREATE TABLE more ()' }) });
+    expect(await appliedMigrations(failing)).toEqual(migrationFiles);
+    await migrate(failing, { database: version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' }) });
     expect((await failing.query('SELECT count(*) FROM more')).rows).toEqual([{ count: 0n }]);
   });
 });
@@ -178,18 +180,26 @@ describe('functions', () => {
 
   test('of a newer version stop a process that would have to migrate', async () => {
     await migrate(behind, { database: version(answering(2), 3) });
-    const branch = version({ ...answering(1), 'migrations/0002_branch.sql': 'CREATE TABLE branch ()' }, 2);
+    const branch = version(
+      { ...answering(1), [`migrations/${next('branch')}`]: 'CREATE TABLE branch ()' },
+      2,
+    );
     await expect(migrate(behind, { database: branch })).rejects.toThrow(OperatorError);
-    expect(await appliedMigrations(behind)).toEqual(['0001_baseline.sql']);
+    expect(await appliedMigrations(behind)).toEqual(migrationFiles);
   });
 
   test('commit together with the last migration, or neither does', async () => {
     const trigger = `CREATE FUNCTION answer() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE ''no body yet''; END';
                      CREATE TABLE asked (answer int DEFAULT answer())`;
-    const bad = version({ 'migrations/0002_asked.sql': trigger, 'functions/answer.sql': 'CREATE nothing' });
+    const bad = version({
+      [`migrations/${next('asked')}`]: trigger,
+      'functions/answer.sql': 'CREATE nothing',
+    });
     await expect(migrate(together, { database: bad })).rejects.toThrow(/^answer\.sql: syntax error/);
-    expect(await appliedMigrations(together)).toEqual(['0001_baseline.sql']);
-    await migrate(together, { database: version({ ...answering(5), 'migrations/0002_asked.sql': trigger }) });
+    expect(await appliedMigrations(together)).toEqual(migrationFiles);
+    await migrate(together, {
+      database: version({ ...answering(5), [`migrations/${next('asked')}`]: trigger }),
+    });
     expect(await answerOf(together)).toBe(5);
   });
 

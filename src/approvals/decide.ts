@@ -39,9 +39,7 @@ export const approveRequest = (
   operator: Operator,
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
-  onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
-    if (isRequester(request, operator)) return { outcome: 'own_request' };
+  asSecondOperator(audit, operator, requestId, async (tx, request) => {
     if (await wasEnrolledBy(tx, operator.name, request.requesterName))
       return { outcome: 'enrolled_by_requester' };
     const result = await executeRequest(tx, audit, request);
@@ -60,9 +58,7 @@ export const refuseRequest = (
   operator: Operator,
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
-  onWaiting(audit, requestId, async (tx, request) => {
-    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
-    if (isRequester(request, operator)) return { outcome: 'own_request' };
+  asSecondOperator(audit, operator, requestId, async (tx, request) => {
     await closeRequest(tx, audit, operator, request, { state: 'refused' });
     return { outcome: 'done' };
   });
@@ -79,15 +75,26 @@ export const withdrawRequest = (
     return { outcome: 'done' };
   });
 
+type Work = (tx: Queryable, request: OperatorRequest) => Promise<Decision>;
+
+/** What approving and refusing need: the permission, and another operator than the requester. */
+const asSecondOperator = (
+  audit: AuditContext,
+  operator: Operator,
+  requestId: Id<'apr'>,
+  work: Work,
+): Promise<Decision> =>
+  onWaiting(audit, requestId, async (tx, request) => {
+    if (!(await canDecide(tx, operator, request))) return { outcome: 'forbidden' };
+    if (isRequester(request, operator)) return { outcome: 'own_request' };
+    return work(tx, request);
+  });
+
 /** The permission is read again: the operator may have lost it since signing in. */
 const canDecide = (tx: Queryable, { operatorId }: Operator, { kind }: OperatorRequest) =>
   hasPermissionNow(tx, operatorId, permissionFor[kind]);
 
-function onWaiting(
-  { pool }: AuditContext,
-  requestId: Id<'apr'>,
-  work: (tx: Queryable, request: OperatorRequest) => Promise<Decision>,
-): Promise<Decision> {
+function onWaiting({ pool }: AuditContext, requestId: Id<'apr'>, work: Work): Promise<Decision> {
   return transaction(pool, async tx => {
     const request = await lockRequest(tx, requestId);
     if (!request) return { outcome: 'no_request' };

@@ -8,6 +8,7 @@ import {
   findPartner,
   invite,
   type Limits,
+  limitsObject,
   listPartners,
   type MemberRole,
   memberRoles,
@@ -186,15 +187,7 @@ async function describe({ audit }: CommandContext, partner: Partner) {
   return {
     ...summary(partner),
     live_approved: partner.liveApproved,
-    limits: {
-      min_rub: formatKopecks(limits.minKopecks),
-      max_rub: formatKopecks(limits.maxKopecks),
-      daily_rub: limits.dailyKopecks === null ? null : formatKopecks(limits.dailyKopecks),
-      concurrent: limits.concurrent,
-      create_rps: limits.createRps,
-      create_burst: limits.createBurst,
-      other_rps: limits.otherRps,
-    },
+    limits: limitsObject(limits),
     balances: { live: inUsdt(balances.live), test: inUsdt(balances.test) },
     webhook: webhook ? webhookObject(webhook) : null,
   };

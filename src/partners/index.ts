@@ -19,6 +19,7 @@ export {
   createPartner,
   findPartner,
   type Limits,
+  limitsObject,
   listPartners,
   type Partner,
   refillTestBalance,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
-import { formatMicroUsdt } from '../base/money.ts';
+import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
@@ -17,6 +17,17 @@ export interface Limits {
   createBurst: number;
   otherRps: number;
 }
+
+/** The limits as the console and the command line show them. */
+export const limitsObject = (limits: Limits) => ({
+  min_rub: formatKopecks(limits.minKopecks),
+  max_rub: formatKopecks(limits.maxKopecks),
+  daily_rub: limits.dailyKopecks === null ? null : formatKopecks(limits.dailyKopecks),
+  concurrent: limits.concurrent,
+  create_rps: limits.createRps,
+  create_burst: limits.createBurst,
+  other_rps: limits.otherRps,
+});
 
 export interface Partner {
   partnerId: Id<'prt'>;

@@ -10,6 +10,7 @@ import {
   approveLive,
   createPartner,
   findPartner,
+  limitsObject,
   listKeys,
   listMembers,
   refuseLive,
@@ -23,7 +24,7 @@ import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
-import { keyRow, limitsRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { keyRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
@@ -108,7 +109,7 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
     ]);
     const detail: PartnerDetail = {
       partner: row,
-      limits: limitsRow(partner.limits),
+      limits: limitsObject(partner.limits),
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
       keys: keys.map(keyRow),
       webhook: webhook

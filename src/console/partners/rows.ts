@@ -1,5 +1,5 @@
 import type { Id } from '../../base/ids.ts';
-import { formatKopecks, formatMicroUsdt, parseKopecks } from '../../base/money.ts';
+import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
 import { type ApiKey, type Limits, searchPartners } from '../../partners/index.ts';
@@ -44,16 +44,6 @@ export const keyRow = (key: ApiKey): KeyRow => ({
   created_at: key.createdAt.toISOString(),
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   revoked_at: key.revokedAt?.toISOString() ?? null,
-});
-
-export const limitsRow = (limits: Limits): LimitsShape => ({
-  min_rub: formatKopecks(limits.minKopecks),
-  max_rub: formatKopecks(limits.maxKopecks),
-  daily_rub: limits.dailyKopecks === null ? null : formatKopecks(limits.dailyKopecks),
-  concurrent: limits.concurrent,
-  create_rps: limits.createRps,
-  create_burst: limits.createBurst,
-  other_rps: limits.otherRps,
 });
 
 /** The schema has checked that every amount can be parsed. */

@@ -17,18 +17,18 @@ export interface HostConnections {
   dequeue(start: () => void): boolean;
   /** A request has ended: the next one in the queue may start. */
   finish(): void;
-  /** For a receiver without requests. Its connections count no more. */
+  /** For a host without requests. Its connections count no more. */
   close(): void;
 }
 
 export interface HostOptions {
   connect: buildConnector.connector;
   maxSockets: number;
-  onSocketOpened(receiver: HostConnections): void;
-  onSocketClosed(receiver: HostConnections): void;
-  onBusy(receiver: HostConnections): void;
+  onSocketOpened(host: HostConnections): void;
+  onSocketClosed(host: HostConnections): void;
+  onBusy(host: HostConnections): void;
   /** Its last request has ended. */
-  onIdle(receiver: HostConnections): void;
+  onIdle(host: HostConnections): void;
 }
 
 export function openHostConnections(origin: string, options: HostOptions): HostConnections {
@@ -41,12 +41,12 @@ export function openHostConnections(origin: string, options: HostOptions): HostC
   function onOpened(socket: Socket): void {
     if (socket instanceof TLSSocket) tls = readTls(socket);
     sockets++;
-    options.onSocketOpened(receiver);
+    options.onSocketOpened(host);
     socket.once('close', () => {
       // After `close` they have been counted off already.
       if (sockets === 0) return;
       sockets--;
-      options.onSocketClosed(receiver);
+      options.onSocketClosed(host);
     });
   }
 
@@ -57,10 +57,10 @@ export function openHostConnections(origin: string, options: HostOptions): HostC
       return;
     }
     busy--;
-    if (busy === 0) options.onIdle(receiver);
+    if (busy === 0) options.onIdle(host);
   }
 
-  const receiver: HostConnections = {
+  const host: HostConnections = {
     origin,
     pool: createPool(origin, connect, maxSockets, onOpened),
     get tls() {
@@ -72,7 +72,7 @@ export function openHostConnections(origin: string, options: HostOptions): HostC
     enqueue: start => {
       if (busy >= maxSockets) return void queue.add(start);
       busy++;
-      options.onBusy(receiver);
+      options.onBusy(host);
       start();
     },
     dequeue: start => queue.delete(start),
@@ -81,10 +81,10 @@ export function openHostConnections(origin: string, options: HostOptions): HostC
     close: () => {
       sockets = 0;
       // With a callback, undici accepts a pool that is closed already.
-      receiver.pool.close(() => {});
+      host.pool.close(() => {});
     },
   };
-  return receiver;
+  return host;
 }
 
 const createPool = (

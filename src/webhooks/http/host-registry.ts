@@ -1,14 +1,14 @@
 import type { buildConnector } from 'undici';
 import { type HostConnections, openHostConnections } from './host-connections.ts';
 
-export interface ReceiversOptions {
+export interface HostRegistryOptions {
   connect: buildConnector.connector;
   maxSocketsPerHost: number;
-  /** With more sockets open, idle receivers lose theirs. */
+  /** With more sockets open, idle hosts lose theirs. */
   maxSockets: number;
 }
 
-export interface Receivers {
+export interface HostRegistry {
   find(origin: string): HostConnections | undefined;
   add(origin: string): HostConnections;
   /** How many are in memory: those with requests and those with open connections. */
@@ -16,24 +16,28 @@ export interface Receivers {
   destroy(): Promise<void>;
 }
 
-/** Keeps a receiver only as long as it has requests or an open connection. */
-export function createReceivers({ connect, maxSocketsPerHost, maxSockets }: ReceiversOptions): Receivers {
-  const receivers = new Map<string, HostConnections>();
+/** Keeps a host only as long as it has requests or an open connection. */
+export function createHostRegistry({
+  connect,
+  maxSocketsPerHost,
+  maxSockets,
+}: HostRegistryOptions): HostRegistry {
+  const hosts = new Map<string, HostConnections>();
   /** Those without requests, the longest idle first. */
   const idle = new Set<HostConnections>();
   let sockets = 0;
 
-  function drop(receiver: HostConnections): void {
-    idle.delete(receiver);
-    receivers.delete(receiver.origin);
-    sockets -= receiver.sockets;
-    receiver.close();
+  function drop(host: HostConnections): void {
+    idle.delete(host);
+    hosts.delete(host.origin);
+    sockets -= host.sockets;
+    host.close();
   }
 
   function dropIdleAboveLimit(): void {
-    for (const receiver of idle) {
+    for (const host of idle) {
       if (sockets <= maxSockets) return;
-      drop(receiver);
+      drop(host);
     }
   }
 
@@ -44,30 +48,30 @@ export function createReceivers({ connect, maxSocketsPerHost, maxSockets }: Rece
       sockets++;
       dropIdleAboveLimit();
     },
-    onSocketClosed: (receiver: HostConnections) => {
+    onSocketClosed: (host: HostConnections) => {
       sockets--;
-      if (receiver.sockets === 0 && idle.has(receiver)) drop(receiver);
+      if (host.sockets === 0 && idle.has(host)) drop(host);
     },
-    onBusy: (receiver: HostConnections) => void idle.delete(receiver),
-    onIdle: (receiver: HostConnections) => {
-      idle.add(receiver);
-      if (receiver.sockets === 0) drop(receiver);
+    onBusy: (host: HostConnections) => void idle.delete(host),
+    onIdle: (host: HostConnections) => {
+      idle.add(host);
+      if (host.sockets === 0) drop(host);
       else dropIdleAboveLimit();
     },
   };
 
   return {
-    find: origin => receivers.get(origin),
+    find: origin => hosts.get(origin),
     add: origin => {
-      const receiver = openHostConnections(origin, options);
-      receivers.set(origin, receiver);
-      return receiver;
+      const host = openHostConnections(origin, options);
+      hosts.set(origin, host);
+      return host;
     },
     get size() {
-      return receivers.size;
+      return hosts.size;
     },
     destroy: async () => {
-      await Promise.all([...receivers.values()].map(({ pool }) => pool.destroy()));
+      await Promise.all([...hosts.values()].map(({ pool }) => pool.destroy()));
     },
   };
 }

@@ -2,7 +2,7 @@ import { validateHeaderValue } from 'node:http';
 import { createConnector } from './connect.ts';
 import { createNameLookup, type Lookup, lookUpLocally } from './dns.ts';
 import type { HostConnections } from './host-connections.ts';
-import { createReceivers } from './host-registry.ts';
+import { createHostRegistry } from './host-registry.ts';
 import { post, type SendResult } from './post.ts';
 import { checkWebhookUrl, isPublicAddress } from './ssrf-guard.ts';
 
@@ -42,16 +42,16 @@ export function createSender(options: SenderOptions): Sender {
   const { maxSocketsPerHost = 1024, maxSockets = 1024 } = options;
   const isAllowed = allowPrivate ? () => true : isPublicAddress;
   const connect = createConnector({ isAllowed, lookup, timeoutMs, ...(ca ? { ca } : {}) });
-  const receivers = createReceivers({ connect, maxSocketsPerHost, maxSockets });
+  const hosts = createHostRegistry({ connect, maxSocketsPerHost, maxSockets });
   let underWay = 0;
   let isClosed = false;
   const idle = Promise.withResolvers<void>();
 
   /** The URL was checked when it was saved, but perhaps under other settings. */
-  function receiverAt(origin: string): HostConnections | undefined {
-    const known = receivers.find(origin);
+  function hostAt(origin: string): HostConnections | undefined {
+    const known = hosts.find(origin);
     if (known || checkWebhookUrl(origin, { allowPrivate }).outcome === 'refused') return known;
-    return receivers.add(origin);
+    return hosts.add(origin);
   }
 
   async function send(request: WebhookRequest, signal?: AbortSignal): Promise<SendResult> {
@@ -60,11 +60,11 @@ export function createSender(options: SenderOptions): Sender {
     // Undici would lose the connection that it has chosen before it refuses a header.
     for (const name in request.headers) validateHeaderValue(name, request.headers[name]!);
     const { origin, pathname, search } = new URL(request.url);
-    const receiver = receiverAt(origin);
-    if (!receiver) return { outcome: 'failed', error: 'blocked_address', durationMs: 0 };
+    const host = hostAt(origin);
+    if (!host) return { outcome: 'failed', error: 'blocked_address', durationMs: 0 };
     underWay++;
     try {
-      return await post(receiver, { ...request, path: pathname + search }, { timeoutMs, signal });
+      return await post(host, { ...request, path: pathname + search }, { timeoutMs, signal });
     } finally {
       underWay--;
       if (isClosed && underWay === 0) idle.resolve();
@@ -77,10 +77,10 @@ export function createSender(options: SenderOptions): Sender {
       isClosed = true;
       if (underWay === 0) idle.resolve();
       await idle.promise;
-      await receivers.destroy();
+      await hosts.destroy();
     },
     get hosts() {
-      return receivers.size;
+      return hosts.size;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Id } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
-import { hasPermissionNow, wasEnrolledBy } from '../operators/index.ts';
+import { findRelated, hasPermissionNow } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
 import {
   closeRequest,
@@ -27,7 +27,7 @@ export type VoidReason =
 
 export type Decision =
   | { outcome: 'done' }
-  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'enrolled_by_requester' }
+  | { outcome: 'no_request' | 'forbidden' | 'own_request' | 'not_own_request' | 'shared_enrolment' }
   | { outcome: 'already_decided'; state: RequestState }
   /** The gateway is being asked about the payment right now; the request stays open. */
   | { outcome: 'under_way' }
@@ -40,8 +40,8 @@ export const approveRequest = (
   requestId: Id<'apr'>,
 ): Promise<Decision> =>
   asSecondOperator(audit, operator, requestId, async (tx, request) => {
-    if (await wasEnrolledBy(tx, operator.name, request.requesterName))
-      return { outcome: 'enrolled_by_requester' };
+    const related = await findRelated(tx, operator.name, [request.requesterName]);
+    if (related.size > 0) return { outcome: 'shared_enrolment' };
     const result = await executeRequest(tx, audit, request);
     if (result === 'under_way') return { outcome: 'under_way' };
     if (result !== 'done') {

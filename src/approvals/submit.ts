@@ -3,6 +3,7 @@ import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
+import { findRelated } from '../operators/index.ts';
 import { decidePaymentIn, findPaymentAnywhere, type Payment } from '../payments/index.ts';
 import { closeRequest, createRequest, lockWaitingRequest, type Operator, type Waiting } from './requests.ts';
 import {
@@ -95,26 +96,35 @@ export function submitCredit(
 }
 
 /**
- * What this operator credited to the partner within a day without approval: many small credits count as one large one.
- * The lock on the operator makes the credits run one after the other, so that each sees the ones before it.
+ * What this operator, and operators who may be the same person, credited to the partner within a day without approval:
+ * many small credits count as one large one. The lock on the partner makes the credits run one after the other, so that
+ * each sees the ones before it.
  */
 async function creditedWithoutApproval(
   tx: Queryable,
-  { clock, actor }: AuditContext,
-  { operatorId }: Operator,
+  { clock }: AuditContext,
+  { name }: Operator,
   partnerId: Id<'prt'>,
 ): Promise<bigint> {
   await tx.query({
-    text: 'SELECT FROM operators WHERE id = $1 FOR NO KEY UPDATE',
-    values: [uuidFromId(operatorId)],
+    text: 'SELECT FROM partners WHERE id = $1 FOR NO KEY UPDATE',
+    values: [uuidFromId(partnerId)],
   });
-  const { rows } = await tx.query<{ sum: bigint }>({
-    text: `SELECT coalesce(sum((after ->> 'usdt')::numeric * 1000000), 0)::bigint AS sum FROM audit
-            WHERE subject = $1 AND at > $2 AND actor = $3 AND action = 'balance.credit'
-              AND after ->> 'mode' = 'live' AND NOT after ? 'asked_by'`,
-    values: [partnerId, new Date(clock.nowMs() - dayMs), actor],
+  const { rows } = await tx.query<{ operator: string; sum: bigint }>({
+    text: `SELECT substr(actor, length('operator:') + 1) AS operator,
+                  sum((after ->> 'usdt')::numeric * 1000000)::bigint AS sum
+             FROM audit
+            WHERE subject = $1 AND at > $2 AND actor LIKE 'operator:%' AND action = 'balance.credit'
+              AND after ->> 'mode' = 'live' AND NOT after ? 'asked_by'
+            GROUP BY actor`,
+    values: [partnerId, new Date(clock.nowMs() - dayMs)],
   });
-  return rows[0]!.sum;
+  const related = await findRelated(
+    tx,
+    name,
+    rows.map(({ operator }) => operator),
+  );
+  return rows.reduce((sum, row) => (related.has(row.operator) ? sum + row.sum : sum), 0n);
 }
 
 /** Lowering a threshold takes effect at once; raising one always needs four-eyes approval. */

@@ -42,9 +42,9 @@ const refusals = {
   already_credited: [409, 'This reference has already been credited with the same amount.'],
   already_decided: [409, 'Another operator has already decided on this request.'],
   own_request: [403, 'This is your own request: a second operator has to decide.'],
-  enrolled_by_requester: [
+  shared_enrolment: [
     403,
-    'Your access was issued, directly or through others, by the requester: another operator has to approve it.',
+    'One person could act as you and as the requester, because of who issued the setup links: an operator with independent access has to approve it.',
   ],
   not_own_request: [403, 'Only the requester can withdraw it.'],
   forbidden: [403, 'Your role may not do this.'],

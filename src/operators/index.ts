@@ -1,6 +1,6 @@
 export { hasPermissionNow } from './current-permission.ts';
 export { enrol, findEnrolment } from './enrol.ts';
-export { wasEnrolledBy } from './enrolment-chain.ts';
+export { findRelated } from './enrolment-chain.ts';
 export { setupUrl } from './link.ts';
 export {
   type Changed,

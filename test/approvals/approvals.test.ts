@@ -7,12 +7,10 @@ import {
 } from '../../src/approvals/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { createOperator, resetOperator } from '../../src/operators/index.ts';
 import { decidePayment } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
-import { createApprovalsWorld, type Operator } from './approvals-world.ts';
+import { createApprovalsWorld } from './approvals-world.ts';
 
 const { pool, at, partnerId, requester, second, third, statusOf, stateOf, auditOf, approve } =
   await createApprovalsWorld();
@@ -80,30 +78,6 @@ describe('deciding on a payment', () => {
     expect(await refuseRequest(at(requester), requester, requestId)).toEqual({ outcome: 'own_request' });
     expect(await statusOf(paymentId)).toBe('processing');
     expect(await stateOf(requestId)).toBe('waiting');
-  });
-
-  test('four eyes: the issuer of the approver’s access, direct or indirect, is not a second operator', async () => {
-    const boss = await insertOperator(pool, 'admin');
-    const enrolBy = async (by: Operator, name: string): Promise<Operator> => {
-      const made = await createOperator(at(by), secretKey, { name, role: 'admin' });
-      if (made.outcome !== 'created') throw new Error(made.outcome);
-      const { operatorId } = made.operator;
-      await pool.query(`UPDATE operators SET password_hash = 'set' WHERE id = $1`, [uuidFromId(operatorId)]);
-      return { operatorId, name };
-    };
-    const puppet = await enrolBy(boss, 'puppet');
-    const puppetOfPuppet = await enrolBy(puppet, 'puppet-of-puppet');
-    const { paymentId, requestId } = await ask(boss);
-    for (const one of [puppet, puppetOfPuppet])
-      expect(await approve(one, requestId)).toEqual({ outcome: 'enrolled_by_requester' });
-    expect(await statusOf(paymentId)).toBe('processing');
-    // The requester reset the colleague's access. In the other direction an approval is fine.
-    const colleague = await enrolBy(second, 'colleague');
-    await resetOperator(at(boss), secretKey, colleague.operatorId, { allowLastAdmin: false });
-    await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = 'colleague'`);
-    expect(await approve(colleague, requestId)).toEqual({ outcome: 'enrolled_by_requester' });
-    expect(await approve(second, requestId)).toEqual({ outcome: 'done' });
-    expect(await approve(boss, (await ask(puppet)).requestId)).toEqual({ outcome: 'done' });
   });
 
   test('the database itself refuses an approval by the requester', async () => {

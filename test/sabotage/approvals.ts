@@ -1,6 +1,7 @@
 import type { Sabotage } from './sabotage.ts';
 
 const approvals = { test: 'test/approvals/approvals.test.ts' };
+const enrolment = { test: 'test/approvals/enrolment-chain.test.ts' };
 const credits = { test: 'test/approvals/credit-and-thresholds.test.ts' };
 
 /** Guards of four-eyes approval. */
@@ -46,12 +47,36 @@ export const approvalSabotages: Sabotage[] = [
     failingTitle: 'approving needs the permission',
   },
   {
-    guard: 'issuer of access is not approver',
+    guard: 'requester and approver have independent access',
+    file: 'src/approvals/decide.ts',
+    ...enrolment,
+    pattern: /if \(related\.size > 0\)/,
+    replacement: 'if (false)',
+    failingTitle: 'one admin cannot credit alone',
+  },
+  {
+    guard: 'a reset joins the enrolment chain',
     file: 'src/operators/enrolment-chain.ts',
-    ...approvals,
-    pattern: /if \(issuer === other\) return true;/,
-    replacement: '',
-    failingTitle: 'four eyes: the issuer',
+    ...enrolment,
+    pattern: /IN \('operator\.create', 'operator\.reset'\)/,
+    replacement: "= 'operator.create'",
+    failingTitle: 'random chains',
+  },
+  {
+    guard: 'enrolment chains go back to their roots',
+    file: 'src/operators/enrolment-chain.ts',
+    ...enrolment,
+    pattern: /ON a\.subject = c\.member/,
+    replacement: 'ON a.subject = c.operator',
+    failingTitle: 'random chains',
+  },
+  {
+    guard: 'credits without approval of related operators',
+    file: 'src/approvals/submit.ts',
+    ...enrolment,
+    pattern: /related\.has\(row\.operator\)/,
+    replacement: 'row.operator === name',
+    failingTitle: 'small credits of operators who may be one person',
   },
   {
     guard: 'sum of credits without approval',
@@ -62,11 +87,11 @@ export const approvalSabotages: Sabotage[] = [
     failingTitle: 'many small credits',
   },
   {
-    guard: 'lock on the operator who credits',
+    guard: 'lock on the partner who is credited',
     file: 'src/approvals/submit.ts',
     ...credits,
-    pattern: /SELECT FROM operators WHERE id = \$1 FOR NO KEY UPDATE/,
-    replacement: 'SELECT FROM operators WHERE id = $1',
+    pattern: /SELECT FROM partners WHERE id = \$1 FOR NO KEY UPDATE/,
+    replacement: 'SELECT FROM partners WHERE id = $1',
     failingTitle: 'many small credits',
   },
 ];

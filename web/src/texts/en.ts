@@ -22,8 +22,8 @@ const errors = {
   already_decided: 'Another operator has already decided on this request. Nothing was done.',
   already_waiting: 'A request is already waiting for a second operator.',
   own_request: 'You cannot approve your own request. Another operator has to.',
-  enrolled_by_requester:
-    'Your access was issued, directly or through others, by the requester. Another operator has to approve.',
+  shared_enrolment:
+    'You and the requester got access through the same operator, or one of you through the other. An operator with independent access has to approve.',
   not_own_request: 'Only the requester can withdraw it.',
   request_void: 'Things have changed since the request was made. It is void, and nothing was done.',
   reference_conflict: 'This reference was used for another amount. Use a new one.',

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { submitCredit, submitPaymentDecision, submitThresholds } from '../../src/approvals/index.ts';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { createOperator, type OperatorRole, resetOperator } from '../../src/operators/index.ts';
+import { auditContextOf } from '../helpers/database.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { createRandom } from '../helpers/random.ts';
+import { openInReview } from '../helpers/review.ts';
+import { createApprovalsWorld, type Operator } from './approvals-world.ts';
+
+const { pool, at, partnerId, approve } = await createApprovalsWorld();
+
+const commandLine = auditContextOf(pool);
+let count = 0;
+
+/** Sets the password as somebody with the setup link would. */
+const enrolFor = (operatorId: Operator['operatorId']) =>
+  pool.query(`UPDATE operators SET password_hash = 'set' WHERE id = $1`, [uuidFromId(operatorId)]);
+
+/** Created by an operator, or on the command line. */
+async function create(by?: Operator, role: OperatorRole = 'admin'): Promise<Operator> {
+  const name = `chained-${++count}`;
+  const made = await createOperator(by ? at(by) : commandLine, secretKey, { name, role });
+  if (made.outcome !== 'created') throw new Error(made.outcome);
+  const { operatorId } = made.operator;
+  await enrolFor(operatorId);
+  return { operatorId, name };
+}
+
+async function reset(one: Operator, by?: Operator): Promise<void> {
+  const done = await resetOperator(by ? at(by) : commandLine, secretKey, one.operatorId, {
+    allowLastAdmin: true,
+  });
+  expect(done.outcome).toBe('reset');
+  await enrolFor(one.operatorId);
+}
+
+async function askForCredit(operator: Operator) {
+  const reference = `credit ${++count}`;
+  const item = { partnerId, mode: 'live', microUsdt: 1_700_000_000_000n, reference } as const;
+  const asked = await submitCredit(at(operator), operator, item);
+  if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+  return asked.request.requestId;
+}
+
+const shared = { outcome: 'shared_enrolment' };
+const done = { outcome: 'done' };
+
+describe('four eyes are two people', () => {
+  test('one admin cannot credit alone, with any of their accounts as requester and approver', async () => {
+    const one = await create();
+    const puppet = await create(one);
+    const other = await create(one);
+    const puppetOfPuppet = await create(puppet);
+    for (const [requester, approver] of [
+      [one, puppet],
+      [puppet, one],
+      [puppet, other],
+      [other, puppetOfPuppet],
+      [puppetOfPuppet, one],
+      [one, puppetOfPuppet],
+    ] as const)
+      expect(await approve(approver, await askForCredit(requester))).toEqual(shared);
+    const independent = await create();
+    expect(await approve(independent, await askForCredit(puppetOfPuppet))).toEqual(done);
+    expect(await approve(puppetOfPuppet, await askForCredit(independent))).toEqual(done);
+  });
+
+  test('who resets an operator could act as them', async () => {
+    const [one, victim, third] = [await create(), await create(), await create()];
+    expect(await approve(victim, await askForCredit(one))).toEqual(done);
+    await reset(victim, one);
+    expect(await approve(victim, await askForCredit(one))).toEqual(shared);
+    expect(await approve(one, await askForCredit(victim))).toEqual(shared);
+    expect(await approve(victim, await askForCredit(third))).toEqual(done);
+    // One who was reset on the command line was still created, or reset before, by the other.
+    await reset(victim);
+    expect(await approve(victim, await askForCredit(one))).toEqual(shared);
+  });
+
+  test('the same for payments and thresholds', async () => {
+    const one = await create();
+    const puppet = await create(one);
+    const paymentId = await openInReview(pool, partnerId, { amountKopecks: 5_000_000n });
+    const decision = {
+      outcome: 'failed',
+      reason: 'said the bank',
+      expectedStatusDetail: 'manual_review',
+    } as const;
+    const thresholds = { decisionKopecks: 10n ** 9n, creditMicroUsdt: 10n ** 15n, expectedVersion: 1 };
+    for (const asked of [
+      await submitPaymentDecision(at(puppet), puppet, paymentId, decision),
+      await submitThresholds(at(puppet), puppet, thresholds),
+    ]) {
+      if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
+      expect(await approve(one, asked.request.requestId)).toEqual(shared);
+    }
+  });
+
+  test('small credits of operators who may be one person count as one large one', async () => {
+    const one = await create();
+    const accounts = [one, await create(one), await create(one)];
+    const credit = (operator: Operator) => {
+      const item = {
+        partnerId,
+        mode: 'live',
+        microUsdt: 600_000_000n,
+        reference: `small ${++count}`,
+      } as const;
+      return submitCredit(at(operator), operator, item);
+    };
+    const outcomes = await Promise.all(accounts.map(credit));
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'waiting', 'waiting']);
+    expect(await credit(await create())).toEqual(done);
+  });
+
+  test.each([1, 2, 3, 4, 5, 6])('random chains of enrolment, reset and requests (%i)', async seed => {
+    const random = createRandom(seed);
+    const operators = [await create(), await create(), await create()];
+    const issuers = new Map<string, Operator[]>(operators.map(({ name }) => [name, []]));
+
+    /** Everybody who could act as this operator: from the definition, step by step. */
+    function couldActAs(operator: Operator, known = new Set<string>()): Set<string> {
+      if (known.has(operator.name)) return known;
+      known.add(operator.name);
+      for (const issuer of issuers.get(operator.name)!) couldActAs(issuer, known);
+      return known;
+    }
+
+    for (let step = 0; step < 40; step++) {
+      const by = random.chance(0.2) ? undefined : random.pick(operators);
+      if (random.chance(0.25)) {
+        const made = await create(by);
+        operators.push(made);
+        issuers.set(made.name, by ? [by] : []);
+      } else if (random.chance(0.2)) {
+        const one = random.pick(operators);
+        await reset(one, by);
+        if (by) issuers.get(one.name)!.push(by);
+      } else {
+        const [requester, approver] = random.shuffle([...operators]) as [Operator, Operator];
+        const people = couldActAs(requester);
+        const expected = [...couldActAs(approver)].some(name => people.has(name)) ? shared : done;
+        expect(await approve(approver, await askForCredit(requester))).toEqual(expected);
+      }
+    }
+  });
+});

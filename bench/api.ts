@@ -46,7 +46,7 @@ export async function benchApi(progress: (line: string) => void) {
 }
 
 async function issueKeys(dataDir: string): Promise<string[]> {
-  const { pool, close } = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {});
+  const { pool, close } = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create');
   const secretKey = readFileSync(join(dataDir, 'secret.key'), 'utf8');
   const audit = { pool, clock, actor: 'bench' };
   const keys: string[] = [];

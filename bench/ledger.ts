@@ -28,7 +28,7 @@ export async function benchLedger(progress: (line: string) => void) {
   const parent = join(import.meta.dirname, '.data');
   mkdirSync(parent, { recursive: true });
   const dataDir = mkdtempSync(join(parent, 'ledger-'));
-  const server = await openEmbedded(dataDir, progress);
+  const server = await openEmbedded(dataDir, progress, 'create');
   const pool = openPool(server.connection, Math.max(...baselineConnections));
   try {
     await migrate(pool);

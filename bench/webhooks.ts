@@ -41,11 +41,11 @@ export async function benchWebhooks(progress: (line: string) => void) {
   const dataDir = mkdtempSync(join(parent, 'webhooks-'));
   const settings = readSettings({ DATA_DIR: dataDir });
   const running: Running[] = [];
-  const { pool, close } = await openDatabase(settings, () => {});
+  const { pool, close } = await openDatabase(settings, () => {}, 'create');
   try {
     const receiver = await start(join(import.meta.dirname, 'receiver.process.ts'), [], {});
     running.push(receiver);
-    const secretKey = await openSecretKey(settings, pool);
+    const secretKey = await openSecretKey(settings, pool, 'create');
     const createPartners = (path: string) =>
       createWebhookPartners({ pool, clock, actor: 'bench' }, secretKey, `${receiver.address}/${path}`);
     const healthy = await createPartners('ok');

@@ -38,7 +38,7 @@ async function addSignatures(pool: Pool): Promise<void> {
 
 raiseRevision();
 const dir = mkdtempSync(join(tmpdir(), 'kopeck-schema-'));
-const server = await openEmbedded(dir, line => console.error(line));
+const server = await openEmbedded(dir, line => console.error(line), 'create');
 const pool = openPool(server.connection);
 try {
   await migrate(pool);

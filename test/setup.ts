@@ -22,9 +22,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
   const [running, usedDataDir] = [join(dir, 'running'), join(dir, 'used')];
-  await (await openDatabase(readSettings({ DATA_DIR: running }), () => {})).close();
+  await (await openDatabase(readSettings({ DATA_DIR: running }), () => {}, 'create')).close();
   execFileSync('cp', ['-a', running, usedDataDir]);
-  const server = await openEmbedded(running, () => {});
+  const server = await openEmbedded(running, () => {}, 'create');
   const { host, port, user, database } = server.connection as Record<'host' | 'user' | 'database', string> & {
     port: number;
   };

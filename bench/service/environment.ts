@@ -41,7 +41,7 @@ export async function openEnvironment(
   const service = await startService(folder.dir);
   await sleep(idleMs);
   const memoryAtRest = readMemory(service.pid);
-  const server = await openEmbedded(folder.dir, () => {});
+  const server = await openEmbedded(folder.dir, () => {}, 'create');
   const pool = openPool({ ...server.connection, ...noTimeouts });
   // `pool.end` waits for running statements, so callers close after their last one.
   const closeDatabase = closeOnce(async () => {

@@ -38,10 +38,10 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
   const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
   return async (asJson, work) => {
     const settings = readSettings(terminal.env);
-    const database = await openDatabase(settings, progress);
+    const database = await openDatabase(settings, progress, 'refuse');
     const stopListening = closeOnSignals(database);
     try {
-      const secretKey = await openSecretKey(settings, database.pool);
+      const secretKey = await openSecretKey(settings, database.pool, 'refuse');
       const audit = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
       const context = { audit, settings, secretKey, progress, screen: terminal.stderr };
       const { json, text, isBad = false } = await work(context);

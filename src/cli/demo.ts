@@ -75,6 +75,10 @@ async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise
       'real_gateway',
       'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was done.',
     );
+  if (!existsSync(settings.dataDir))
+    throw new OperatorError(
+      `There is no folder ${settings.dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was done.`,
+    );
   const partners = await listPartners(audit.pool);
   const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));
   const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { openEmbedded } from './embedded/server.ts';
-import { migrate } from './migrate.ts';
+import { hasSchema, migrate } from './migrate.ts';
+import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
 
 export interface Database {
@@ -13,10 +14,14 @@ export interface Database {
 }
 
 /** Opens the database of the settings, checks and migrates it. Fails with one line that names the fix. */
-export async function openDatabase(settings: Settings, print: (line: string) => void): Promise<Database> {
+export async function openDatabase(
+  settings: Settings,
+  print: (line: string) => void,
+  ifMissing: IfMissing,
+): Promise<Database> {
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), print);
+    : await openEmbedded(resolve(settings.dataDir), print, ifMissing);
   const pool = openPool(server.connection);
   const close = async () => {
     await pool.end();
@@ -24,6 +29,7 @@ export async function openDatabase(settings: Settings, print: (line: string) => 
   };
   try {
     await assertDurable(pool);
+    if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrate(pool);
   } catch (error) {
     await close();
@@ -31,6 +37,9 @@ export async function openDatabase(settings: Settings, print: (line: string) => 
   }
   return { pool, description: describe(settings), close };
 }
+
+const whereIs = ({ databaseUrl, dataDir }: Settings) =>
+  databaseUrl ? { address: addressOf(databaseUrl) } : { dataDir: resolve(dataDir) };
 
 const describe = (settings: Settings) =>
   settings.databaseUrl

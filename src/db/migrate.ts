@@ -48,11 +48,16 @@ export async function migrate(
   while (await lockAndApplyNext(pool, schema, options.ddlLockTimeoutMs ?? ddlLockTimeoutMs));
 }
 
-async function isUpToDate(db: Queryable, { migrations, functions }: Schema): Promise<boolean> {
+/** False in an empty database, and in one of another program. */
+export async function hasSchema(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ exist: boolean }>({
     text: "SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('schema_functions') IS NOT NULL AS exist",
   });
-  if (!rows[0]!.exist || (await pendingMigrations(db, migrations)).length > 0) return false;
+  return rows[0]!.exist;
+}
+
+async function isUpToDate(db: Queryable, { migrations, functions }: Schema): Promise<boolean> {
+  if (!(await hasSchema(db)) || (await pendingMigrations(db, migrations)).length > 0) return false;
   return (await compareFunctions(db, functions)) !== 'outdated';
 }
 

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
+import type { IfMissing } from './missing.ts';
 import type { Queryable } from './pool.ts';
 
 /** A key for one purpose, so that no two uses of SECRET_KEY share one. */
@@ -10,11 +11,15 @@ export const deriveKey = (secretKey: string, purpose: string) =>
   createHmac('sha256', secretKey).update(purpose).digest();
 
 /**
- * The SECRET_KEY of the settings, or the one generated in DATA_DIR. With another key than the one that the database was
+ * The SECRET_KEY of the settings, or the one in DATA_DIR, which `kopeck start` creates. With another key than the one that the database was
  * first used with, no API key would be recognised, so that stops the start.
  */
-export async function openSecretKey(settings: Settings, db: Queryable): Promise<string> {
-  const secretKey = settings.secretKey ?? readOrMakeKey(settings.dataDir);
+export async function openSecretKey(
+  settings: Settings,
+  db: Queryable,
+  ifMissing: IfMissing,
+): Promise<string> {
+  const secretKey = settings.secretKey ?? readOrMakeKey(settings.dataDir, ifMissing);
   const fingerprint = deriveKey(secretKey, 'fingerprint').toString('hex');
   const { rows } = await db.query<{ known: string }>({
     text: `UPDATE service SET secret_key_fingerprint = coalesce(secret_key_fingerprint, $1)
@@ -28,13 +33,17 @@ export async function openSecretKey(settings: Settings, db: Queryable): Promise<
   return secretKey;
 }
 
-function readOrMakeKey(dataDir: string): string {
+function readOrMakeKey(dataDir: string, ifMissing: IfMissing): string {
   const file = join(dataDir, 'secret.key');
   let secretKey: string;
   try {
-    if (!fs.existsSync(file)) makeKey(file, dataDir);
+    if (!fs.existsSync(file)) {
+      if (ifMissing === 'refuse') throw missingKey(file);
+      makeKey(file, dataDir);
+    }
     secretKey = fs.readFileSync(file, 'utf8').trim();
   } catch (error) {
+    if (error instanceof OperatorError) throw error;
     const { message } = error as Error;
     throw new OperatorError(
       `DATA_DIR cannot keep a key (${message}): set it to a folder of your own, or set SECRET_KEY.`,
@@ -43,6 +52,11 @@ function readOrMakeKey(dataDir: string): string {
   if (secretKey.length >= 32) return secretKey;
   throw new OperatorError(`${file} holds no key: put the one that was there back, or set SECRET_KEY.`);
 }
+
+const missingKey = (file: string) =>
+  new OperatorError(
+    `There is no ${file}: set DATA_DIR or SECRET_KEY as the service has them, or run \`kopeck start\` once.`,
+  );
 
 /** Written to a temporary file and linked into place: of several processes one wins, and none reads half a key. */
 function makeKey(file: string, dataDir: string): void {

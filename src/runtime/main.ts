@@ -50,9 +50,9 @@ export async function runService(print: Print): Promise<void> {
 /** The database and, without a gateway, the simulator; then the service, in this process or in workers. */
 async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print): Promise<void> {
   const pagesBuilt = settings.roles.includes('console') && buildPages(print);
-  const database = await openDatabase(settings, print);
+  const database = await openDatabase(settings, print, 'create');
   cleanups.push(database.close);
-  const secretKey = await openSecretKey(settings, database.pool);
+  const secretKey = await openSecretKey(settings, database.pool, 'create');
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
   if (bank) {
     cleanups.push(bank.close);
@@ -84,7 +84,7 @@ async function runClusterWorker(settings: Settings, cleanups: Cleanup[], print: 
   const channel = joinCluster(sendToPrimary);
   const simulator = process.env[simulatorVariable];
   try {
-    const database = await openDatabase(settings, print);
+    const database = await openDatabase(settings, print, 'refuse');
     cleanups.push(database.close);
     const bank = simulator && !settings.gatewayUrl ? JSON.parse(simulator) : undefined;
     const address = await startService(withBank(settings, bank), database, channel, cleanups);

@@ -20,7 +20,7 @@ export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 /** What the roles of a process share. There is one of each per process. */
 export async function createSharedParts(settings: Settings, pool: Pool, cleanups: Cleanup[]) {
   const log = pino({ level: settings.logLevel });
-  const secretKey = await openSecretKey(settings, pool);
+  const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
   const heartbeat = await startHeartbeat(pool);
   cleanups.push(heartbeat.close);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { openStatement, writeStatement } from '../../src/ledger/index.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
-const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
 const run = (...args: string[]) => kopeck(env, ...args);
 
 test("a partner's statement has the same bytes as over HTTP", async () => {

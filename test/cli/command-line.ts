@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
 
 const oneLine = /^[^\n]+\n$/;
 
 /** The commands of kopeck with a database that has one partner. */
 export async function createCommandLine() {
   const { pool, url } = await createDatabase();
-  const dataDir = newFolder();
+  const dataDir = folderWithKey();
   const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
   const runJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json');

@@ -5,14 +5,14 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner } from '../../src/partners/index.ts';
 import { kopeck, startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey, newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 
 const secretKey = 'a secret key for production, long enough';
 
 test('makes payments of all kinds through the service, and revokes its keys', async () => {
   const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
   const { code, stdout, stderr } = await kopeck(env, 'demo', '--payments', '50', '--json');
   expect([code, stderr]).toEqual([0, expect.stringContaining('50 of 50')]);
   const { outcomes } = JSON.parse(stdout);
@@ -39,7 +39,7 @@ test('makes payments of all kinds through the service, and revokes its keys', as
 
 test('is refused where real money could be involved', async () => {
   const { pool, url } = await createDatabase();
-  const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
   const refusal = async (more: Record<string, string>, ...args: string[]) => {
     const { code, stderr } = await kopeck({ ...env, ...more }, 'demo', '--json', ...args);
     return `${code} ${JSON.parse(stderr).error.code}`;

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
 const { pool, url } = await createDatabase();
@@ -12,7 +12,7 @@ const simulator = await startSimulator();
 const { address } = await startApi({ pool, gatewayUrl: simulator.address, answerWithinMs: 0 });
 const customer = await createPartnerWithKeys(pool);
 const partner = partnerAt(address, customer.liveKey);
-const dataDir = newFolder();
+const dataDir = folderWithKey();
 const run = (...args: string[]) => kopeck({ DATABASE_URL: url, DATA_DIR: dataDir }, ...args);
 beforeAll(() => setRate(pool));
 

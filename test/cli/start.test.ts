@@ -3,6 +3,8 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning, serverPid } from '../helpers/embedded-postgres.ts';
@@ -24,11 +26,11 @@ async function start(env: Record<string, string>): Promise<Service> {
 }
 
 describe('kopeck start', () => {
-  test('starts everything on an empty folder; commands work before, during and after', async () => {
+  test('starts everything on an empty folder; commands work during and after', async () => {
     const env = { DATA_DIR: join(newFolder(), 'data') };
-    const created = await kopeckProcess(env, 'partner', 'create', '--name', 'Before', '--json');
-    expect(created.code).toBe(0);
     const service = await start(env);
+    const created = await kopeckProcess(env, 'partner', 'create', '--name', 'During', '--json');
+    expect(created.code).toBe(0);
     expect(await (await fetch(`${service.address}/healthz`)).json()).toEqual({ ok: true });
     expect(await (await fetch(`${service.address}/readyz`)).json()).toEqual({ ok: true });
     expect((await fetch(`${service.address}/elsewhere`)).status).toBe(404);
@@ -44,7 +46,7 @@ describe('kopeck start', () => {
   });
 
   test('a command whose output is closed (EPIPE) leaves no database running', async () => {
-    const dataDir = newFolder();
+    const dataDir = usedFolder();
     const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
     const { stderr } = spawnSync(
       'sh',
@@ -54,7 +56,7 @@ describe('kopeck start', () => {
         encoding: 'utf8',
       },
     );
-    expect(stderr).toMatch(/^Making a new PostgreSQL[^\n]*\n$/);
+    expect(stderr).toBe('');
     expect(fs.existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
@@ -200,7 +202,8 @@ test.runIf(process.getuid!() === 0)(
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=120m', 'none', disk]).status === 0;
     if (!mounted) context.skip('this machine does not allow mounting a small disk');
     try {
-      const env = { DATA_DIR: join(disk, 'data') };
+      const env = { DATA_DIR: join(disk, 'data'), ...secretKey };
+      await (await openDatabase(readSettings(env), () => {}, 'create')).close();
       const { partner_id } = JSON.parse(
         (await kopeck(env, 'partner', 'create', '--name', 'A', '--json')).stdout,
       );

@@ -2,13 +2,13 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
 import { verifySignature } from '../helpers/signature.ts';
 import { startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool, url } = await createDatabase();
 const { address } = await startApi({ pool });
-const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
+const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
 const run = (...args: string[]) => kopeck(env, 'webhook', ...args);
 const runJson = async (...args: string[]) => {
   const { code, stdout, stderr } = await run(...args, '--json');

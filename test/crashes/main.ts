@@ -80,7 +80,7 @@ const describe = ({ seed, kills, heldAtPoints, payments, endings, harm }: Report
   ].join('\n');
 
 async function run(): Promise<Report> {
-  const database = await openDatabase(readSettings({ DATA_DIR: folder }), () => {});
+  const database = await openDatabase(readSettings({ DATA_DIR: folder }), () => {}, 'create');
   cleanups.push(database.close);
   const bank = await startSimulator(folder, log);
   cleanups.push(bank.close);

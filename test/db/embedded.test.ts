@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 async function openIn(dataDir: string, said: string[] = []): Promise<Database> {
-  const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), line => said.push(line));
+  const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), line => said.push(line), 'create');
   open.push(database);
   return database;
 }
@@ -97,7 +97,7 @@ describe('an embedded PostgreSQL', () => {
     const program = `
       import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../src/db/database.ts'))};
       import { readSettings } from ${JSON.stringify(join(import.meta.dirname, '../../src/base/settings.ts'))};
-      const { pool } = await openDatabase(readSettings(process.env), () => {});
+      const { pool } = await openDatabase(readSettings(process.env), () => {}, 'create');
       await pool.query("INSERT INTO partners (id, name, created_at) VALUES (gen_random_uuid(), 'A', now())");
       process.kill(process.pid, 'SIGKILL');`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -208,7 +208,12 @@ describe.runIf(root)('as root', () => {
     fs.chmodSync(closed, 0o700);
     const installed = dirname(dirname(dirname(findBinaries().postgres)));
     fs.cpSync(installed, join(closed, 'postgres'), { recursive: true, verbatimSymlinks: true });
-    const cluster = openCluster(join(closed, 'data'), binariesIn(join(closed, 'postgres')), () => {});
+    const cluster = openCluster(
+      join(closed, 'data'),
+      binariesIn(join(closed, 'postgres')),
+      () => {},
+      'create',
+    );
     expect(fs.existsSync(join(cluster.dir, 'PG_VERSION'))).toBe(true);
   });
 

@@ -14,7 +14,7 @@ if (!isOldestInstalled) {
 describe.runIf(isOldestInstalled)('an outside PostgreSQL 15', async () => {
   if (!isOldestInstalled) return;
   const server = await createExternalServer();
-  const { pool, close } = await openDatabase(readSettings({ DATABASE_URL: server.url }), () => {});
+  const { pool, close } = await openDatabase(readSettings({ DATABASE_URL: server.url }), () => {}, 'create');
   afterAll(async () => {
     await close();
     await server.stop('SIGINT');

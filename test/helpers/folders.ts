@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -12,9 +12,16 @@ export function newFolder(): string {
   return folder;
 }
 
-/** A DATA_DIR that already has an empty, stopped database: creating one takes seconds. */
-export function usedFolder(): string {
+/** A DATA_DIR with the key that a first start creates, for commands on a database elsewhere. */
+export function folderWithKey(): string {
   const folder = newFolder();
+  writeFileSync(join(folder, 'secret.key'), 'a key that the first start made, long enough', { mode: 0o600 });
+  return folder;
+}
+
+/** A DATA_DIR that already has a key and an empty, stopped database: creating one takes seconds. */
+export function usedFolder(): string {
+  const folder = folderWithKey();
   execFileSync('cp', ['-a', `${inject('usedDataDir')}/.`, folder]);
   return folder;
 }

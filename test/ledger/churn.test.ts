@@ -22,7 +22,7 @@ const rounds = 3;
 const processes = 3;
 
 const dataDir = usedFolder();
-const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {});
+const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create');
 afterAll(() => database.close());
 
 interface Worker {

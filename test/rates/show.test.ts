@@ -5,10 +5,10 @@ import { createRateSources } from '../../src/rates/index.ts';
 import { refreshRate } from '../../src/rates/refresh.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
 
 const { pool, url } = await createDatabase();
-const dataDir = newFolder();
+const dataDir = folderWithKey();
 const show = (env: Record<string, string>, ...args: string[]) =>
   kopeck({ DATABASE_URL: url, DATA_DIR: dataDir, ...env }, 'rate', 'show', ...args);
 

@@ -15,7 +15,7 @@ export interface SimulationServer {
 /** A PostgreSQL in a temporary folder, removed on close. */
 export async function startServer(): Promise<SimulationServer> {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-simulation-'));
-  const server = await openEmbedded(dir, () => {});
+  const server = await openEmbedded(dir, () => {}, 'create');
   const admin = new pg.Client({ ...server.connection, database: 'postgres' });
   await admin.connect();
   let pool: Pool | undefined;

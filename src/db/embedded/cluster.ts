@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../base/operator-error.ts';
+import { type IfMissing, missingDatabase } from '../missing.ts';
 import type { Binaries } from './binaries.ts';
 import { commandAs, type Identity, identityFor } from './identity.ts';
 
@@ -18,13 +19,21 @@ export interface Cluster {
 
 export const superuser = 'kopeck';
 
-/** Opens the cluster below `dataDir`; creates it if there is none. */
-export function openCluster(dataDir: string, binaries: Binaries, print: (line: string) => void): Cluster {
+/** Opens the cluster below `dataDir`. If there is none, creates it or fails before anything is written. */
+export function openCluster(
+  dataDir: string,
+  binaries: Binaries,
+  print: (line: string) => void,
+  ifMissing: IfMissing,
+): Cluster {
   const dir = join(dataDir, 'postgres');
   try {
-    fs.mkdirSync(dataDir, { recursive: true });
-    const existing = fs.statSync(join(dir), { throwIfNoEntry: false });
+    const existing = fs.statSync(dir, { throwIfNoEntry: false });
     const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
+    // Also in a folder of that name which is no cluster: the start of a server would write its settings there.
+    const isCluster = fs.existsSync(join(dir, 'PG_VERSION'));
+    if (!isCluster && ifMissing === 'refuse') throw missingDatabase({ dataDir });
+    fs.mkdirSync(dataDir, { recursive: true });
     if (!existing) {
       print(`Making a new PostgreSQL database in ${dir} …`);
       initialise(cluster, dataDir);

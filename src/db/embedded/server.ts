@@ -1,6 +1,8 @@
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
+import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
 import {
   type Cluster,
@@ -34,10 +36,14 @@ const explainAfterMs = 2_000;
  * Users are counted by the server itself, as shared holders of an advisory lock: a killed process drops out with its
  * connection.
  */
-export async function openEmbedded(dataDir: string, print: (line: string) => void): Promise<EmbeddedServer> {
-  const cluster = openCluster(dataDir, findBinaries(), print);
+export async function openEmbedded(
+  dataDir: string,
+  print: (line: string) => void,
+  ifMissing: IfMissing,
+): Promise<EmbeddedServer> {
+  const cluster = openCluster(dataDir, findBinaries(), print, ifMissing);
   let isClosing = false;
-  let session = await joinServer(cluster, print);
+  let session = await joinServer(cluster, print, ifMissing);
   const { socketDir, port } = findServer(cluster)!;
 
   /** When the server dies, it is started again, and the lock that was lost with it is taken again. */
@@ -45,7 +51,7 @@ export async function openEmbedded(dataDir: string, print: (line: string) => voi
     client.once('end', async () => {
       while (!isClosing) {
         try {
-          session = await joinServer(cluster, print);
+          session = await joinServer(cluster, print, ifMissing);
           return isClosing ? await leaveServer(session, cluster) : reconnectWhenLost(session);
         } catch (error) {
           print(error instanceof Error ? error.message : String(error));
@@ -65,15 +71,25 @@ export async function openEmbedded(dataDir: string, print: (line: string) => voi
   };
 }
 
-async function joinServer(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
+async function joinServer(
+  cluster: Cluster,
+  print: (line: string) => void,
+  ifMissing: IfMissing,
+): Promise<pg.Client> {
   for (;;) {
     const client = await connectOrStart(cluster, print);
     try {
       await client.query(`SELECT pg_advisory_lock_shared(${usageLock})`);
+      if (await hasDatabase(client)) return client;
+      if (ifMissing === 'refuse') {
+        await leaveServer(client, cluster);
+        throw missingDatabase({ dataDir: dirname(cluster.dir) });
+      }
       await createDatabase(client);
       return client;
     } catch (error) {
       await client.end().catch(() => {});
+      if (error instanceof OperatorError) throw error;
       // The last user was just stopping the server: the next round starts it again.
       const serverWasStopped = !(error instanceof pg.DatabaseError) || error.code?.startsWith('57P');
       if (!serverWasStopped) throw error;
@@ -81,9 +97,13 @@ async function joinServer(cluster: Cluster, print: (line: string) => void): Prom
   }
 }
 
-async function createDatabase(client: pg.Client): Promise<void> {
+/** False after a first start that was killed between two steps. */
+async function hasDatabase(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
-  if (rowCount) return;
+  return rowCount === 1;
+}
+
+async function createDatabase(client: pg.Client): Promise<void> {
   await client.query(`CREATE DATABASE ${database}`).catch(error => {
     const alreadyExists = ['42P04', '23505'].includes(error.code);
     if (!alreadyExists) throw error;

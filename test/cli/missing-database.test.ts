@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../src/db/embedded/server.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { folderWithKey, newFolder, usedFolder } from '../helpers/folders.ts';
+
+const secretKey = 'a secret key for production, long enough';
+
+async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await kopeck(env, ...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  return stderr;
+}
+
+const missingIn = (dataDir: string) =>
+  `There is no Kopeck database in ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was written.\n`;
+
+describe('a command with a wrong DATA_DIR is refused and writes nothing', () => {
+  test.each([
+    ['partner', 'list'],
+    ['partner', 'create', '--name', 'Shop'],
+    ['operator', 'create', '--name', 'anna', '--role', 'admin'],
+    ['ledger', 'verify'],
+    ['demo', '--payments', '1'],
+  ])('%s %s in a folder that does not exist', async (...args) => {
+    const parent = newFolder();
+    const dataDir = join(parent, 'not', 'there');
+    expect(await refusal({ DATA_DIR: dataDir }, ...args)).toBe(missingIn(dataDir));
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  test('in an empty folder', async () => {
+    const dataDir = newFolder();
+    expect(await refusal({ DATA_DIR: dataDir }, 'partner', 'list')).toBe(missingIn(dataDir));
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test('in a folder of something else, even with a subfolder of that name', async () => {
+    const dataDir = newFolder();
+    writeFileSync(join(dataDir, 'notes.txt'), 'mine');
+    mkdirSync(join(dataDir, 'postgres'));
+    expect(await refusal({ DATA_DIR: dataDir }, 'partner', 'list')).toBe(missingIn(dataDir));
+    expect(readdirSync(dataDir, { recursive: true }).sort()).toEqual(['notes.txt', 'postgres']);
+  });
+
+  test('with --json the refusal is an object for programs', async () => {
+    const dataDir = join(newFolder(), 'data');
+    const { error } = JSON.parse(await refusal({ DATA_DIR: dataDir }, 'partner', 'list', '--json'));
+    expect(error).toEqual({ code: 'not_possible', message: missingIn(dataDir).trim() });
+  });
+});
+
+describe('a command with a wrong DATABASE_URL is refused and writes nothing', () => {
+  test('in an empty database', async () => {
+    const { pool, url } = await createDatabase({ migrated: false });
+    const dataDir = join(newFolder(), 'data');
+    expect(await refusal({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list')).toMatch(
+      /^There is no Kopeck database at \S+: set DATABASE_URL, or run `kopeck start` once\. Nothing was written\.\n$/,
+    );
+    const { rows } = await pool.query(
+      "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+    );
+    expect(rows).toEqual([]);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test("in another program's database", async () => {
+    const { pool, url } = await createDatabase({ migrated: false });
+    await pool.query('CREATE TABLE schema_migrations (version text)');
+    expect(await refusal({ DATABASE_URL: url, DATA_DIR: folderWithKey() }, 'partner', 'list')).toContain(
+      'There is no Kopeck database at',
+    );
+  });
+});
+
+describe('a command without the key of the installation is refused and makes none', () => {
+  test('with DATABASE_URL and a folder that does not exist', async () => {
+    const { pool, url } = await createDatabase();
+    const dataDir = join(newFolder(), 'data');
+    const line = await refusal({ DATABASE_URL: url, DATA_DIR: dataDir }, 'partner', 'list');
+    expect(line).toBe(
+      `There is no ${dataDir}/secret.key: set DATA_DIR or SECRET_KEY as the service has them, or run \`kopeck start\` once.\n`,
+    );
+    expect(existsSync(dataDir)).toBe(false);
+    expect((await pool.query('SELECT secret_key_fingerprint AS known FROM service')).rows).toEqual([
+      { known: null },
+    ]);
+  });
+
+  test('the demo makes no folder for its simulator', async () => {
+    const { url } = await createDatabase();
+    const dataDir = join(newFolder(), 'data');
+    const env = { DATABASE_URL: url, DATA_DIR: dataDir, SECRET_KEY: secretKey };
+    expect(await refusal(env, 'demo', '--payments', '1')).toContain(
+      `There is no folder ${dataDir}: set DATA_DIR`,
+    );
+    expect(existsSync(dataDir)).toBe(false);
+  });
+});
+
+test('after a first start that was killed before it made the database, a command is refused and stops the server', async () => {
+  const dataDir = usedFolder();
+  const server = await openEmbedded(dataDir, () => {}, 'refuse');
+  const client = new pg.Client({ ...server.connection, database: 'postgres' });
+  await client.connect();
+  await client.query('DROP DATABASE kopeck');
+  await client.end();
+  await server.close();
+  expect(await refusal({ DATA_DIR: dataDir }, 'partner', 'list')).toBe(missingIn(dataDir));
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+});

@@ -13,7 +13,10 @@ export interface PositionStore {
 export interface ReadOptions {
   /** The stored position. It is saved after each handled event. */
   store?: PositionStore | undefined;
-  /** The id of the last event that you have, for an empty store. Without it, reading starts at the first event. */
+  /**
+   * The id of the last event that you have, or `latest` for new events only; for an empty store. Without it, reading
+   * starts at the first event.
+   */
   from?: string | undefined;
   /** False: ends after the last event. By default it waits for more. */
   follow?: boolean | undefined;
@@ -61,6 +64,11 @@ export function createEvents(transport: Transport): Events {
         await store?.save(event.id);
         position = event.id;
         if (signal?.aborted) return;
+      }
+      // `latest` moves with each new event, so it is replaced by the place where it was.
+      if (position === 'latest') {
+        position = page.next_cursor;
+        await store?.save(position);
       }
       if (page.has_more) continue;
       if (!follow) return;

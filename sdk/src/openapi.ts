@@ -171,7 +171,7 @@ export interface ListPaymentsAnswer {
 
 export interface ListEventsQuery {
   limit?: number | undefined;
-  /** The id of the last event that you have; without it the list begins with the first */
+  /** The id of the last event that you have; without it, or with `evt_0`, the list begins with the first. `latest` gives the `next_cursor` from which on only new events come */
   after?: string | undefined;
 }
 

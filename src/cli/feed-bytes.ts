@@ -1,6 +1,5 @@
-import type { Fetch, Kopeck } from '../../sdk/src/index.ts';
+import type { Fetch } from '../../sdk/src/index.ts';
 import { parseJson, stringifyJson } from '../base/json.ts';
-import { formatEventId, parseEventId } from '../webhooks/index.ts';
 
 /**
  * A `fetch` that keeps the text of the events on the last page. The SDK uses `JSON.parse`, which rounds long numbers and
@@ -33,23 +32,4 @@ function eventsIn(text: string): Map<string, string> {
       return typeof id === 'string' ? [[id, stringifyJson(event)] as const] : [];
     }),
   );
-}
-
-const pageSize = 100;
-
-/** The feed can only be read forwards, but its ids increase: the last event is found by exponential and binary search. */
-export async function findEndOfFeed(kopeck: Pick<Kopeck, 'events'>): Promise<string> {
-  let known = 0n;
-  let tooFar: bigint | undefined;
-  for (let stepBy = BigInt(pageSize); ; stepBy *= 4n) {
-    const { data, has_more } = await kopeck.events.list({ after: formatEventId(known), limit: pageSize });
-    known = parseEventId(data.at(-1)?.id ?? '') ?? known;
-    if (!has_more) return formatEventId(known);
-    // Between the last event seen and a position with no events after it.
-    const ahead: bigint = tooFar === undefined || tooFar <= known ? known + stepBy : (known + tooFar) / 2n;
-    const beyond = await kopeck.events.list({ after: formatEventId(ahead), limit: pageSize });
-    if (beyond.data.length === 0) tooFar = ahead;
-    else if (beyond.has_more) known = parseEventId(beyond.data.at(-1)!.id)!;
-    else return beyond.data.at(-1)!.id;
-  }
 }

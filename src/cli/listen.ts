@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Kopeck, PaymentEvent } from '../../sdk/src/index.ts';
+import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
-import { createRecordingFetch, findEndOfFeed } from './feed-bytes.ts';
+import { createRecordingFetch } from './feed-bytes.ts';
 import { createForwarder, type ForwardAttempt, type ForwardResult } from './forward.ts';
 import { RefusedError } from './refused.ts';
 import { connect, explainErrors, type Remote, remoteCommand } from './remote.ts';
@@ -76,10 +76,16 @@ async function listen(options: ListenOptions): Promise<void> {
   );
 }
 
-/** Checks the key and returns the event to start after. */
+/** Checks the key and the position, and returns the event to start after. */
 async function findStart(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions): Promise<string> {
   const { partner_id, mode } = await kopeck.ping();
-  const start = from === 'now' ? await findEndOfFeed(kopeck) : from;
+  const { next_cursor } = await kopeck.events
+    .list({ after: from === 'now' ? 'latest' : from, limit: 1 })
+    .catch(error => {
+      if (!(error instanceof KopeckError) || error.code !== 'not_found') throw error;
+      throw new RefusedError(error.code, `${from} is not an event of ${partner_id} (${mode}).`);
+    });
+  const start = from === 'now' ? next_cursor : from;
   printMessage(
     `Events of ${partner_id} (${mode}) after ${start} from ${url} go to ${forwardTo}. Ctrl-C ends it.`,
   );

@@ -18,7 +18,7 @@ export {
   formatEventId,
   parseEventId,
 } from './delivery/envelope.ts';
-export { listEvents } from './delivery/feed.ts';
+export { findLastEvent, listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
 export { sign } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Kopeck, verifyWebhook } from '../../sdk/src/index.ts';
-import { findEndOfFeed } from '../../src/cli/feed-bytes.ts';
 import { newLink, partnerAt } from '../helpers/api.ts';
 import { kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -138,33 +137,18 @@ describe('kopeck listen', () => {
     expect(runs.map(({ code, stdout }) => [code, stdout])).toEqual(calls.map(() => [2, '']));
   });
 
-  test('an invalid key, an unknown key and an unreachable service: one line each', async () => {
+  test('an invalid key, an unknown key, an unreachable service and a foreign event: one line each', async () => {
     const to = ['--forward-to', 'http://localhost:3000/'];
     const runs = await Promise.all([
       kopeckProcess(elsewhere, 'listen', '--key', 'hunter2', ...to),
       kopeckProcess(elsewhere, 'listen', '--key', 'svc_test_a_b', '--url', service.address, ...to),
       kopeckProcess(elsewhere, 'listen', '--key', key, '--url', 'http://127.0.0.1:9', ...to),
+      kopeckProcess(elsewhere, 'listen', '--key', key, '--url', service.address, '--from', 'evt_9999', ...to),
     ]);
     for (const { code, stderr } of runs)
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^[^\n]+\n$/)]);
     expect(runs[0]!.stderr).not.toContain('hunter2');
     expect(runs[2]!.stderr).toContain('start the service with kopeck start');
+    expect(runs[3]!.stderr).toMatch(/^evt_9999 is not an event of prt_\S+ \(test\)\.\n$/);
   });
 });
-
-test.each([0, 1, 100, 101, 5_000, 123_457])(
-  'the end of a feed of %i events is found in few steps',
-  async count => {
-    // Other partners have events in between, so ids have gaps.
-    const ids = Array.from({ length: count }, (_, index) => 3 * index + 2);
-    let asked = 0;
-    const list = async ({ after = 'evt_0', limit = 50 } = {}) => {
-      asked += 1;
-      const rest = ids.filter(id => id > Number(after.slice(4)));
-      return { data: rest.slice(0, limit).map(id => ({ id: `evt_${id}` })), has_more: rest.length > limit };
-    };
-    const end = await findEndOfFeed({ events: { list } } as unknown as Kopeck);
-    expect(end).toBe(`evt_${ids.at(-1) ?? 0}`);
-    expect(asked).toBeLessThan(40);
-  },
-);

@@ -72,6 +72,31 @@ test('after crashes at any moment each event has been handled at least once, in 
   expect(handled.length).toBeGreaterThan(made.length);
 });
 
+test('from latest it reads new events only, and misses none that came before its next poll', async () => {
+  let polls = 0;
+  const sleep = async () => {
+    polls += 1;
+  };
+  const { kopeck, pay } = await newClient({ sleep });
+  await pay(2);
+  const store = newStore();
+  const reading = kopeck.events.read({ store, from: 'latest' })[Symbol.asyncIterator]();
+  const next = reading.next();
+  await expect.poll(() => polls).toBeGreaterThan(0);
+  const { data } = await kopeck.events.list();
+  expect(store.at).toBe(data.at(-1)!.id);
+  const [paid] = await pay(1);
+  expect((await next).value).toMatchObject({ data: { id: paid } });
+});
+
+test('a stored position of another partner is refused as not_found', async () => {
+  const [one, other] = [await newClient(), await newClient()];
+  await one.pay(1);
+  const { next_cursor } = await one.kopeck.events.list();
+  const reading = other.kopeck.events.read({ from: next_cursor })[Symbol.asyncIterator]();
+  await expect(reading.next()).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
 test('an event that was handled but not saved comes again, and only that', async () => {
   const { kopeck, pay } = await newClient();
   const made = await pay(3);

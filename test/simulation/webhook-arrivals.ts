@@ -1,4 +1,4 @@
-import type { Id } from '../../src/base/ids.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { envelope, listEvents } from '../../src/webhooks/index.ts';
 import { verifySignature } from '../helpers/signature.ts';
@@ -75,8 +75,13 @@ export function createArrivals(
   }
 
   async function feedOf(partnerId: Id<'prt'>, mode: Mode, eventId: string): Promise<string | undefined> {
-    const page = { after: BigInt(eventId) - 1n, limit: 1 };
-    const [event] = (await listEvents(pool, { partnerId, mode }, page)).events;
+    // The feed accepts only positions that are events, so it is read from the event before.
+    const { rows } = await pool.query<{ before: bigint }>({
+      text: 'SELECT coalesce(max(id), 0) AS before FROM events WHERE partner_id = $1 AND mode = $2 AND id < $3',
+      values: [uuidFromId(partnerId), mode, eventId],
+    });
+    const page = await listEvents(pool, { partnerId, mode }, { after: rows[0]!.before, limit: 1 });
+    const event = page?.events[0];
     return event && envelope(event);
   }
 

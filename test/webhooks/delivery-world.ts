@@ -29,7 +29,7 @@ export async function startDeliveryWorld() {
 
   /** A partner with a receiver, and a way to make events. */
   async function newPartner() {
-    const { partnerId, testKey } = await createPartnerWithKeys(pool);
+    const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
     const receiver = await startReceiver();
     await setWebhook(audit, vault, partnerId, receiver.url);
     const partner = partnerAt(address, testKey);
@@ -39,7 +39,7 @@ export async function startDeliveryWorld() {
       return id;
     };
     const [secret = ''] = await readSecrets(pool, vault, partnerId, clock.nowMs());
-    return { partnerId, receiver, partner, pay, secret };
+    return { partnerId, receiver, partner, pay, secret, liveKey };
   }
 
   const world = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listAttempts, pruneLog, resendEvent } from '../../src/webhooks/index.ts';
+import { partnerAt } from '../helpers/api.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();
@@ -20,6 +21,42 @@ describe('the feed', () => {
       expect((await partner.get(`/v1/events?after=${wrong}`)).status).toBe(422);
     for (const limit of ['0', '101', 'x'])
       expect((await partner.get(`/v1/events?limit=${limit}`)).status).toBe(422);
+  });
+
+  test('answers not_found to a cursor that it never gave to this partner and mode', async () => {
+    const [one, other] = [await newPartner(), await newPartner()];
+    await one.pay();
+    await other.pay();
+    await one.pay();
+    const idsOf = async ({ partner }: typeof one) =>
+      (await partner.get('/v1/events')).json.data.map(({ id }: { id: string }) => id) as string[];
+    const [first, last] = await idsOf(one);
+    const [foreign] = await idsOf(other);
+    const beyond = `evt_${BigInt(last!.slice(4)) + 1_000_000n}`;
+    const live = partnerAt(world.address, one.liveKey);
+    for (const [reader, after] of [
+      [one.partner, beyond],
+      [one.partner, foreign],
+      [live, first],
+      [live, last],
+    ] as const) {
+      const { status, json } = await reader.get(`/v1/events?after=${after}`);
+      expect([status, json.error?.code], `after ${after}`).toEqual([404, 'not_found']);
+    }
+    expect((await one.partner.get(`/v1/events?after=${first}`)).json.data).toMatchObject([{ id: last }]);
+  });
+
+  test('accepts every cursor that it gave, also those of empty pages, and latest', async () => {
+    const { partner, pay } = await newPartner();
+    const page = async (after: string) => (await partner.get(`/v1/events?after=${after}`)).json;
+    const empty = { data: [], has_more: false, next_cursor: 'evt_0' };
+    expect(await page('latest')).toMatchObject(empty);
+    expect(await page('evt_0')).toMatchObject(empty);
+    const paid = await pay();
+    const { data, next_cursor } = await page('evt_0');
+    expect(data).toMatchObject([{ id: next_cursor, data: { id: paid } }]);
+    for (const after of [next_cursor, 'latest'])
+      expect(await page(after)).toMatchObject({ data: [], has_more: false, next_cursor });
   });
 
   test('never skips an event that was committed late', async () => {

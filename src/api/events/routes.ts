@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { envelope, formatEventId, listEvents, parseEventId } from '../../webhooks/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import { envelope, findLastEvent, formatEventId, listEvents, parseEventId } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
-import { shapeError } from '../http/errors.ts';
+import { sendError, shapeError } from '../http/errors.ts';
 import { sendJsonText } from '../http/responses.ts';
 import * as schemas from './schemas.ts';
 
@@ -12,22 +13,24 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
     { schema: schemas.listEventsOperation },
     async (request, reply) => {
       const { limit, after = 'evt_0' } = request.query;
-      const afterId = after === 'evt_0' ? 0n : parseEventId(after);
-      if (afterId === undefined)
-        throw shapeError(
-          ['query', 'after'],
-          'Input should be the id of an event, such as evt_17',
-          'event_id',
-        );
-      const { events, hasMore } = await listEvents(deps.db, request.caller, { after: afterId, limit });
-      const last = events.at(-1);
+      const position = await readPosition(deps, request.caller, after);
+      const page = await listEvents(deps.db, request.caller, { after: position, limit });
+      if (!page) return sendError(request, reply, 'not_found');
       const rest = JSON.stringify({
-        has_more: hasMore,
-        // Without new events the reader's own cursor, so that it can always be stored.
-        next_cursor: last ? formatEventId(last.eventId) : after,
+        has_more: page.hasMore,
+        // Without new events the reader's own position, so that it can always be stored.
+        next_cursor: formatEventId(page.events.at(-1)?.eventId ?? position),
         request_id: request.id,
       });
-      return sendJsonText(reply, `{"data":[${events.map(envelope).join(',')}],${rest.slice(1)}`);
+      return sendJsonText(reply, `{"data":[${page.events.map(envelope).join(',')}],${rest.slice(1)}`);
     },
   );
+}
+
+async function readPosition({ db }: ApiDeps, caller: AccountKey, after: string): Promise<bigint> {
+  if (after === 'evt_0') return 0n;
+  if (after === 'latest') return findLastEvent(db, caller);
+  const eventId = parseEventId(after);
+  if (eventId !== undefined) return eventId;
+  throw shapeError(['query', 'after'], 'Input should be the id of an event, such as evt_17', 'event_id');
 }

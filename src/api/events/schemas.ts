@@ -6,7 +6,8 @@ const EventQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   after: Type.Optional(
     Type.String({
-      description: 'The id of the last event that you have; without it the list begins with the first',
+      description:
+        'The id of the last event that you have; without it, or with `evt_0`, the list begins with the first. `latest` gives the `next_cursor` from which on only new events come',
       examples: ['evt_17'],
     }),
   ),
@@ -31,8 +32,8 @@ export const listEventsOperation = {
   tags: ['Additions'],
   summary: 'The same events as webhooks, oldest first',
   description:
-    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice.',
+    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice. An id that is not an event of this partner and mode is `not_found`.',
   security: apiKeySecurity,
   querystring: EventQuery,
-  response: responses(EventList, []),
+  response: responses(EventList, ['not_found']),
 };

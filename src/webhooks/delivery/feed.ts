@@ -9,20 +9,35 @@ export interface EventPage {
   hasMore: boolean;
 }
 
-/** Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit. */
+/**
+ * Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit.
+ * Undefined if `after` is not an event of this partner and mode; 0 is the beginning.
+ */
 export async function listEvents(
   db: Queryable,
   { partnerId, mode }: AccountKey,
   { after, limit }: { after: bigint; limit: number },
-): Promise<EventPage> {
+): Promise<EventPage | undefined> {
   const { rows } = await db.query<PaymentRow & { event_id: bigint }>({
     name: 'list events',
     text: `SELECT ${paymentColumns('p')}, e.id AS event_id
-             FROM (SELECT * FROM events WHERE partner_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS e
+             FROM (SELECT * FROM events WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4) AS e
              JOIN payments p ON p.partner_id = e.partner_id AND p.mode = e.mode AND p.id = e.payment_id
             ORDER BY e.id`,
-    values: [uuidFromId(partnerId), mode, after, limit + 1],
+    // Two more than the page: the event of the cursor itself, and one that shows whether there are more.
+    values: [uuidFromId(partnerId), mode, after, limit + 2],
   });
-  const events = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
-  return { events: events.slice(0, limit), hasMore: events.length > limit };
+  const found = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
+  if (after > 0n && found.shift()?.eventId !== after) return undefined;
+  return { events: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+/** The id of the newest event; 0 if there is none. */
+export async function findLastEvent(db: Queryable, { partnerId, mode }: AccountKey): Promise<bigint> {
+  const { rows } = await db.query<{ last: bigint }>({
+    name: 'find last event',
+    text: 'SELECT coalesce(max(id), 0) AS last FROM events WHERE partner_id = $1 AND mode = $2',
+    values: [uuidFromId(partnerId), mode],
+  });
+  return rows[0]!.last;
 }

@@ -27,9 +27,18 @@ const sequences = `
    WHERE c.relnamespace = ${ours} AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'i')
    ORDER BY c.relname`;
 
+/** Partitions have what their table has. Those of a time are data; the default one is named below its table. */
+const ownTable = "c.relkind IN ('r', 'p') AND NOT c.relispartition";
+
 const tables = `
-  SELECT c.relname AS name, coalesce(array_to_string(c.reloptions, ', '), '') AS line, c.relpersistence = 'u' AS unlogged
-    FROM pg_class c WHERE c.relnamespace = ${ours} AND c.relkind = 'r' ORDER BY c.relname`;
+  SELECT c.relname AS name, coalesce(' WITH (' || array_to_string(c.reloptions, ', ') || ')', '')
+         || coalesce(' PARTITION BY ' || pg_get_partkeydef(c.oid), '') AS line, c.relpersistence = 'u' AS unlogged
+    FROM pg_class c WHERE c.relnamespace = ${ours} AND ${ownTable} ORDER BY c.relname`;
+
+const defaultPartitions = `
+  SELECT t.relname AS name, 'CREATE TABLE ' || c.relname || ' PARTITION OF ' || t.relname || ' DEFAULT;' AS line
+    FROM pg_partitioned_table p JOIN pg_class c ON c.oid = p.partdefid JOIN pg_class t ON t.oid = p.partrelid
+   WHERE t.relnamespace = ${ours}`;
 
 const columns = `
   SELECT c.relname AS name, a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
@@ -38,17 +47,19 @@ const columns = `
          || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid, true), '') AS line
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-   WHERE c.relnamespace = ${ours} AND c.relkind = 'r' ORDER BY c.relname, a.attnum`;
+   WHERE c.relnamespace = ${ours} AND ${ownTable} ORDER BY c.relname, a.attnum`;
 
 /** PostgreSQL 18 also lists NOT NULL (contype n); older versions do not. */
 const constraints = `
-  SELECT conrelid::regclass::text AS name, 'CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid, true) AS line
-    FROM pg_constraint WHERE connamespace = ${ours} AND contype <> 'n' ORDER BY 1, contype DESC, conname`;
+  SELECT conrelid::regclass::text AS name, 'CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(x.oid, true) AS line
+    FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid
+   WHERE connamespace = ${ours} AND contype <> 'n' AND ${ownTable} ORDER BY 1, contype DESC, conname`;
 
 /** Without those that belong to a constraint. */
 const indexes = `
-  SELECT i.indrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid, 0, true) || ';' AS line
-    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  SELECT i.indrelid::regclass::text AS name,
+         replace(pg_get_indexdef(i.indexrelid, 0, true), ' ON ONLY ', ' ON ') || ';' AS line
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid AND NOT c.relispartition
    WHERE c.relnamespace = ${ours} AND NOT EXISTS (SELECT FROM pg_constraint x
                                                    WHERE x.conindid = c.oid AND x.conrelid = i.indrelid)
    ORDER BY 1, c.relname`;
@@ -88,7 +99,7 @@ const block = (lines: string[]) => `(\n${lines.map(line => `  ${line}`).join(',\
 export async function dumpSchema(db: Queryable): Promise<string> {
   const [inTable, outside] = await Promise.all([
     Promise.all([columns, constraints].map(text => readGrouped(db, text))),
-    Promise.all([indexes, triggers, comments].map(text => readGrouped(db, text))),
+    Promise.all([defaultPartitions, indexes, triggers, comments].map(text => readGrouped(db, text))),
   ]);
   const linesOf = (name: string, groups: Map<string, string[]>[]) =>
     groups.flatMap(group => group.get(name) ?? []);
@@ -103,7 +114,7 @@ export async function dumpSchema(db: Queryable): Promise<string> {
     ...(await read<Line & { unlogged: boolean }>(db, tables)).map(({ name, line: options, unlogged }) =>
       [
         `CREATE ${unlogged ? 'UNLOGGED ' : ''}TABLE ${name} ${block(linesOf(name, inTable))}`,
-        `${options && ` WITH (${options})`};`,
+        `${options};`,
         ...linesOf(name, outside).map(line => `\n${line}`),
       ].join(''),
     ),

@@ -212,9 +212,10 @@ CREATE TABLE gateway_calls (
   request text,
   response text,
   error text,
-  CONSTRAINT gateway_calls_pkey PRIMARY KEY (payment_id, id)
-);
-CREATE INDEX gateway_calls_by_time ON gateway_calls USING brin (at);
+  CONSTRAINT gateway_calls_pkey PRIMARY KEY (payment_id, id, at)
+) PARTITION BY RANGE (at);
+CREATE TABLE gateway_calls_default PARTITION OF gateway_calls DEFAULT;
+CREATE TRIGGER gateway_calls_leave_with_their_partition BEFORE DELETE ON gateway_calls FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
 
 CREATE TABLE invitations (
   hash bytea NOT NULL,
@@ -366,11 +367,12 @@ CREATE TABLE partner_notices (
   details jsonb NOT NULL,
   at timestamp with time zone NOT NULL,
   sent_at timestamp with time zone,
-  CONSTRAINT partner_notices_pkey PRIMARY KEY (id)
-);
-CREATE INDEX partner_notices_by_time ON partner_notices USING brin (at);
+  CONSTRAINT partner_notices_pkey PRIMARY KEY (id, at)
+) PARTITION BY RANGE (at);
+CREATE TABLE partner_notices_default PARTITION OF partner_notices DEFAULT;
 CREATE INDEX partner_notices_sent ON partner_notices USING btree (sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX partner_notices_unsent ON partner_notices USING btree (id) WHERE sent_at IS NULL;
+CREATE TRIGGER partner_notices_leave_with_their_partition BEFORE DELETE ON partner_notices FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
 
 CREATE TABLE partners (
   id uuid NOT NULL,
@@ -550,7 +552,7 @@ CREATE TABLE test_refusals (
   at timestamp with time zone NOT NULL,
   CONSTRAINT test_refusals_pkey PRIMARY KEY (partner_id, idempotency_key)
 );
-CREATE INDEX test_refusals_by_time ON test_refusals USING brin (at);
+CREATE INDEX test_refusals_by_time ON test_refusals USING btree (at);
 
 CREATE TABLE webhook_attempts (
   partner_id uuid NOT NULL,
@@ -561,10 +563,11 @@ CREATE TABLE webhook_attempts (
   status integer,
   error text,
   duration_ms integer NOT NULL,
-  CONSTRAINT webhook_attempts_pkey PRIMARY KEY (partner_id, id)
-);
+  CONSTRAINT webhook_attempts_pkey PRIMARY KEY (partner_id, id, at)
+) PARTITION BY RANGE (at);
+CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
 CREATE INDEX webhook_attempts_by_event ON webhook_attempts USING btree (event_id);
-CREATE INDEX webhook_attempts_by_time ON webhook_attempts USING brin (at);
+CREATE TRIGGER webhook_attempts_leave_with_their_partition BEFORE DELETE ON webhook_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
 
 CREATE TABLE webhooks (
   partner_id uuid NOT NULL,
@@ -624,6 +627,9 @@ FUNCTION queue_deliveries()
   RETURNS trigger;
 
 FUNCTION refuse_change()
+  RETURNS trigger;
+
+FUNCTION refuse_delete()
   RETURNS trigger;
 
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)

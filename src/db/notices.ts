@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
-import type { Queryable } from './pool.ts';
+import { keepPartitions } from './partitions.ts';
+import type { Pool, Queryable } from './pool.ts';
 
 /** The kinds of notices to partners; webhooks write theirs (`delivery_failed` and `sending_…`) in SQL. */
 export const noticeKinds = [
@@ -45,3 +46,7 @@ export async function writeNotice(
     values: [partnerId && uuidFromId(partnerId), kind, details, instantOf(clock)],
   });
 }
+
+/** Removes notices older than thirty days, sent or not: without a bot nobody sends them, and such old news are of no use. */
+export const pruneNotices = (pool: Pool, clock: Clock) =>
+  keepPartitions(pool, clock, { name: 'partner_notices', column: 'at', keptDays: 30 });

@@ -2,8 +2,8 @@ import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { BatcherFullError, createBatcher } from '../db/batch.ts';
-import { isItemError, type Queryable } from '../db/pool.ts';
-import { pruneOlder } from '../db/prune.ts';
+import { keepPartitions } from '../db/partitions.ts';
+import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import type { GatewayCall } from './call.ts';
 
 /** Stores the calls to the bank side and their answers, for support. */
@@ -129,7 +129,5 @@ export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 2
   return rows;
 }
 
-const retentionDays = 90;
-
-export const pruneCalls = (db: Queryable, clock: Clock) =>
-  pruneOlder(db, 'gateway_calls', 'at', new Date(clock.nowMs() - retentionDays * 86_400_000));
+export const pruneCalls = (pool: Pool, clock: Clock) =>
+  keepPartitions(pool, clock, { name: 'gateway_calls', column: 'at', keptDays: 90 });

@@ -1,5 +1,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { listen as listenTo } from '../db/listen.ts';
+import { pruneNotices } from '../db/notices.ts';
 import { startPruning } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
 import { pruneRefusals, startReconciler, startRecovery } from '../payments/index.ts';
@@ -15,7 +16,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   const recovery = startRecovery(parts);
   cleanups.push(recovery.stop, startReconciler(parts));
   const delivery = startDelivery(parts);
-  cleanups.push(delivery.stop, startPruning(parts, [pruneLog, pruneCalls, pruneRefusals]));
+  cleanups.push(delivery.stop, startPruning(parts, [pruneLog, pruneNotices, pruneCalls, pruneRefusals]));
 
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.

@@ -29,7 +29,7 @@ const auditActions = async () =>
 
 beforeEach(async () => {
   await pool.query('DELETE FROM maintenance_windows');
-  await pool.query('DELETE FROM partner_notices');
+  await pool.query('TRUNCATE partner_notices');
 });
 
 test('a window opens and ends by itself', async () => {

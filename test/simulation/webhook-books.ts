@@ -70,7 +70,7 @@ const statement = `
 /** Removes the webhooks of earlier runs. */
 export async function deleteWebhooks(pool: Pool): Promise<void> {
   for (const table of ['webhooks', 'deliveries', 'webhook_attempts', 'partner_notices'])
-    await pool.query(`DELETE FROM ${table}`);
+    await pool.query(`TRUNCATE ${table}`);
 }
 
 export async function readWebhookBooks(

@@ -1,7 +1,8 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
-import { type Queryable, transaction } from '../../db/pool.ts';
+import { keepPartitions } from '../../db/partitions.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
 
 export interface Attempt {
@@ -115,10 +116,9 @@ export async function resendFailed(
 
 const keptDays = 30;
 
-/** Deletes attempts, given-up deliveries and notices older than thirty days. Returns how many rows. */
-export async function pruneLog(db: Queryable, clock: Clock): Promise<number> {
+/** Removes attempts older than thirty days, and deliveries that were given up before. Returns how many rows it deleted. */
+export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
   const before = new Date(clock.nowMs() - keptDays * 86_400_000);
-  const attempts = await pruneOlder(db, 'webhook_attempts', 'at', before);
-  const givenUp = await pruneOlder(db, 'deliveries', 'failed_at', before);
-  return attempts + givenUp + (await pruneOlder(db, 'partner_notices', 'at', before));
+  const givenUp = await pruneOlder(pool, 'deliveries', 'failed_at', before);
+  return givenUp + (await keepPartitions(pool, clock, { name: 'webhook_attempts', column: 'at', keptDays }));
 }

@@ -1,0 +1,130 @@
+import type { Clock } from '../base/clock.ts';
+import { type Pool, type Queryable, transaction } from './pool.ts';
+import { pruneOlder } from './prune.ts';
+
+/**
+ * A log with one partition per week. Old rows leave with their partition: that costs the same whatever it holds, while a
+ * DELETE leaves dead rows behind and makes the next one search longer. `NAME_default` takes every row whose week has no
+ * partition, so an insert never fails: before the first round, after a long stop, with a wrong clock.
+ */
+export interface PartitionedTable {
+  name: string;
+  /** The time by which it is partitioned. */
+  column: string;
+  /** No row goes before this age; all are gone a week later. */
+  keptDays: number;
+}
+
+const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
+/** A Monday, 00:00 UTC. */
+const firstWeekMs = 4 * dayMs;
+const weeksAhead = 2;
+
+/** Any number that no other lock uses. One process at a time changes the partitions of a table. */
+const lockClass = 718_000_002;
+/** Statements that use the table wait behind a lock that is waited for. So stop waiting at once, and try again later. */
+const lockTimeoutMs = 100;
+
+interface Partition {
+  name: string;
+  from: Date;
+  to: Date;
+}
+
+/**
+ * Creates the partitions of this week and the next ones, drops those that are too old, and deletes old rows of the default
+ * partition. Returns how many rows were deleted one by one. If the table is in use for too long, it fails with
+ * 55P03 and goes on where it was in the next round.
+ */
+export async function keepPartitions(pool: Pool, clock: Clock, table: PartitionedTable): Promise<number> {
+  const before = new Date(clock.nowMs() - table.keptDays * dayMs);
+  const deleted = await pruneOlder(pool, defaultOf(table), table.column, before);
+  while (await changeOne(pool, clock, table, before));
+  return deleted;
+}
+
+const defaultOf = ({ name }: PartitionedTable) => `${name}_default`;
+
+/**
+ * One change and its commit, so that locks are held for a short time and a crash leaves no half of a change. False: there
+ * is nothing to do, or another process does it.
+ */
+function changeOne(pool: Pool, clock: Clock, table: PartitionedTable, before: Date): Promise<boolean> {
+  return transaction(pool, async tx => {
+    await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
+    const { rows } = await tx.query<{ is_mine: boolean }>({
+      text: `SELECT pg_try_advisory_xact_lock(${lockClass}, hashtext($1)) AS is_mine`,
+      values: [table.name],
+    });
+    if (!rows[0]!.is_mine) return false;
+    const partitions = await listPartitions(tx, table);
+    const old = partitions.find(({ to }) => to <= before);
+    if (old) {
+      await drop(tx, table, old);
+      return true;
+    }
+    const week = missingWeek(clock, partitions);
+    if (week === undefined) return false;
+    await create(tx, table, week);
+    return true;
+  });
+}
+
+async function listPartitions(tx: Queryable, { name }: PartitionedTable): Promise<Partition[]> {
+  const { rows } = await tx.query<Partition>({
+    text: `SELECT name, substring(bound FROM 'FROM \\(''([^'']+)''\\)')::timestamptz AS from,
+                  substring(bound FROM 'TO \\(''([^'']+)''\\)')::timestamptz AS to
+             FROM (SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
+                     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass) AS p
+            WHERE bound <> 'DEFAULT' ORDER BY 2`,
+    values: [name],
+  });
+  return rows;
+}
+
+/**
+ * The last week without a partition. The last one first: rows of this week may wait in the default partition, and if they
+ * are too many to be moved, the next weeks have their partitions all the same.
+ */
+function missingWeek(clock: Clock, partitions: Partition[]): Date | undefined {
+  const thisWeekMs = clock.nowMs() - ((((clock.nowMs() - firstWeekMs) % weekMs) + weekMs) % weekMs);
+  for (let ahead = weeksAhead; ahead >= 0; ahead--) {
+    const fromMs = thisWeekMs + ahead * weekMs;
+    const isTaken = partitions.some(
+      ({ from, to }) => from.getTime() < fromMs + weekMs && to.getTime() > fromMs,
+    );
+    if (!isTaken) return new Date(fromMs);
+  }
+  return undefined;
+}
+
+/**
+ * Inserts into other partitions go on: the table itself is locked only against other changes of its partitions. Reads of
+ * all partitions wait for the commit, since they read the default partition too.
+ */
+async function create(tx: Queryable, table: PartitionedTable, from: Date): Promise<void> {
+  const { name, column } = table;
+  const to = new Date(from.getTime() + weekMs);
+  const partition = `${name}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
+  await tx.query({ text: `LOCK TABLE ONLY ${name} IN SHARE UPDATE EXCLUSIVE MODE` });
+  await tx.query({ text: `LOCK TABLE ${defaultOf(table)} IN ACCESS EXCLUSIVE MODE` });
+  await tx.query({
+    text: `CREATE TABLE ${partition} (LIKE ${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
+  });
+  await tx.query({
+    text: `WITH moved AS (DELETE FROM ${defaultOf(table)} WHERE ${column} >= $1 AND ${column} < $2 RETURNING *)
+           INSERT INTO ${partition} SELECT * FROM moved`,
+    values: [from, to],
+  });
+  await tx.query({
+    text: `ALTER TABLE ${name} ATTACH PARTITION ${partition}
+             FOR VALUES FROM ('${from.toISOString()}') TO ('${to.toISOString()}')`,
+  });
+}
+
+/** To drop a partition locks the whole table until the commit, for some milliseconds: only the catalog changes. */
+async function drop(tx: Queryable, { name }: PartitionedTable, partition: Partition): Promise<void> {
+  await tx.query({ text: `LOCK TABLE ONLY ${name} IN ACCESS EXCLUSIVE MODE` });
+  await tx.query({ text: `DROP TABLE ${partition.name}` });
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { idFromUuid } from '../../src/base/ids.ts';
+import { fanOutNotices } from '../../src/bot/notices/fan-out.ts';
+import { pruneNotices } from '../../src/db/notices.ts';
+import type { Pool, Statement } from '../../src/db/pool.ts';
+import { listCalls, pruneCalls } from '../../src/gateway/index.ts';
+import { deliveryHistory, listAttempts, pruneLog } from '../../src/webhooks/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const [partnerUuid, paymentUuid] = [randomUUID(), randomUUID()];
+const [partnerId, paymentId] = [idFromUuid('prt', partnerUuid), idFromUuid('pay', paymentUuid)];
+const weeks = 4;
+const perWeek = 4_000;
+
+/** In each week one row of the payment and its event, and many of others; half of them belong to the partner. */
+async function fillWeek(week: number): Promise<void> {
+  const values = [new Date(clock.nowMs()), partnerUuid, paymentUuid, perWeek];
+  await pool.query(
+    `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, outcome, response)
+     SELECT CASE WHEN n = 1 THEN $3::uuid ELSE gen_random_uuid() END, $1::timestamptz + make_interval(secs => n), 'poll', 1,
+            'accepted', $2 FROM generate_series(1, $4::int) AS n`,
+    values,
+  );
+  await pool.query(
+    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
+     SELECT CASE WHEN n % 2 = 1 THEN $2::uuid ELSE gen_random_uuid() END, CASE WHEN n = 1 THEN 1 ELSE $3 + n END, 1,
+            $1::timestamptz + make_interval(secs => n), 500, 1 FROM generate_series(1, $4::int) AS n`,
+    [values[0], partnerUuid, 1_000_000 * (week + 1), perWeek],
+  );
+  await pool.query(
+    `INSERT INTO partner_notices (partner_id, kind, details, at, sent_at)
+     SELECT $2, 'delivery_failed', '{}', t.at, CASE WHEN n > 1 THEN t.at END
+       FROM generate_series(1, $3::int) AS n, LATERAL (SELECT $1::timestamptz + make_interval(secs => n) AS at) AS t`,
+    [values[0], partnerUuid, perWeek],
+  );
+}
+
+for (let week = 0; week < weeks; week++) {
+  for (const prune of [pruneCalls, pruneLog, pruneNotices]) await prune(pool, clock);
+  await fillWeek(week);
+  clock.advance(7 * 86_400_000);
+}
+await pool.query(
+  `INSERT INTO events (partner_id, mode, id, payment_id, at) OVERRIDING SYSTEM VALUE
+   SELECT $1, 'live', e, CASE e WHEN 1 THEN $2::uuid ELSE gen_random_uuid() END, now()
+     FROM (SELECT DISTINCT event_id FROM webhook_attempts WHERE partner_id = $1) AS a (e)`,
+  [partnerUuid, paymentUuid],
+);
+for (const table of ['gateway_calls', 'webhook_attempts', 'partner_notices', 'events'])
+  await pool.query(`VACUUM (ANALYZE) ${table}`);
+
+/** Runs statements and collects how many blocks each has read. */
+function explaining() {
+  const blocks: number[] = [];
+  const query = async (statement: Statement) => {
+    const { text, values = [] } = statement;
+    const explained = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values);
+    const { Plan: plan } = explained.rows[0]['QUERY PLAN'][0];
+    blocks.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+    return pool.query(statement);
+  };
+  const db = new Proxy(pool, {
+    get: (of, name) => (name === 'query' ? query : Reflect.get(of, name)),
+  }) as Pool;
+  return { db, blocks };
+}
+
+/** A few blocks in each partition: the index down to its leaf, and the row. */
+const maxBlocks = 60;
+
+describe('a look-up in a log uses the index of each partition:', () => {
+  test('calls of a payment', async () => {
+    const { db, blocks } = explaining();
+    expect(await listCalls(db, paymentId)).toHaveLength(weeks);
+    expect(Math.max(...blocks)).toBeLessThan(2 * maxBlocks);
+  });
+
+  test('attempts of an event', async () => {
+    const { db, blocks } = explaining();
+    const history = await deliveryHistory(db, { partnerId, mode: 'live', paymentId });
+    expect(history?.attempts).toHaveLength(weeks);
+    expect(Math.max(...blocks)).toBeLessThan(maxBlocks);
+  });
+
+  test('the last attempts of a partner, page by page', async () => {
+    const { db, blocks } = explaining();
+    const [first, second] = [await listAttempts(db, partnerId, 5), await listAttempts(pool, partnerId, 10)];
+    const next = await listAttempts(db, partnerId, 5, first.at(-1)!.attemptId);
+    expect([...first, ...next]).toEqual(second);
+    expect(Math.max(...blocks)).toBeLessThan(2 * maxBlocks);
+  });
+
+  test('notices to send', async () => {
+    const { db, blocks } = explaining();
+    await fanOutNotices(db, clock);
+    expect(blocks).toHaveLength(1);
+    expect(blocks[0]).toBeLessThan(maxBlocks);
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS count FROM partner_notices WHERE sent_at IS NULL',
+    );
+    expect(rows).toEqual([{ count: 0 }]);
+  });
+});

@@ -107,7 +107,7 @@ function rateAnswer({ state }: Bank): Answer {
   return ok({ rate, as_of: frozen_as_of ?? Math.floor(Date.now() / 1000) });
 }
 
-export const ratePattern = /^(?!0*\.?0*$)\d{1,9}(\.\d{1,8})?$/;
+export const ratePattern = /^(?![0.]{0,18}$)\d{1,9}(\.\d{1,8})?$/;
 
 function setRate(bank: Bank, body: unknown): Answer {
   const fields = fieldsOf(body, ['rate', 'frozen_as_of', 'down']);

@@ -86,9 +86,7 @@ export function readSettings(environment: Environment): Settings {
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
     publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
     telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),
-    telegramApiRoot:
-      httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT'))?.replace(/\/+$/, '') ??
-      'https://api.telegram.org',
+    telegramApiRoot: httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT')) ?? 'https://api.telegram.org',
     telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
   };
@@ -148,12 +146,14 @@ const list = (text: string) =>
     .map(item => item.trim())
     .filter(item => item !== '');
 
+/** Without slashes at its end, so that a path can be appended. */
 function httpUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  return ['http:', 'https:'].includes(protocol)
-    ? text
-    : refuse(name, 'must be an http:// or https:// address');
+  if (!['http:', 'https:'].includes(protocol)) refuse(name, 'must be an http:// or https:// address');
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
 }
 
 function host(name: string, text: string): string {

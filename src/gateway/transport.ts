@@ -22,12 +22,11 @@ const connectTimeoutMs = 5_000;
 const defaultMaxAnswerBytes = 64 * 1024;
 
 export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
-  const baseUrl = url.replace(/\/+$/, '');
   const agent = new Agent({ connections: maxConnections, connect: { timeout: connectTimeoutMs } });
 
   async function send({ method, path, body, timeoutMs, ...limits }: GatewayRequest): Promise<Answer> {
     const { maxAnswerBytes = defaultMaxAnswerBytes } = limits;
-    const response = await request(`${baseUrl}${path}`, {
+    const response = await request(`${url}${path}`, {
       method,
       dispatcher: agent,
       signal: AbortSignal.timeout(timeoutMs),

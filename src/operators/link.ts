@@ -31,5 +31,4 @@ export const openTotpSecret = (secretKey: string, sealed: Buffer, operatorId: Id
 const totpKey = (secretKey: string) => deriveKey(secretKey, 'operator codes');
 
 /** Browsers do not send what follows the `#`, so the token is in no log of a server or proxy. */
-export const setupUrl = (address: string, token: string) =>
-  `${address.replace(/\/+$/, '')}/console/setup#${token}`;
+export const setupUrl = (address: string, token: string) => `${address}/console/setup#${token}`;

@@ -35,9 +35,10 @@ export function passwordObjection(password: string, name: string): string | unde
   const characters = [...normalise(password)];
   if (characters.length < minLength) return `Choose at least ${minLength} characters.`;
   const plain = normalise(password).toLowerCase();
-  const rest = withoutRows(plain.replaceAll(name, '').replaceAll(obvious, '')).replace(/\P{L}+$/u, '');
+  const rest = [...withoutRows(plain.replaceAll(name, '').replaceAll(obvious, ''))];
+  const restLength = rest.findLastIndex(character => /\p{L}/u.test(character)) + 1;
   const isTrivial = new Set(characters).size < minDistinct || isRepeated(plain);
-  return isTrivial || [...rest].length < minUncommonLength
+  return isTrivial || restLength < minUncommonLength
     ? 'It is too easy to guess: take several words that do not belong together.'
     : undefined;
 }

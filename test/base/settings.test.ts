@@ -39,6 +39,14 @@ describe('settings', () => {
     expect(readSettings({ PORT: ' ', SECRET_KEY: '' })).toEqual(readSettings({}));
   });
 
+  test('an address may end with slashes', () => {
+    const addresses = { GATEWAY_URL: 'http://bank/base/', PUBLIC_URL: 'https://pay.example.com//' };
+    expect(readSettings(addresses)).toMatchObject({
+      gatewayUrl: 'http://bank/base',
+      publicUrl: 'https://pay.example.com',
+    });
+  });
+
   test('the webhook of the bot needs a secret', () => {
     const TELEGRAM_WEBHOOK_URL = 'https://pay.example.com/telegram';
     for (const secret of [undefined, 'short', 'with spaces, and long enough'])

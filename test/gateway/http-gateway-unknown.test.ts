@@ -5,7 +5,7 @@ import { callNames, calls, gatewayOpener, token } from './orders.ts';
 
 const bank = await startLocalServer();
 const gatewayAt = gatewayOpener();
-const gateway = gatewayAt(`${bank.url}/base/`);
+const gateway = gatewayAt(`${bank.url}/base`);
 const hasty = gatewayAt(bank.url, 150);
 
 const fine = { order_id: 'ord_1', state: 'succeeded', reason: null };

@@ -5,7 +5,7 @@ import { callNames, calls, gatewayOpener, order, token } from './orders.ts';
 
 const bank = await startLocalServer();
 const gatewayAt = gatewayOpener();
-const gateway = gatewayAt(`${bank.url}/base/`);
+const gateway = gatewayAt(`${bank.url}/base`);
 const hasty = gatewayAt(bank.url, 150);
 const { paymentId } = order;
 

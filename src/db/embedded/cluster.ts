@@ -151,7 +151,8 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
  */
 function allowOnlyTheOwner(dir: string, runAs: Identity | undefined): void {
   const uid = runAs?.uid ?? process.getuid!();
-  const owner = new RegExp(`^([^:]+):[^:]*:${uid}:`, 'm').exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
+  const users = fs.readFileSync('/etc/passwd', 'utf8').split('\n');
+  const [owner] = users.map(line => line.split(':')).find(fields => fields[2] === `${uid}`) ?? [];
   const allowed = new Set(['root', ...(owner && owner !== 'nobody' ? [owner] : [])]);
   const files = {
     'pg_hba.conf': 'local all all peer map=owner\n',

@@ -178,7 +178,8 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
 }
 
 /** Two failures pass with time: another process was faster, or children of a killed server still run. */
-const temporaryFailure = /lock file .* already exists|shared memory block/;
+const isTemporaryFailure = (output: string) =>
+  /shared memory block/.test(output) || (/lock file/.test(output) && /already exists/.test(output));
 
 function launch(cluster: Cluster) {
   const { child, readOutput } = startServer(cluster);
@@ -193,7 +194,7 @@ function launch(cluster: Cluster) {
     failure: (): Error | undefined => {
       if (cannotStart || !isOver() || child.exitCode === 0) return cannotStart;
       const output = readOutput();
-      return temporaryFailure.test(output) ? undefined : explain('PostgreSQL did not start', output, cluster);
+      return isTemporaryFailure(output) ? undefined : explain('PostgreSQL did not start', output, cluster);
     },
   };
 }

@@ -31,8 +31,10 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
     if (Date.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   try {
-    const { orders, payments, differences } = await reconcileDay(audit, gateway, from, { onProgress });
-    const ok = differences.length === 0;
+    const { orders, payments, differences, isComplete } = await reconcileDay(audit, gateway, from, {
+      onProgress,
+    });
+    const ok = differences.length === 0 && isComplete;
     const date = from.toISOString().slice(0, 10);
     return {
       isBad: !ok,
@@ -41,6 +43,7 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
         day: date,
         orders: Number(orders),
         payments: Number(payments),
+        is_complete: isComplete,
         ...Object.fromEntries(
           Object.keys(headings).map(kind => [
             kind,
@@ -50,7 +53,7 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
       },
       text: ok
         ? `${date} is in order: ${payments} payments, ${orders} orders, no difference.`
-        : describe(differences),
+        : describe(differences, isComplete),
     };
   } finally {
     await gateway.close();
@@ -65,12 +68,15 @@ const headings: Record<DifferenceKind, string> = {
   still_open: 'Still open',
 };
 
-function describe(differences: Difference[]): string {
+const incomplete =
+  'There are more differences than this list has: other payments may differ too. Resolve these and compare again.';
+
+function describe(differences: Difference[], isComplete: boolean): string {
   const parts = Object.entries(headings).flatMap(([kind, heading]) => {
     const found = differences.filter(difference => difference.kind === kind);
     return found.length === 0 ? [] : [`${heading}: ${found.length}\n${table(columns, found.map(toRow))}`];
   });
-  return parts.join('\n\n');
+  return [...parts, ...(isComplete ? [] : [incomplete])].join('\n\n');
 }
 
 const columns = ['payment', 'here', 'RUB', 'order', 'there', 'RUB there'];

@@ -49,6 +49,36 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await rowOf(page.getByRole('table', { name: 'Runs' }), '1 difference').waitFor();
   });
 
+  test.each([
+    ['en', 3, 'At least 3 differences', 'Not all differences are listed'],
+    ['ru', 0, 'Неполная', 'Показаны не все расхождения'],
+  ] as const)(
+    'an incomplete run is never shown as in order (%s)',
+    async (language, count, result, notice) => {
+      const { rows } = await pool.query(
+        `INSERT INTO reconciliations
+         (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
+       VALUES ('kopeck', now(), now(), now(), now(), 9, 9, $1, false) RETURNING id`,
+        [
+          JSON.stringify(
+            Array.from({ length: count }, (_, nth) => ({
+              kind: 'still_open',
+              payment_id: `pay_${nth}`,
+              amount_kopecks: 100,
+              order_kopecks: null,
+            })),
+          ),
+        ],
+      );
+      const page = await world.as('viewer', { language });
+      await page.goto('/console/reconciliation');
+      await rowOf(page.getByRole('table'), result).waitFor();
+      await page.goto(`/console/reconciliation/${rows[0].id}`);
+      await page.getByRole('alert').getByText(notice).waitFor();
+      expect(await page.getByText(/Both sides agree|Стороны сходятся/).count()).toBe(0);
+    },
+  );
+
   test('the audit log is filtered, shows before and after, and is exported with its filter', async () => {
     const partnerId = await createFundedPartner(pool, 5n);
     await page.goto(`/console/partners/${partnerId}`);

@@ -65,6 +65,7 @@ describe('reconciliation', () => {
       orders: 0,
       payments: 0,
       differences: 0,
+      is_complete: true,
     });
     expect((await admin.get(`/reconciliations/${run.run_id}`)).json).toEqual({ run, differences: [] });
     const second = (await admin.post('/reconciliations', { day: '2026-11-18' })).json;
@@ -75,6 +76,18 @@ describe('reconciliation', () => {
     expect(await errorOf(admin.post('/reconciliations', { day: '2026-11-21' }))).toBe('400 invalid_request');
     expect(await errorOf(admin.post('/reconciliations', { day: '2026-02-31' }))).toBe('400 invalid_request');
     expect((await admin.post('/reconciliations', { day: 'today' })).status).toBe(422);
+  });
+
+  test('a run that lists not all differences shows so, in the list and alone', async () => {
+    const { rows } = await pool.query(
+      `INSERT INTO reconciliations
+         (actor, from_at, until_at, started_at, finished_at, orders, payments, differences, is_complete)
+       VALUES ('kopeck', now(), now(), now(), now(), 1, 1, '[]', false) RETURNING id`,
+    );
+    expect((await admin.get('/reconciliations?limit=1')).json.data).toMatchObject([{ is_complete: false }]);
+    expect((await admin.get(`/reconciliations/${rows[0].id}`)).json.run).toMatchObject({
+      is_complete: false,
+    });
   });
 
   test('differences are listed with their amounts; a second run at the same time is refused', async () => {

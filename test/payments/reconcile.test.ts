@@ -7,7 +7,8 @@ import { startReconciler } from '../../src/payments/index.ts';
 import { reconcile } from '../../src/payments/reconciliation/reconcile.ts';
 import { reconcileRecent } from '../../src/payments/reconciliation/reconciler.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { newFolder } from '../helpers/folders.ts';
+import { folderWithKey } from '../helpers/folders.ts';
+import { startLocalServer } from '../helpers/local-server.ts';
 import { listed, startReconcileWorld } from './reconcile-world.ts';
 
 const { pool, url, simulator, deps, customer, pay, made } = await startReconcileWorld();
@@ -215,7 +216,7 @@ describe('the hourly run', () => {
 describe('kopeck reconcile', () => {
   const env = {
     DATABASE_URL: url,
-    DATA_DIR: newFolder(),
+    DATA_DIR: folderWithKey(),
     GATEWAY_URL: simulator.address,
     RATE_SOURCES: 'fixed:92.50',
   };
@@ -242,6 +243,25 @@ describe('kopeck reconcile', () => {
         order_kopecks: 15_001,
       },
     ]);
+  });
+
+  test('a day with more differences than a run lists says so', async () => {
+    const bank = await startLocalServer();
+    const many = Array.from({ length: 1_000 }, (_, nth) => ({
+      payment_id: `unknown-${nth}`,
+      order_id: `ord-${nth}`,
+      state: 'succeeded',
+      amount_kopecks: 100,
+      created_at: '2020-03-01T12:00:00Z',
+    }));
+    bank.answerWith({ orders: many, next_cursor: null });
+    const there = { ...env, GATEWAY_URL: bank.url };
+    const people = await kopeck(there, 'reconcile', '--day', '2020-03-01');
+    expect(people.stdout).toContain(
+      'There are more differences than this list has: other payments may differ too.',
+    );
+    const machines = await kopeck(there, 'reconcile', '--day', '2020-03-01', '--json');
+    expect(JSON.parse(machines.stdout)).toMatchObject({ ok: false, is_complete: false });
   });
 
   test('a day without differences exits with 0; errors for a wrong day or no bank side say what to do', async () => {

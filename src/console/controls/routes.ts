@@ -121,6 +121,7 @@ const runRow = (run: Run): ReconciliationRow => ({
   orders: run.orders === null ? null : Number(run.orders),
   payments: run.payments === null ? null : Number(run.payments),
   differences: run.differenceCount,
+  is_complete: run.isComplete,
 });
 
 const inRubles = (kopecks: number | null) => (kopecks === null ? null : formatKopecks(BigInt(kopecks)));

@@ -13,6 +13,8 @@ export interface ReconciliationRow {
   orders: number | null;
   payments: number | null;
   differences: number | null;
+  /** False if there are more differences than the run lists. */
+  is_complete: boolean;
 }
 
 export interface ReconciliationDetail {

@@ -19,12 +19,15 @@ export interface Run {
   orders: bigint | null;
   payments: bigint | null;
   differenceCount: number | null;
+  /** False if there are more differences than the run lists. */
+  isComplete: boolean;
 }
 
 export type StoredDifference = ReturnType<typeof differenceObject>;
 
 const columns = `id AS "runId", actor, from_at AS "from", until_at AS "until", started_at AS "startedAt",
-                 finished_at AS "finishedAt", orders, payments, jsonb_array_length(differences) AS "differenceCount"`;
+                 finished_at AS "finishedAt", orders, payments, jsonb_array_length(differences) AS "differenceCount",
+                 is_complete AS "isComplete"`;
 
 /** Newest first; with `before`, those before that run. */
 export async function listRuns(

@@ -1,3 +1,4 @@
+import { Alert } from '@mantine/core';
 import { Link } from 'wouter';
 import type { ReconciliationDetail } from '../../../../src/console/shapes/controls.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -44,13 +45,16 @@ export function OneRun({ runId }: { runId: string }) {
               ]}
             />
           </Card>
+          {!run.is_complete && (
+            <Alert color="yellow" role="alert" title={t.incomplete}>
+              {t.incompleteHint}
+            </Alert>
+          )}
           <Rows<Difference>
             label={t.differences}
             rows={read.data.differences}
             keyOf={one => `${one.kind} ${one.payment_id} ${one.order_id}`}
-            empty={
-              <Empty title={run.finished_at ? t.agree : t.underWay}>{run.finished_at && t.agreeHint}</Empty>
-            }
+            empty={<NoDifference run={run} />}
             columns={[
               {
                 head: t.kind,
@@ -77,6 +81,12 @@ export function OneRun({ runId }: { runId: string }) {
       )}
     </PageFrame>
   );
+}
+
+function NoDifference({ run }: { run: ReconciliationDetail['run'] }) {
+  const t = useTexts(texts);
+  if (!run.finished_at) return <Empty title={t.underWay} />;
+  return run.is_complete ? <Empty title={t.agree}>{t.agreeHint}</Empty> : <Empty title={t.incomplete} />;
 }
 
 /** A payment that only the gateway has is not a link. */

@@ -64,6 +64,7 @@ export function Period({ run: { from, until } }: { run: ReconciliationRow }) {
 export function Result({ run }: { run: ReconciliationRow }) {
   const t = useTexts(texts);
   if (!run.finished_at) return <State state="running" />;
+  if (!run.is_complete) return <Badge tone="bad">{t.differAtLeast(run.differences ?? 0)}</Badge>;
   if (run.differences === 0) return <State state="ok" />;
   return <Badge tone="bad">{t.differ(run.differences ?? 0)}</Badge>;
 }

@@ -19,6 +19,10 @@ export const texts = inBoth({
     finishedAt: 'Finished',
     by: 'By',
     differ: (count: number) => (count === 1 ? '1 difference' : `${count} differences`),
+    differAtLeast: (count: number) => (count === 0 ? 'Incomplete' : `At least ${count} differences`),
+    incomplete: 'Not all differences are listed',
+    incompleteHint:
+      'There are more than one run can list, so payments that are not listed may differ too, and no alarm was cleared. Resolve these and compare again.',
     run: 'Reconciliation',
     allRuns: 'All runs',
     differences: 'Differences',
@@ -71,6 +75,10 @@ export const texts = inBoth({
     finishedAt: 'Закончена',
     by: 'Кто',
     differ: count => `Расхождений: ${count}`,
+    differAtLeast: count => (count === 0 ? 'Неполная' : `Расхождений не меньше ${count}`),
+    incomplete: 'Показаны не все расхождения',
+    incompleteHint:
+      'Их больше, чем помещается в одну сверку: другие платежи тоже могут расходиться, и ни одна тревога не снята. Разберите эти и сверьте снова.',
     run: 'Сверка',
     allRuns: 'Все сверки',
     differences: 'Расхождения',

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { systemClock } from '../base/clock.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
 import { type Database, explainDatabaseError, openDatabase } from '../db/database.ts';
@@ -54,6 +56,14 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
       stopListening();
     }
   };
+}
+
+/** Before a command starts the simulator, which would create the folder: only `kopeck start` does that. */
+export function requireDataDir({ dataDir }: Settings): void {
+  if (existsSync(dataDir)) return;
+  throw new OperatorError(
+    `There is no folder ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was done.`,
+  );
 }
 
 /** An interrupted command must not leave the embedded PostgreSQL running without a user. */

@@ -18,7 +18,7 @@ import {
 } from '../runtime/index.ts';
 import { countDeliveries } from '../webhooks/index.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, requireDataDir, type WithDatabase } from './command.ts';
 import { payMany, type Tally } from './demo-payments.ts';
 import { closeShops, demoPrefix, openShops, startReceivers } from './demo-shops.ts';
 import { type Output, progressBar, table } from './output.ts';
@@ -44,6 +44,7 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
   const receivers = await startReceivers();
   const cleanups: Cleanup[] = [async () => receivers.close()];
   try {
+    requireDataDir(settings);
     const bank = await startSimulator(settings.dataDir, progress);
     cleanups.push(bank.close);
     // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
@@ -74,10 +75,6 @@ async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise
     throw new RefusedError(
       'real_gateway',
       'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was done.',
-    );
-  if (!existsSync(settings.dataDir))
-    throw new OperatorError(
-      `There is no folder ${settings.dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was done.`,
     );
   const partners = await listPartners(audit.pool);
   const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));

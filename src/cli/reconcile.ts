@@ -4,7 +4,7 @@ import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
 import { startSimulator } from '../runtime/index.ts';
 import { day } from './arguments.ts';
-import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type CommandContext, command, requireDataDir, type WithDatabase } from './command.ts';
 import { type Output, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -21,6 +21,7 @@ export function reconcileCommand(withDatabase: WithDatabase): Command {
 const startOfToday = () => new Date(Math.floor(Date.now() / dayMs) * dayMs);
 
 async function run({ audit, settings, progress }: CommandContext, from: Date): Promise<Output> {
+  if (!settings.gatewayUrl) requireDataDir(settings);
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, progress);
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,

@@ -90,15 +90,16 @@ describe('a command without the key of the installation is refused and makes non
     ]);
   });
 
-  test('the demo makes no folder for its simulator', async () => {
-    const { url } = await createDatabase();
-    const dataDir = join(newFolder(), 'data');
-    const env = { DATABASE_URL: url, DATA_DIR: dataDir, SECRET_KEY: secretKey };
-    expect(await refusal(env, 'demo', '--payments', '1')).toContain(
-      `There is no folder ${dataDir}: set DATA_DIR`,
-    );
-    expect(existsSync(dataDir)).toBe(false);
-  });
+  test.each([['demo', '--payments', '1'], ['reconcile']])(
+    '%s makes no folder for the simulator',
+    async (...args) => {
+      const { url } = await createDatabase();
+      const dataDir = join(newFolder(), 'data');
+      const env = { DATABASE_URL: url, DATA_DIR: dataDir, SECRET_KEY: secretKey };
+      expect(await refusal(env, ...args)).toContain(`There is no folder ${dataDir}: set DATA_DIR`);
+      expect(existsSync(dataDir)).toBe(false);
+    },
+  );
 });
 
 test('after a first start that was killed before it made the database, a command is refused and stops the server', async () => {

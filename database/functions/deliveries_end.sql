@@ -31,8 +31,8 @@ BEGIN
    WHERE d.partner_id = a.partner_id AND d.event_id = a.event_id AND a.delivered;
   IF all_delivered THEN RETURN; END IF;
 
-  -- Fencing: only the next attempt counts. When two processes tried, the later result finds that the event was delivered,
-  -- tried again, given up, or sent again by an operator, and changes nothing.
+  -- Optimistic locking: only the next attempt counts. When two processes tried, the later result is stale: it finds that the
+  -- event was delivered, tried again, given up, or sent again by an operator, and changes nothing.
   WITH failed AS (
     UPDATE deliveries d
        SET attempts = a.attempt, next_at = coalesce(a.next_at, d.next_at),

@@ -38,7 +38,7 @@ describeInBrowser('the ledger', async browser => {
 
   test('verification finds nothing, and is audited', async () => {
     await press(page, 'Verify now');
-    await page.getByText('The books are in order').waitFor();
+    await page.getByText('The ledger is in order').waitFor();
     await page.getByText('4 entries read').waitFor();
     const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'ledger.verify'`);
     expect(rows).toEqual([{ actor: 'operator:fedor' }]);
@@ -61,7 +61,7 @@ describeInBrowser('the ledger', async browser => {
     await page.goto('/console/ledger');
     await cardOf(page, 'Trial balance').getByText('Does not add up').waitFor();
     await press(page, 'Verify now');
-    await page.getByText('The books are not in order').waitFor();
+    await page.getByText('The ledger is not in order').waitFor();
     await rowOfCheck('Entries add up to the balances').getByText('Broken: 1').waitFor();
   });
 

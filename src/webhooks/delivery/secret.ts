@@ -10,21 +10,21 @@ export interface Vault {
   decrypt(sealed: Buffer, partner: string): string;
 }
 
-const maxOpened = 10_000;
+const maxDecrypted = 10_000;
 
 export function createVault(secretKey: string): Vault {
   const key = deriveKey(secretKey, 'webhook secrets');
   // Decrypting costs more than signing, and the same few secrets are needed again and again.
-  const opened = new Map<string, string>();
+  const decrypted = new Map<string, string>();
   return {
     seal: (secret, partner) => seal(key, Buffer.from(secret), partner),
     decrypt: (sealed, partner) => {
       const name = `${partner} ${sealed.toString('latin1')}`;
-      const known = opened.get(name);
+      const known = decrypted.get(name);
       if (known !== undefined) return known;
       const secret = unseal(key, sealed, partner).toString('utf8');
-      if (opened.size >= maxOpened) opened.clear();
-      opened.set(name, secret);
+      if (decrypted.size >= maxDecrypted) decrypted.clear();
+      decrypted.set(name, secret);
       return secret;
     },
   };

@@ -1,6 +1,6 @@
 import { Route, Switch } from 'wouter';
-import { Books } from './ledger/books.tsx';
 import { Entries } from './ledger/entries.tsx';
+import { LedgerOverview } from './ledger/overview.tsx';
 
 export default function Ledger() {
   return (
@@ -8,7 +8,7 @@ export default function Ledger() {
       <Route path="/ledger/:id/:mode">
         {({ id, mode }) => <Entries partnerId={id} mode={mode === 'test' ? 'test' : 'live'} />}
       </Route>
-      <Route component={Books} />
+      <Route component={LedgerOverview} />
     </Switch>
   );
 }

@@ -30,7 +30,7 @@ export const texts = inBoth({
       'key.allow': 'Allowed addresses changed',
       'key.create': 'Key made',
       'key.revoke': 'Key revoked',
-      'ledger.verify': 'Books verified',
+      'ledger.verify': 'Ledger verified',
       'maintenance.cancel': 'Planned maintenance called off',
       'maintenance.off': 'Maintenance ended',
       'maintenance.on': 'Maintenance begun',

@@ -9,7 +9,7 @@ import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { Verify } from './verify.tsx';
 
-export function Books() {
+export function LedgerOverview() {
   const shared = useShared();
   const t = useTexts(texts);
   return (

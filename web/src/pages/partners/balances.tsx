@@ -40,7 +40,7 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
           { head: t.held, right: true, cell: row => <Usdt bare amount={row.held_usdt} /> },
           { head: t.settled, right: true, cell: row => <Usdt bare amount={row.settled_usdt} /> },
           {
-            head: t.books,
+            head: t.ledger,
             right: true,
             cell: row => <Link href={`/ledger/${partner_id}/${row.mode}`}>{t.toEntries}</Link>,
           },

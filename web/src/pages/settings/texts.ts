@@ -54,7 +54,7 @@ export const texts = inBoth({
       viewer: 'Sees everything, changes nothing.',
       support: 'Asks the gateway, resolves payments, revokes keys, suspends partners, blocks recipients.',
       finance:
-        'Approves partners, credits balances, sets limits and rates, resolves payments, verifies the books.',
+        'Approves partners, credits balances, sets limits and rates, resolves payments, verifies the ledger.',
       admin: 'Everything, and also operators, maintenance and the approval thresholds.',
     },
     changeRoleSays: 'It counts from the next request on.',

@@ -49,6 +49,7 @@ export async function runService(print: Print): Promise<void> {
 
 /** The database and, without a gateway, the simulator; then the service, in this process or in workers. */
 async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print): Promise<void> {
+  refuseSimulatorInProduction(settings);
   const pagesBuilt = settings.roles.includes('console') && buildPages(print);
   const database = await openDatabase(settings, print, 'create');
   cleanups.push(database.close);
@@ -72,6 +73,15 @@ async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print)
   }
   printStarted({ settings, processes, database, bank, address }, print);
   if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
+}
+
+/** No bank is behind the simulator: in production its success would be a loss, and its rate is made up. */
+function refuseSimulatorInProduction({ production, gatewayUrl, rateSources }: Settings): void {
+  if (!production || (gatewayUrl && rateSources)) return;
+  const missing = [...(gatewayUrl ? [] : ['GATEWAY_URL']), ...(rateSources ? [] : ['RATE_SOURCES'])];
+  throw new OperatorError(
+    `${missing.join(' and ')} must be set in production: the simulator of the bank side is for development.`,
+  );
 }
 
 /** For the workers: the address of the simulator that the primary runs. */

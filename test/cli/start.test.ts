@@ -45,6 +45,21 @@ describe('kopeck start', () => {
     expect(fs.statSync(join(env.DATA_DIR, 'secret.key')).mode & 0o777).toBe(0o600);
   });
 
+  test.each([
+    [{}, 'GATEWAY_URL and RATE_SOURCES'],
+    [{ GATEWAY_URL: 'http://127.0.0.1:1' }, 'RATE_SOURCES'],
+    [{ RATE_SOURCES: 'fixed:92.50' }, 'GATEWAY_URL'],
+  ])('in production no simulator is started (%o)', async (settings, missing) => {
+    const dataDir = join(newFolder(), 'data');
+    const env = { ...settings, ...secretKey, NODE_ENV: 'production', DATA_DIR: dataDir };
+    expect(await kopeckProcess(env, 'start')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${missing} must be set in production: the simulator of the bank side is for development.\n`,
+    });
+    expect(fs.existsSync(dataDir)).toBe(false);
+  });
+
   test('a command whose output is closed (EPIPE) leaves no database running', async () => {
     const dataDir = usedFolder();
     const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');

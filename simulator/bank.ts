@@ -60,7 +60,7 @@ export interface Bank {
 }
 
 export async function openBank(dir: string, rate: string, exitWith: (why: string) => never): Promise<Bank> {
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   if (!(await lockFolder(dir))) exitWith(`SIMULATOR_DIR ${dir} is in use by another simulator.`);
   const state: State = {
     qrs: new Map(),

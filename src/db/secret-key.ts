@@ -60,7 +60,7 @@ const missingKey = (file: string) =>
 
 /** Written to a temporary file and linked into place: of several processes one wins, and none reads half a key. */
 function makeKey(file: string, dataDir: string): void {
-  fs.mkdirSync(dataDir, { recursive: true });
+  fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${process.pid}`;
   fs.writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
   try {

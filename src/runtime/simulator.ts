@@ -29,7 +29,7 @@ const probeTimeoutMs = 1_000;
  */
 export async function startSimulator(dataDir: string, print: (line: string) => void): Promise<BankSide> {
   const dir = resolve(dataDir, 'simulator');
-  mkdirSync(dir, { recursive: true });
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const { port, token } = await readPlace(join(dir, 'place.json'));
   const url = `http://127.0.0.1:${port}`;
   let failure = '';

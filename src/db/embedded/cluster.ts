@@ -33,7 +33,7 @@ export function openCluster(
     // Also in a folder of that name which is no cluster: the start of a server would write its settings there.
     const isCluster = fs.existsSync(join(dir, 'PG_VERSION'));
     if (!isCluster && ifMissing === 'refuse') throw missingDatabase({ dataDir });
-    fs.mkdirSync(dataDir, { recursive: true });
+    fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     if (!existing) {
       print(`Making a new PostgreSQL database in ${dir} …`);
       initialise(cluster, dataDir);
@@ -137,7 +137,7 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
       max_connections: '300',
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
-  const log = fs.openSync(logFile, 'a');
+  const log = fs.openSync(logFile, 'a', 0o600);
   const before = fs.fstatSync(log).size;
   const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
   fs.closeSync(log);

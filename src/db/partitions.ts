@@ -100,14 +100,14 @@ function missingWeek(clock: Clock, partitions: Partition[]): Date | undefined {
 }
 
 /**
- * Inserts into other partitions go on: the table itself is locked only against other changes of its partitions. Reads of
- * all partitions wait for the commit, since they read the default partition too.
+ * Writes and reads wait for the commit, which follows within milliseconds. Without the lock on the table, a row on its way to
+ * the default partition would be refused there, since its week has a partition now.
  */
 async function create(tx: Queryable, table: PartitionedTable, from: Date): Promise<void> {
   const { name, column } = table;
   const to = new Date(from.getTime() + weekMs);
   const partition = `${name}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
-  await tx.query({ text: `LOCK TABLE ONLY ${name} IN SHARE UPDATE EXCLUSIVE MODE` });
+  await tx.query({ text: `LOCK TABLE ONLY ${name} IN SHARE ROW EXCLUSIVE MODE` });
   await tx.query({ text: `LOCK TABLE ${defaultOf(table)} IN ACCESS EXCLUSIVE MODE` });
   await tx.query({
     text: `CREATE TABLE ${partition} (LIKE ${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,

@@ -125,6 +125,30 @@ describe('partitions change', () => {
     await Promise.all(pools.map(each => each.end()));
   });
 
+  test('while rows are written: one that arrives during the change is stored', async () => {
+    const { pool, clock } = await newLog();
+    const holder = await pool.connect();
+    await holder.query('SELECT pg_advisory_lock(1)');
+    await holder.query(`
+      CREATE FUNCTION hold() RETURNS event_trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM set_config('lock_timeout', '5s', true), pg_advisory_xact_lock(1); END $$;
+      CREATE EVENT TRIGGER hold ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold()`);
+    const waiting = async () =>
+      (
+        await holder.query(
+          "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )
+      ).rows[0].count;
+    const changing = keepPartitions(pool, clock, notices);
+    await expect.poll(waiting).toBe(1);
+    const written = write(pool, day(15));
+    await expect.poll(waiting).toBe(2);
+    await holder.query('SELECT pg_advisory_unlock(1)');
+    await Promise.all([changing, written]);
+    holder.release();
+    expect(await whereRowsAre(pool)).toEqual([['partner_notices_20261130', 15]]);
+  });
+
   test.each(['CREATE TABLE', 'ALTER TABLE', 'DROP TABLE'])(
     'wholly or not at all: death after %s',
     async tag => {

@@ -71,6 +71,7 @@ CREATE TABLE alarms (
   CONSTRAINT alarms_pkey PRIMARY KEY (id),
   CONSTRAINT alarms_are_cleared_by_somebody CHECK ((cleared_at IS NULL) = (cleared_by IS NULL))
 );
+CREATE INDEX alarms_cleared ON alarms USING btree (cleared_at) WHERE cleared_at IS NOT NULL;
 CREATE UNIQUE INDEX alarms_open_once ON alarms USING btree (kind, subject) WHERE cleared_at IS NULL;
 CREATE INDEX alarms_unsent ON alarms USING btree (id) WHERE sent_at IS NULL;
 

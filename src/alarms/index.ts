@@ -7,5 +7,6 @@ export {
   countOpenAlarms,
   listAlarms,
   parseAlarmId,
+  pruneAlarms,
   takeNewAlarms,
 } from './stored-alarms.ts';

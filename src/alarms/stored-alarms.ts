@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { pruneOlder } from '../db/prune.ts';
 import type { Alarm } from './alarms.ts';
 
 export interface StoredAlarm extends Alarm {
@@ -98,3 +99,7 @@ export async function countOpenAlarms(db: Queryable): Promise<Map<string, number
   });
   return new Map(rows.map(({ kind, count }) => [kind, count]));
 }
+
+/** Open alarms stay, however old. */
+export const pruneAlarms = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, { table: 'alarms', since: 'cleared_at', keptDays: 365 });

@@ -11,6 +11,8 @@ import { monitor } from './notices/monitor.ts';
 import { sendDueJobs } from './notices/sender.ts';
 import { allowedUpdates, poll } from './poll.ts';
 
+export { pruneChatUsers } from './conversation/users.ts';
+
 const sendIntervalMs = 500;
 const monitorIntervalMs = 5_000;
 const retryMs = 3_000;

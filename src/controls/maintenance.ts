@@ -2,6 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { pruneOlder } from '../db/prune.ts';
 import { sharedRead } from '../db/shared-read.ts';
 
 export interface MaintenanceWindow {
@@ -141,3 +142,7 @@ export async function listMaintenance(db: Queryable, clock: Clock): Promise<Main
   });
   return rows;
 }
+
+/** When it was planned, and by whom, is in the audit too. */
+export const pruneMaintenance = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, { table: 'maintenance_windows', since: 'until_at', keptDays: 365 });

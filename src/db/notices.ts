@@ -49,4 +49,4 @@ export async function writeNotice(
 
 /** Removes notices older than thirty days, sent or not: without a bot nobody sends them, and such old news are of no use. */
 export const pruneNotices = (pool: Pool, clock: Clock) =>
-  keepPartitions(pool, clock, { name: 'partner_notices', column: 'at', keptDays: 30 });
+  keepPartitions(pool, clock, { table: 'partner_notices', since: 'at', keptDays: 30 });

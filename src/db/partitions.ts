@@ -1,21 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
-import { pruneOlder } from './prune.ts';
+import { dayMs, oldestKept, pruneOlder, type Retention } from './prune.ts';
 
-/**
- * A log with one partition per week. Old rows leave with their partition: that costs the same whatever it holds, while a
- * DELETE leaves dead rows behind and makes the next one search longer. `NAME_default` takes every row whose week has no
- * partition, so an insert never fails: before the first round, after a long stop, with a wrong clock.
- */
-export interface PartitionedTable {
-  name: string;
-  /** The time by which it is partitioned. */
-  column: string;
-  /** No row goes before this age; all are gone a week later. */
-  keptDays: number;
-}
-
-const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 /** A Monday, 00:00 UTC. */
 const firstWeekMs = 4 * dayMs;
@@ -32,53 +18,60 @@ interface Partition {
   to: Date;
 }
 
+/** `since` is the column by which the table is partitioned. */
+type Log = Omit<Retention, 'where'>;
+
 /**
+ * A log has one partition per week. Old rows leave with their partition: that costs the same whatever it holds, while a
+ * DELETE leaves dead rows behind and makes the next one search longer. `NAME_default` takes every row whose week has no
+ * partition, so an insert never fails: before the first round, after a long stop, with a wrong clock. No row goes before
+ * its age; all are gone a week later.
+ *
  * Creates the partitions of this week and the next ones, drops those that are too old, and deletes old rows of the default
  * partition. Returns how many rows were deleted one by one. If the table is in use for too long, it fails with
  * 55P03 and goes on where it was in the next round.
  */
-export async function keepPartitions(pool: Pool, clock: Clock, table: PartitionedTable): Promise<number> {
-  const before = new Date(clock.nowMs() - table.keptDays * dayMs);
-  const deleted = await pruneOlder(pool, defaultOf(table), table.column, before);
-  while (await changeOne(pool, clock, table, before));
+export async function keepPartitions(pool: Pool, clock: Clock, log: Log): Promise<number> {
+  const deleted = await pruneOlder(pool, clock, { ...log, table: defaultOf(log) });
+  while (await changeOne(pool, clock, log));
   return deleted;
 }
 
-const defaultOf = ({ name }: PartitionedTable) => `${name}_default`;
+const defaultOf = ({ table }: Log) => `${table}_default`;
 
 /**
  * One change and its commit, so that locks are held for a short time and a crash leaves no half of a change. False: there
  * is nothing to do, or another process does it.
  */
-function changeOne(pool: Pool, clock: Clock, table: PartitionedTable, before: Date): Promise<boolean> {
+function changeOne(pool: Pool, clock: Clock, log: Log): Promise<boolean> {
   return transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
     const { rows } = await tx.query<{ is_mine: boolean }>({
       text: `SELECT pg_try_advisory_xact_lock(${lockClass}, hashtext($1)) AS is_mine`,
-      values: [table.name],
+      values: [log.table],
     });
     if (!rows[0]!.is_mine) return false;
-    const partitions = await listPartitions(tx, table);
-    const old = partitions.find(({ to }) => to <= before);
+    const partitions = await listPartitions(tx, log);
+    const old = partitions.find(({ to }) => to <= oldestKept(clock, log));
     if (old) {
-      await drop(tx, table, old);
+      await drop(tx, log, old);
       return true;
     }
     const week = missingWeek(clock, partitions);
     if (week === undefined) return false;
-    await create(tx, table, week);
+    await create(tx, log, week);
     return true;
   });
 }
 
-async function listPartitions(tx: Queryable, { name }: PartitionedTable): Promise<Partition[]> {
+async function listPartitions(tx: Queryable, { table }: Log): Promise<Partition[]> {
   const { rows } = await tx.query<Partition>({
     text: `SELECT name, substring(bound FROM 'FROM \\(''([^'']+)''\\)')::timestamptz AS from,
                   substring(bound FROM 'TO \\(''([^'']+)''\\)')::timestamptz AS to
              FROM (SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
                      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass) AS p
             WHERE bound <> 'DEFAULT' ORDER BY 2`,
-    values: [name],
+    values: [table],
   });
   return rows;
 }
@@ -103,28 +96,28 @@ function missingWeek(clock: Clock, partitions: Partition[]): Date | undefined {
  * Writes and reads wait for the commit, which follows within milliseconds. Without the lock on the table, a row on its way to
  * the default partition would be refused there, since its week has a partition now.
  */
-async function create(tx: Queryable, table: PartitionedTable, from: Date): Promise<void> {
-  const { name, column } = table;
+async function create(tx: Queryable, log: Log, from: Date): Promise<void> {
+  const { table, since } = log;
   const to = new Date(from.getTime() + weekMs);
-  const partition = `${name}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
-  await tx.query({ text: `LOCK TABLE ONLY ${name} IN SHARE ROW EXCLUSIVE MODE` });
-  await tx.query({ text: `LOCK TABLE ${defaultOf(table)} IN ACCESS EXCLUSIVE MODE` });
+  const partition = `${table}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
+  await tx.query({ text: `LOCK TABLE ONLY ${table} IN SHARE ROW EXCLUSIVE MODE` });
+  await tx.query({ text: `LOCK TABLE ${defaultOf(log)} IN ACCESS EXCLUSIVE MODE` });
   await tx.query({
-    text: `CREATE TABLE ${partition} (LIKE ${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
+    text: `CREATE TABLE ${partition} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
   });
   await tx.query({
-    text: `WITH moved AS (DELETE FROM ${defaultOf(table)} WHERE ${column} >= $1 AND ${column} < $2 RETURNING *)
+    text: `WITH moved AS (DELETE FROM ${defaultOf(log)} WHERE ${since} >= $1 AND ${since} < $2 RETURNING *)
            INSERT INTO ${partition} SELECT * FROM moved`,
     values: [from, to],
   });
   await tx.query({
-    text: `ALTER TABLE ${name} ATTACH PARTITION ${partition}
+    text: `ALTER TABLE ${table} ATTACH PARTITION ${partition}
              FOR VALUES FROM ('${from.toISOString()}') TO ('${to.toISOString()}')`,
   });
 }
 
 /** To drop a partition locks the whole table until the commit, for some milliseconds: only the catalog changes. */
-async function drop(tx: Queryable, { name }: PartitionedTable, partition: Partition): Promise<void> {
-  await tx.query({ text: `LOCK TABLE ONLY ${name} IN ACCESS EXCLUSIVE MODE` });
+async function drop(tx: Queryable, { table }: Log, partition: Partition): Promise<void> {
+  await tx.query({ text: `LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE` });
   await tx.query({ text: `DROP TABLE ${partition.name}` });
 }

@@ -4,20 +4,32 @@ import { type Pool, type Queryable, sqlStateOf } from './pool.ts';
 
 const pruneBatchSize = 10_000;
 
+export const dayMs = 86_400_000;
+
+/** How long rows stay. */
+export interface Retention {
+  table: string;
+  /** From when on their age counts: a column, or an expression of the row `t`. */
+  since: string;
+  keptDays: number;
+  /** Of the older rows, only these go. */
+  where?: string;
+}
+
+export const oldestKept = (clock: Clock, { keptDays }: Pick<Retention, 'keptDays'>) =>
+  new Date(clock.nowMs() - keptDays * dayMs);
+
 /**
- * Deletes older rows of a plain table in batches, so that no statement takes long. Returns how many there were. Its column
- * needs a B-tree index: rows that take the place of deleted ones make a BRIN index match every page.
+ * Deletes older rows of a plain table in batches, so that no statement takes long. Returns how many there were. If it is
+ * large, its column needs a B-tree index: rows that take the place of deleted ones make a BRIN index match every page.
  */
-export async function pruneOlder(
-  db: Queryable,
-  table: string,
-  column: string,
-  before: Date,
-): Promise<number> {
+export async function pruneOlder(db: Queryable, clock: Clock, retention: Retention): Promise<number> {
+  const { table, since, where = 'true' } = retention;
   for (let pruned = 0; ; ) {
     const { rowCount } = await db.query({
-      text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1 LIMIT ${pruneBatchSize}))`,
-      values: [before],
+      text: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+               SELECT ctid FROM ${table} AS t WHERE ${since} < $1 AND (${where}) LIMIT ${pruneBatchSize}))`,
+      values: [oldestKept(clock, retention)],
     });
     if (!rowCount) return pruned;
     pruned += rowCount;
@@ -33,12 +45,11 @@ interface PruningDeps {
   log: { error(details: object, message: string): void };
 }
 
-/** Keeps logs short while this process runs. Several processes may do so at the same time. */
-export function startPruning(
-  { pool, clock, log }: PruningDeps,
-  prunes: ((pool: Pool, clock: Clock) => Promise<number>)[],
-): () => Promise<void> {
-  const onError = (err: unknown) => log.error({ err }, 'a log could not be pruned');
+export type Prune = (pool: Pool, clock: Clock) => Promise<number>;
+
+/** Keeps tables short while this process runs. Several processes may do so at the same time. */
+export function startPruning({ pool, clock, log }: PruningDeps, prunes: Prune[]): () => Promise<void> {
+  const onError = (err: unknown) => log.error({ err }, 'a table could not be pruned');
   const loop = startBackgroundLoop({
     clock,
     everyMs: pruneIntervalMs,

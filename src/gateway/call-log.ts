@@ -130,4 +130,4 @@ export async function listCalls(db: Queryable, paymentId: Id<'pay'>, maxLast = 2
 }
 
 export const pruneCalls = (pool: Pool, clock: Clock) =>
-  keepPartitions(pool, clock, { name: 'gateway_calls', column: 'at', keptDays: 90 });
+  keepPartitions(pool, clock, { table: 'gateway_calls', since: 'at', keptDays: 90 });

@@ -1,7 +1,7 @@
 export { isAddressRange } from './addresses.ts';
 export { approveLive, refuseLive } from './approval.ts';
 export { type Authenticator, createAuthenticator } from './authenticate.ts';
-export { acceptInvitation, invite } from './invitations.ts';
+export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey, setAllowedAddresses } from './keys.ts';
 export {
   changeRole,

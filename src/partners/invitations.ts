@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { instantOf } from '../base/clock.ts';
+import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { pruneOlder } from '../db/prune.ts';
 import { addMember, listMembers, type MemberRole, maxMembers, type Person } from './members.ts';
 import { findPartner, lockPartner, type Partner } from './partners.ts';
 
@@ -91,3 +92,7 @@ export function acceptInvitation(audit: AuditContext, token: string, person: Per
     return { outcome: 'joined', partner };
   });
 }
+
+/** Used or not, nobody can use them any more. */
+export const pruneInvitations = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, { table: 'invitations', since: 'expires_at', keptDays: 30 });

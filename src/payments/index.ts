@@ -20,7 +20,7 @@ export {
   differenceObject,
 } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
-export { findRun, listRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
+export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
 export { createLeaseRelease } from './recovery/lease-release.ts';
 export { countUnfinished } from './recovery/open-payments.ts';
 export {

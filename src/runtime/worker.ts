@@ -1,13 +1,12 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { listen as listenTo } from '../db/listen.ts';
-import { pruneNotices } from '../db/notices.ts';
 import { startPruning } from '../db/prune.ts';
-import { pruneCalls } from '../gateway/index.ts';
-import { pruneRefusals, startReconciler, startRecovery } from '../payments/index.ts';
+import { startReconciler, startRecovery } from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
-import { pruneLog, startDelivery } from '../webhooks/index.ts';
+import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
+import { prunes } from './prunes.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** The role `worker`: rates, recovery of unfinished payments, delivery of webhooks, reconciliation, pruning. */
@@ -16,7 +15,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   const recovery = startRecovery(parts);
   cleanups.push(recovery.stop, startReconciler(parts));
   const delivery = startDelivery(parts);
-  cleanups.push(delivery.stop, startPruning(parts, [pruneLog, pruneNotices, pruneCalls, pruneRefusals]));
+  cleanups.push(delivery.stop, startPruning(parts, prunes));
 
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.

@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 /** A Monday, so that the week of the clock begins now. */
 const start = '2026-11-16T00:00:00.000Z';
 const day = (number: number) => new Date(Date.parse(start) + number * dayMs);
-const notices = { name: 'partner_notices', column: 'at', keptDays: 30 };
+const notices = { table: 'partner_notices', since: 'at', keptDays: 30 };
 
 async function newLog() {
   const { pool } = await createDatabase();

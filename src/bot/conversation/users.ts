@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
+import { pruneOlder } from '../../db/prune.ts';
 import type { Language } from '../texts/index.ts';
 
 /** The open question of a user: expects a typed answer or one press of its button. */
@@ -80,3 +81,12 @@ export async function consumeDialogue(db: Queryable, userId: bigint, nonce: stri
   });
   return rowCount === 1;
 }
+
+/** Anybody may write to the bot. People who are in no team are forgotten; if they write again, they are new. */
+export const pruneChatUsers = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, {
+    table: 'chat_users',
+    since: 'created_at',
+    keptDays: 90,
+    where: 'NOT EXISTS (SELECT FROM members m WHERE m.user_id = t.user_id)',
+  });

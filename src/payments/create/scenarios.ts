@@ -79,7 +79,5 @@ export async function countRefusal(
   return rowCount === 1;
 }
 
-const retentionDays = 30;
-
 export const pruneRefusals = (db: Queryable, clock: Clock): Promise<number> =>
-  pruneOlder(db, 'test_refusals', 'at', new Date(clock.nowMs() - retentionDays * 86_400_000));
+  pruneOlder(db, clock, { table: 'test_refusals', since: 'at', keptDays: 30 });

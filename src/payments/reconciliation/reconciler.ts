@@ -4,6 +4,7 @@ import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Difference, type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
+import { hourlyActor } from './runs.ts';
 
 export interface ReconcilerDeps extends ReconcileDeps {
   alarms: Alarms;
@@ -29,7 +30,7 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
   const nowMs = deps.clock.nowMs();
   const from = new Date(Math.min(nowMs - dayMs, await comparedUntilMs(pool, nowMs)));
   const period = { from, until: new Date(nowMs) };
-  const { runId, differences, isComplete } = await reconcile(deps, actor, period, signal && { signal });
+  const { runId, differences, isComplete } = await reconcile(deps, hourlyActor, period, signal && { signal });
   const differing = new Set<string>();
   for (const { kind, paymentId } of differences.filter(needsAlarm)) {
     differing.add(paymentId);
@@ -47,7 +48,6 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
   await alarms.clear('reconciliation_failed', subject);
 }
 
-const actor = 'kopeck';
 const differs = 'reconciliation_differs';
 /** After a longer outage, an operator reconciles the older days. */
 const maxPeriodMs = 31 * dayMs;
@@ -61,7 +61,7 @@ async function comparedUntilMs(db: Queryable, nowMs: number): Promise<number> {
   }>({
     text: `SELECT from_at, until_at, differences, is_complete FROM reconciliations
             WHERE actor = $1 AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
-    values: [actor],
+    values: [hourlyActor],
   });
   const [last] = rows;
   if (!last) return nowMs;

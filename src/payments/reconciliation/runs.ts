@@ -1,5 +1,7 @@
+import type { Clock } from '../../base/clock.ts';
 import type { AuditContext } from '../../db/audit.ts';
 import type { Queryable } from '../../db/pool.ts';
+import { pruneOlder } from '../../db/prune.ts';
 import {
   type differenceObject,
   type ReconcileDeps,
@@ -62,3 +64,18 @@ export const reconcileDay = (
   watch: Watch = {},
 ): Promise<Reconciliation> =>
   reconcile({ ...audit, gateway }, audit.actor, { from: day, until: new Date(day.getTime() + dayMs) }, watch);
+
+/** The actor of the hourly runs. */
+export const hourlyActor = 'kopeck';
+
+/** The last finished run of the service stays: the next one begins where it ended. */
+const isNotLast = `id IS DISTINCT FROM (SELECT max(id) FROM reconciliations
+                                         WHERE actor = '${hourlyActor}' AND finished_at IS NOT NULL)`;
+
+/** A run deletes its orders at its end, so those of an old run belong to a process that died. */
+export async function pruneRuns(db: Queryable, clock: Clock): Promise<number> {
+  const startOfRun = '(SELECT started_at FROM reconciliations r WHERE r.id = t.run_id)';
+  const orders = await pruneOlder(db, clock, { table: 'listed_orders', since: startOfRun, keptDays: 7 });
+  const runs = { table: 'reconciliations', since: 'started_at', keptDays: 365, where: isNotLast };
+  return orders + (await pruneOlder(db, clock, runs));
+}

@@ -118,7 +118,6 @@ const keptDays = 30;
 
 /** Removes attempts older than thirty days, and deliveries that were given up before. Returns how many rows it deleted. */
 export async function pruneLog(pool: Pool, clock: Clock): Promise<number> {
-  const before = new Date(clock.nowMs() - keptDays * 86_400_000);
-  const givenUp = await pruneOlder(pool, 'deliveries', 'failed_at', before);
-  return givenUp + (await keepPartitions(pool, clock, { name: 'webhook_attempts', column: 'at', keptDays }));
+  const givenUp = await pruneOlder(pool, clock, { table: 'deliveries', since: 'failed_at', keptDays });
+  return givenUp + (await keepPartitions(pool, clock, { table: 'webhook_attempts', since: 'at', keptDays }));
 }

@@ -1,0 +1,22 @@
+import { pruneAlarms } from '../alarms/index.ts';
+import { pruneChatUsers } from '../bot/index.ts';
+import { pruneMaintenance } from '../controls/index.ts';
+import { pruneNotices } from '../db/notices.ts';
+import type { Prune } from '../db/prune.ts';
+import { pruneCalls } from '../gateway/index.ts';
+import { pruneInvitations } from '../partners/index.ts';
+import { pruneRefusals, pruneRuns } from '../payments/index.ts';
+import { pruneLog } from '../webhooks/index.ts';
+
+/** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
+export const prunes: Prune[] = [
+  pruneLog,
+  pruneNotices,
+  pruneCalls,
+  pruneRefusals,
+  pruneRuns,
+  pruneAlarms,
+  pruneInvitations,
+  pruneMaintenance,
+  pruneChatUsers,
+];

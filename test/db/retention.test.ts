@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { prunes } from '../../src/runtime/prunes.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const partner = uuidFromId(await createFundedPartner(pool, 1n));
+const ago = (days: number) => new Date(clock.nowMs() - days * 86_400_000);
+const pruneAll = async (each: Pool) => {
+  for (const prune of prunes) await prune(each, clock);
+};
+
+interface Kept {
+  what: string;
+  days: number;
+  table: string;
+  /** `$1` is the time from which on the age counts. */
+  values: string;
+}
+
+const unique = 'gen_random_uuid()::text';
+const retentions: Kept[] = [
+  {
+    what: 'cleared alarms',
+    days: 365,
+    table: 'alarms (kind, subject, detail, first_at, last_at, cleared_at, cleared_by)',
+    values: `'k', ${unique}, '', $1, $1, $1, 'x'`,
+  },
+  {
+    what: 'invitations, from their end',
+    days: 30,
+    table: 'invitations (hash, partner_id, role, expires_at)',
+    values: `sha256(uuid_send(gen_random_uuid())), '${partner}', 'viewer', $1`,
+  },
+  {
+    what: 'maintenance windows, from their end',
+    days: 365,
+    table: 'maintenance_windows (from_at, until_at, planned_by, planned_at)',
+    values: "$1::timestamptz - interval '1 h', $1, 'x', $1",
+  },
+  {
+    what: 'reconciliations',
+    days: 365,
+    table: 'reconciliations (actor, from_at, until_at, started_at, finished_at)',
+    values: "'operator', $1, $1, $1, $1",
+  },
+  {
+    what: 'test refusals',
+    days: 30,
+    table: 'test_refusals (partner_id, idempotency_key, times, at)',
+    values: `'${partner}', ${unique}, 1, $1`,
+  },
+  {
+    what: 'deliveries that were given up',
+    days: 30,
+    table: 'deliveries (partner_id, event_id, mode, payment_id, next_at, failed_at)',
+    values: `'${partner}', (random() * 1e9)::int, 'live', gen_random_uuid(), $1, $1`,
+  },
+  {
+    what: 'people who wrote to the bot and joined no team',
+    days: 90,
+    table: 'chat_users (user_id, language, created_at)',
+    values: "(random() * 1e9)::int, 'en', $1",
+  },
+];
+
+test.each(retentions)('$what stay for $days days', async ({ days, table, values }) => {
+  const name = table.split(' ')[0];
+  for (const age of [days + 0.001, days - 0.001])
+    await pool.query(`INSERT INTO ${table} SELECT ${values.replace('$1', '$1::timestamptz')}`, [ago(age)]);
+  const count = async () => (await pool.query(`SELECT count(*)::int AS count FROM ${name}`)).rows[0].count;
+  expect(await count()).toBe(2);
+  await pruneAll(pool);
+  expect(await count()).toBe(1);
+});
+
+test('open alarms and members stay, and so does the run after which the next one begins', async () => {
+  const { pool: other } = await createDatabase();
+  const team = uuidFromId(await createFundedPartner(other, 1n));
+  await other.query(
+    "INSERT INTO alarms (kind, subject, detail, first_at, last_at) SELECT 'k', 's', '', $1::timestamptz, $1",
+    [ago(9_999)],
+  );
+  await other.query("INSERT INTO chat_users (user_id, language, created_at) VALUES (7, 'en', $1)", [
+    ago(9_999),
+  ]);
+  await other.query(
+    "INSERT INTO members (partner_id, user_id, role, name, joined_at) VALUES ($1, 7, 'owner', 'A', $2)",
+    [team, ago(9_999)],
+  );
+  for (const age of [500, 450, 400])
+    await other.query(
+      `INSERT INTO reconciliations (actor, from_at, until_at, started_at, finished_at, differences)
+       SELECT 'kopeck', $1::timestamptz, $1, $1, $1, '[]'`,
+      [ago(age)],
+    );
+  await pruneAll(other);
+  const { rows } = await other.query(`SELECT (SELECT count(*) FROM alarms)::int AS alarms,
+    (SELECT count(*) FROM chat_users)::int AS users, (SELECT array_agg(started_at) FROM reconciliations) AS runs`);
+  expect(rows).toEqual([{ alarms: 1, users: 1, runs: [ago(400)] }]);
+});
+
+test('orders that a dead process has listed go after a week', async () => {
+  for (const age of [8, 6])
+    await pool.query(
+      `WITH run AS (INSERT INTO reconciliations (actor, from_at, until_at, started_at)
+                      SELECT 'operator', $1::timestamptz, $1, $1 RETURNING id)
+       INSERT INTO listed_orders (run_id, order_id, payment, state, amount_kopecks)
+         SELECT id, 'order ' || n, '', 'succeeded', 1 FROM run, generate_series(1, 3) AS n`,
+      [ago(age)],
+    );
+  await pruneAll(pool);
+  const { rows } = await pool.query('SELECT count(*)::int AS count FROM listed_orders');
+  expect(rows).toEqual([{ count: 3 }]);
+});

@@ -52,7 +52,7 @@ export async function writeStatements(
       return Promise.reject(new Error('this database only captures statements'));
     },
   };
-  const clock = { nowMs: () => 0, sleep: async () => {} };
+  const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: async () => {} };
   const writer = createPaymentWriter(db, clock);
   const paymentKey = {
     partnerId: idFromUuid('prt', sample.partner),

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
-import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
-import { type Database, explainDatabaseError, openDatabase } from '../db/database.ts';
+import { type Database, explainDatabaseError, openDatabase, type PoolAndClock } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import type { Output, Screen } from './output.ts';
 
@@ -22,7 +21,7 @@ export interface Terminal {
 
 /** What every command with a database gets. */
 export interface CommandContext {
-  audit: AuditContext;
+  audit: AuditContext & PoolAndClock;
   settings: Settings;
   secretKey: string;
   /** For commands that take longer than two seconds: prints to stderr, not into the output. */
@@ -44,7 +43,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
     const stopListening = closeOnSignals(database);
     try {
       const secretKey = await openSecretKey(settings, database.pool, 'refuse');
-      const audit = { pool: database.pool, clock: systemClock, actor: `cli:${userInfo().username}` };
+      const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
       const context = { audit, settings, secretKey, progress, screen: terminal.stderr };
       const { json, text, isBad = false } = await work(context);
       terminal.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);

@@ -48,7 +48,7 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
     const bank = await startSimulator(settings.dataDir, progress);
     cleanups.push(bank.close);
     // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
-    if (await hasForeignOrders(bank, audit.pool))
+    if (await hasForeignOrders(bank, audit))
       throw new RefusedError(
         'real_payments',
         'The last payment of this database is not in the simulator: it was made through another bank side. Nothing was done.',
@@ -99,14 +99,13 @@ async function serve(
     roles: ['api', 'worker'],
     logLevel: 'silent',
   };
-  const database = { pool: audit.pool, description: '', close: async () => {} };
-  return (await startService(own, database, singleProcess, cleanups))!;
+  return (await startService(own, audit, singleProcess, cleanups))!;
 }
 
 const maxWaitMs = 15_000;
 
 async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
-  for (const untilMs = Date.now() + maxWaitMs; Date.now() < untilMs; await sleep(100)) {
+  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
     const rate = await readCurrentRate(audit.pool);
     if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
   }
@@ -115,7 +114,7 @@ async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
 
 /** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
 async function waitForDeliveries({ audit }: CommandContext): Promise<void> {
-  for (const untilMs = Date.now() + maxWaitMs; Date.now() < untilMs; await sleep(100)) {
+  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
     const { waiting, failing } = await countDeliveries(audit.pool);
     if (waiting === failing) return;
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Clock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
@@ -15,10 +16,12 @@ export function reconcileCommand(withDatabase: WithDatabase): Command {
     "compare a day's live payments with the bank side's orders; exits with 1 if they differ",
   )
     .option('--day <day>', 'of creation, UTC (default: today)', day)
-    .action(({ json, day: from = startOfToday() }) => withDatabase(json, context => run(context, from)));
+    .action(({ json, day }) =>
+      withDatabase(json, context => run(context, day ?? startOfToday(context.audit.clock))),
+    );
 }
 
-const startOfToday = () => new Date(Math.floor(Date.now() / dayMs) * dayMs);
+const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
 async function run({ audit, settings, progress }: CommandContext, from: Date): Promise<Output> {
   if (!settings.gatewayUrl) requireDataDir(settings);
@@ -26,10 +29,11 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,
     token: bank?.token ?? settings.gatewayToken,
+    clock: audit.clock,
   });
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const onProgress = (orders: number) => {
-    if (Date.now() - startedAt > 2_000) progress(`${orders} orders read …`);
+    if (performance.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
   try {
     const { orders, payments, differences, isComplete } = await reconcileDay(audit, gateway, from, {

@@ -190,9 +190,9 @@ async function resendOne({ audit }: CommandContext, text: string): Promise<Outpu
 }
 
 async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const queued = await resendFailed(audit, since, (done, of) => {
-    if (Date.now() - startedAt > 2_000) progress(bar(done, of));
+    if (performance.now() - startedAt > 2_000) progress(bar(done, of));
   });
   const text = `Events to be sent again: ${queued}. Partners with suspended sending need kopeck webhook check first.`;
   return { json: { queued }, text };

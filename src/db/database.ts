@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
+import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
 import { openEmbedded } from './embedded/server.ts';
 import { hasSchema, migrate } from './migrate.ts';
 import { type IfMissing, missingDatabase } from './missing.ts';
@@ -8,12 +9,17 @@ import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf 
 
 export interface Database {
   pool: Pool;
+  /** Its time, for everything that is stored. */
+  clock: DatabaseClock;
   /** Where it is, for messages. */
   description: string;
   close(): Promise<void>;
 }
 
-/** Opens the database of the settings, checks and migrates it. Fails with one line that names the fix. */
+/** What work in the database needs of it. */
+export type PoolAndClock = Pick<Database, 'pool' | 'clock'>;
+
+/** Opens the database of the settings, checks and migrates it, and measures its clock. Fails with one line that names the fix. */
 export async function openDatabase(
   settings: Settings,
   print: (line: string) => void,
@@ -31,11 +37,11 @@ export async function openDatabase(
     await assertDurable(pool);
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrate(pool);
+    return { pool, clock: await openDatabaseClock(pool), description: describe(settings), close };
   } catch (error) {
     await close();
     throw explainDatabaseError(error, settings);
   }
-  return { pool, description: describe(settings), close };
 }
 
 const whereIs = ({ databaseUrl, dataDir }: Settings) =>

@@ -1,6 +1,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
-import type { Pool } from './pool.ts';
+import type { Pool, Queryable } from './pool.ts';
 
 /**
  * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
@@ -39,11 +39,14 @@ const deadline = () =>
     setTimeout(() => reject(late), connectTimeoutMs).unref();
   });
 
+const ping = (session: Queryable): Promise<unknown> => session.query({ text: 'SELECT 1' });
+
 /**
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
- * at once: no timeout has to pass before another process takes over.
+ * at once: no timeout has to pass before another process takes over. `beat` is the statement of each second; the service
+ * measures the database's clock with it.
  */
-export async function startHeartbeat(pool: Pool): Promise<Heartbeat> {
+export async function startHeartbeat(pool: Pool, beat = ping): Promise<Heartbeat> {
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
@@ -72,8 +75,7 @@ export async function startHeartbeat(pool: Pool): Promise<Heartbeat> {
     const client = session.client();
     if (!client || isAsking) return;
     isAsking = true;
-    client
-      .query('SELECT 1')
+    beat(client)
       .then(onAnswer, session.reconnect)
       .finally(() => {
         isAsking = false;

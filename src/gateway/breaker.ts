@@ -24,9 +24,9 @@ export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void)
   return {
     allowsCall: () => {
       if (nextTryMs === undefined) return true;
-      if (clock.nowMs() < nextTryMs) return false;
+      if (clock.monotonicMs() < nextTryMs) return false;
       // That call may take long; the next one may try after another interval.
-      nextTryMs = clock.nowMs() + retryIntervalMs;
+      nextTryMs = clock.monotonicMs() + retryIntervalMs;
       return true;
     },
     onSuccess: () => {
@@ -40,7 +40,7 @@ export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void)
       failuresInARow += 1;
       // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
       if (failuresInARow < failuresToOpen || nextTryMs !== undefined) return;
-      nextTryMs = clock.nowMs() + retryIntervalMs;
+      nextTryMs = clock.monotonicMs() + retryIntervalMs;
       hasReported = true;
       onChange(true);
     },

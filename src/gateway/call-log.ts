@@ -51,8 +51,8 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
 
   function countLost(err: unknown): void {
     lost += 1;
-    if (clock.nowMs() - warnedAtMs < warnIntervalMs) return;
-    warnedAtMs = clock.nowMs();
+    if (clock.monotonicMs() - warnedAtMs < warnIntervalMs) return;
+    warnedAtMs = clock.monotonicMs();
     const why = err instanceof BatcherFullError ? 'too many are waiting' : 'the database did not store them';
     log.warn({ err, lost }, `calls are missing from the gateway call log: ${why}`);
   }

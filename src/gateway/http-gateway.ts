@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -18,7 +18,7 @@ export interface HttpGatewayOptions {
   resolveTimeoutMs?: number;
   payTimeoutMs?: number;
   pollTimeoutMs?: number;
-  clock?: Clock;
+  clock: Clock;
   /** Called when the bank side no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
   onCall?: (call: GatewayCall) => void;
@@ -34,7 +34,7 @@ interface Connection extends CallDeps {
 
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
 export function createHttpGateway(options: HttpGatewayOptions): Gateway {
-  const { url, token, clock = systemClock, onCall } = options;
+  const { url, token, clock, onCall } = options;
   const breaker = createBreaker(clock, isOpen => options.onReachable?.(!isOpen));
   const transport = createTransport(url, token, breaker);
   const connection: Connection = {

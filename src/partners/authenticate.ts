@@ -54,11 +54,12 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
 
   async function find(keyId: string): Promise<KnownKey | undefined> {
     const entry = listener.isListening() ? cachedKeys.get(keyId) : undefined;
-    if (entry && clock.nowMs() < entry.untilMs) return entry.key;
+    if (entry && clock.monotonicMs() < entry.untilMs) return entry.key;
     const changesBefore = changes;
     const key = await readKey(pool, keyId);
     // What was read before a change must not be cached after it.
-    if (key && changes === changesBefore) cachedKeys.set(keyId, { key, untilMs: clock.nowMs() + cacheMs });
+    if (key && changes === changesBefore)
+      cachedKeys.set(keyId, { key, untilMs: clock.monotonicMs() + cacheMs });
     return key;
   }
 

@@ -1,14 +1,17 @@
 import { OperatorError } from '../base/operator-error.ts';
-import type { Queryable } from '../db/pool.ts';
+import type { PoolAndClock } from '../db/database.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { findNewestOrder, hasUnfinishedPayments } from '../payments/index.ts';
 import type { BankSide } from './simulator.ts';
 
 /** Whether the payments of this database were sent to another bank side. */
-export async function hasForeignOrders({ url, token }: BankSide, db: Queryable): Promise<boolean> {
-  const order = await findNewestOrder(db);
+export async function hasForeignOrders(
+  { url, token }: BankSide,
+  { pool, clock }: PoolAndClock,
+): Promise<boolean> {
+  const order = await findNewestOrder(pool);
   if (!order) return false;
-  const gateway = createHttpGateway({ url, token });
+  const gateway = createHttpGateway({ url, token, clock });
   const { outcome } = await gateway.poll(order).finally(() => gateway.close());
   return outcome === 'order_unknown' || outcome === 'unknown';
 }
@@ -17,8 +20,8 @@ export async function hasForeignOrders({ url, token }: BankSide, db: Queryable):
  * The worker polls every unfinished payment. If their orders are at another bank side, the simulator would answer that it
  * has no such order, and their money would be released while the other bank side pays.
  */
-export async function refuseForeignOrders(bank: BankSide, db: Queryable): Promise<void> {
-  if ((await hasUnfinishedPayments(db)) && (await hasForeignOrders(bank, db)))
+export async function refuseForeignOrders(bank: BankSide, database: PoolAndClock): Promise<void> {
+  if ((await hasUnfinishedPayments(database.pool)) && (await hasForeignOrders(bank, database)))
     throw new OperatorError(
       'There are unfinished payments of another bank side, which the simulator does not have: set GATEWAY_URL to that bank, or DATA_DIR to a new folder.',
     );

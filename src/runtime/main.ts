@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
@@ -57,7 +56,7 @@ async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print)
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
   if (bank) {
     cleanups.push(bank.close);
-    await refuseForeignOrders(bank, database.pool);
+    await refuseForeignOrders(bank, database);
   }
   await pagesBuilt;
 
@@ -146,7 +145,7 @@ async function printFirstSteps(
   print: Print,
 ): Promise<void> {
   const { roles, production } = settings;
-  const audit = { pool: database.pool, clock, actor: 'first start' };
+  const audit = { pool: database.pool, clock: database.clock, actor: 'first start' };
   if (roles.includes('console')) {
     const lines = await createFirstSetupLink(audit, secretKey, settings, address);
     if (lines) print(lines);

@@ -2,7 +2,7 @@ import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
 import { createConsole } from '../console/index.ts';
-import type { Database } from '../db/database.ts';
+import type { PoolAndClock } from '../db/database.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
@@ -12,12 +12,12 @@ import { startWorker } from './worker.ts';
 /** Starts the roles of this process; returns the address if it serves partners or operators. `shutDown` stops them. */
 export async function startService(
   settings: Settings,
-  { pool }: Database,
+  database: PoolAndClock,
   channel: ClusterChannel,
   cleanups: Cleanup[],
 ): Promise<string | undefined> {
   const { roles } = settings;
-  const parts = await createSharedParts(settings, pool, cleanups);
+  const parts = await createSharedParts(settings, database, cleanups);
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, cleanups) : undefined;
   if (!roles.includes('api') && !roles.includes('console')) return undefined;

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import { type Alarms, createAlarms } from '../alarms/index.ts';
-import { systemClock as clock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
+import type { PoolAndClock } from '../db/database.ts';
 import { startHeartbeat } from '../db/heartbeat.ts';
-import { type Pool, withCircuitBreaker } from '../db/pool.ts';
+import { withCircuitBreaker } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
 import {
@@ -18,16 +19,20 @@ import type { Cleanup } from './graceful-shutdown.ts';
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 
 /** What the roles of a process share. There is one of each per process. */
-export async function createSharedParts(settings: Settings, pool: Pool, cleanups: Cleanup[]) {
+export async function createSharedParts(
+  settings: Settings,
+  { pool, clock }: PoolAndClock,
+  cleanups: Cleanup[],
+) {
   const log = pino({ level: settings.logLevel });
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
-  const heartbeat = await startHeartbeat(pool);
+  const heartbeat = await startHeartbeat(pool, clock.measure);
   cleanups.push(heartbeat.close);
   const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
 
   const callLog = createCallLog({ db, clock, log });
-  const gateway = openGateway(settings, alarms, callLog.record);
+  const gateway = openGateway(settings, clock, alarms, callLog.record);
   const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   cleanups.push(callLog.stop, gateway.close, leaseRelease.stop, sender.close);
@@ -54,6 +59,7 @@ export async function createSharedParts(settings: Settings, pool: Pool, cleanups
 
 function openGateway(
   settings: Settings,
+  clock: Clock,
   alarms: Alarms,
   onCall: ReturnType<typeof createCallLog>['record'],
 ): Gateway {
@@ -61,6 +67,7 @@ function openGateway(
   return createHttpGateway({
     url: settings.gatewayUrl!,
     token: settings.gatewayToken,
+    clock,
     onCall,
     onReachable: isReachable => {
       // One report after the other, so that the latest state is the one that is stored.

@@ -58,8 +58,8 @@ export async function startSimulator(dataDir: string, print: (line: string) => v
     child?.kill();
     return stopped;
   };
-  for (const untilMs = Date.now() + startTimeoutMs; !(await isAnswering(url)); await sleep(20)) {
-    if (!failure && Date.now() < untilMs) continue;
+  for (const untilMs = performance.now() + startTimeoutMs; !(await isAnswering(url)); await sleep(20)) {
+    if (!failure && performance.now() < untilMs) continue;
     void close();
     throw new OperatorError(
       `The simulator of the bank side did not start in ${dir}: ${failure || 'it does not answer'}`,

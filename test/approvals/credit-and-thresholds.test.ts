@@ -102,7 +102,7 @@ describe('crediting a balance', () => {
     expect(await credit('of another', 500_000_000n, await insertOperator(pool, 'finance'))).toEqual({
       outcome: 'done',
     });
-    const tomorrow = { nowMs: () => systemClock.nowMs() + 86_400_000, sleep: systemClock.sleep };
+    const tomorrow = { ...systemClock, nowMs: () => systemClock.nowMs() + 86_400_000 };
     const item = { partnerId, mode: 'live', microUsdt: 1n, reference: 'next day' } as const;
     expect(await submitCredit({ ...at(splitter), clock: tomorrow }, splitter, item)).toEqual({
       outcome: 'done',

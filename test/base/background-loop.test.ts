@@ -8,6 +8,7 @@ function manualClock() {
   let wake = () => {};
   const clock: Clock = {
     nowMs: () => 0,
+    monotonicMs: () => 0,
     sleep: (ms, signal) =>
       new Promise(resolve => {
         pauses.push(ms);

@@ -30,7 +30,11 @@ export interface BotOptions {
 /** Runs the real bot against the fake Telegram until the test file ends. */
 export async function startTestBot({ pool, clock = systemClock, ...options }: BotOptions): Promise<TestBot> {
   const telegram = await startTelegram();
-  const gateway = createHttpGateway({ url: options.gatewayUrl ?? 'http://127.0.0.1:1', token: undefined });
+  const gateway = createHttpGateway({
+    url: options.gatewayUrl ?? 'http://127.0.0.1:1',
+    token: undefined,
+    clock: systemClock,
+  });
   const sender = createSender({ allowPrivate: true });
   const logged: string[] = [];
   const keep = (details: object, message: string) =>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
-import type { openDatabase } from '../../src/db/database.ts';
+import { openDatabaseClock } from '../../src/db/database-clock.ts';
 import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { type Cleanup, shutDown } from '../../src/runtime/graceful-shutdown.ts';
 import { startService } from '../../src/runtime/service.ts';
@@ -95,7 +95,7 @@ test('graceful shutdown of the service is quick while a webhook update is being 
   const cleanups: Cleanup[] = [];
   const address = await startService(
     settings,
-    { pool } as Awaited<ReturnType<typeof openDatabase>>,
+    { pool, clock: await openDatabaseClock(pool) },
     singleProcess,
     cleanups,
   );

@@ -77,7 +77,7 @@ describe('GET /payments/:id', () => {
   test('has the whole timeline in order, without a secret', async () => {
     const token = 'a-token-that-nobody-may-see';
     const calls = createCallLog({ db: pool, clock: systemClock, log: { warn: () => {} } });
-    const gateway = createHttpGateway({ url: bank.address, token, onCall: calls.record });
+    const gateway = createHttpGateway({ url: bank.address, token, clock: systemClock, onCall: calls.record });
     const paymentId = await open();
     await gateway.poll({ paymentId, amountKopecks: 100_000n });
     await calls.stop();

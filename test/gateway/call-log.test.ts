@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { createCallLog, createHttpGateway, listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -24,8 +24,8 @@ const warnings: string[] = [];
 const log = { warn: (_details: object, message: string) => void warnings.push(message) };
 
 function start(db: Queryable = pool, maxWaiting?: number) {
-  const calls = createCallLog({ db, clock: systemClock, log, ...(maxWaiting ? { maxWaiting } : {}) });
-  const gateway = createHttpGateway({ url, token, onCall: calls.record });
+  const calls = createCallLog({ db, clock, log, ...(maxWaiting ? { maxWaiting } : {}) });
+  const gateway = createHttpGateway({ url, token, clock, onCall: calls.record });
   afterAll(() => gateway.close());
   return { calls, gateway };
 }
@@ -66,8 +66,8 @@ describe('calls to the gateway', () => {
   });
 
   test('a failed call is stored with its error', async () => {
-    const calls = createCallLog({ db: pool, clock: systemClock, log });
-    const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, onCall: calls.record });
+    const calls = createCallLog({ db: pool, clock, log });
+    const nobody = createHttpGateway({ url: 'http://127.0.0.1:1', token, clock, onCall: calls.record });
     const order = orderOf();
     expect(await nobody.pay(order)).toMatchObject({ outcome: 'unknown' });
     await calls.stop();

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
 import { callNames, calls, gatewayOpener, order, token } from './orders.ts';
@@ -48,7 +49,7 @@ describe('what is sent', () => {
   });
 
   test('without a token there is no such header', async () => {
-    const open = createHttpGateway({ url: bank.url, token: undefined });
+    const open = createHttpGateway({ url: bank.url, token: undefined, clock: systemClock });
     onTestFinished(() => open.close());
     const sent = listenOnce({});
     await open.poll(order);

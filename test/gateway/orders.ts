@@ -1,4 +1,5 @@
 import { afterAll } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway, type Gateway, type Order } from '../../src/gateway/index.ts';
 import { newPaymentId } from '../helpers/database.ts';
 
@@ -10,7 +11,7 @@ export function gatewayOpener() {
   afterAll(() => Promise.all(openGateways.map(gateway => gateway.close())));
   return (url: string, timeoutMs = 5_000): Gateway => {
     const timeouts = { resolveTimeoutMs: timeoutMs, payTimeoutMs: timeoutMs, pollTimeoutMs: timeoutMs };
-    const gateway = createHttpGateway({ url, token, ...timeouts });
+    const gateway = createHttpGateway({ url, token, clock: systemClock, ...timeouts });
     openGateways.push(gateway);
     return gateway;
   };

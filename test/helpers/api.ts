@@ -39,6 +39,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const gateway = createHttpGateway({
     url: options.gatewayUrl ?? 'http://127.0.0.1:1',
     token: undefined,
+    clock: systemClock,
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);

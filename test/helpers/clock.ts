@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 
-/** A clock that moves only by `advance`; its `sleep` takes real time. */
+/** A clock that moves only by `advance`; both its times move together; its `sleep` takes real time. */
 export function manualClock(startIso = '2026-11-15T10:00:00Z'): Clock & { advance(ms: number): void } {
   let nowMs = Date.parse(startIso);
   return {
     ...systemClock,
     nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
     advance: ms => {
       nowMs += ms;
     },

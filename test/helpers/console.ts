@@ -38,7 +38,12 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
-  const gateway = createHttpGateway({ url: gatewayUrl, token: gatewayToken, onCall: calls.record });
+  const gateway = createHttpGateway({
+    url: gatewayUrl,
+    token: gatewayToken,
+    clock: systemClock,
+    onCall: calls.record,
+  });
   const signals = createPaymentSignals();
   const shared = {
     pool,

@@ -168,6 +168,7 @@ describe('the hourly run', () => {
     const waits: (() => void)[] = [];
     const turned = {
       nowMs: () => nowMs,
+      monotonicMs: () => nowMs,
       sleep: (_ms: number, signal?: AbortSignal) =>
         new Promise<void>(done => {
           waits.push(done);

@@ -3,7 +3,7 @@ import type { Sabotage } from './sabotage.ts';
 const testClock = { test: 'test/api/test-clock.test.ts', failingTitle: 'live rows stay' };
 const simulation = { test: 'test/simulation/simulation.test.ts', failingTitle: 'whatever goes wrong' };
 
-/** Guards of webhooks, reads, test mode and start. */
+/** Guards of webhooks, reads, test mode, time and start. */
 export const serviceSabotages: Sabotage[] = [
   {
     guard: 'events during a suspension',
@@ -85,9 +85,17 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'a leader whose connection is cut',
   },
   {
+    guard: 'clock of the database',
+    file: 'src/db/database-clock.ts',
+    pattern: /nowMs: \(\) => Math\.round\(.*\),/,
+    replacement: 'nowMs: machine.nowMs,',
+    test: 'test/clocks/machine-clock.test.ts',
+    failingTitle: 'a wrong clock of a machine',
+  },
+  {
     guard: 'gateway mismatch',
     file: 'src/runtime/main.ts',
-    pattern: /await refuseForeignOrders\(bank, database\.pool\);/,
+    pattern: /await refuseForeignOrders\(bank, database\);/,
     test: 'test/cli/demo.test.ts',
     failingTitle: 'is refused where the last payments are at another bank',
   },

@@ -120,6 +120,7 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
     },
     clockOf: (processName, polling) => ({
       nowMs: () => nowMs,
+      monotonicMs: () => nowMs,
       sleep: (ms, signal) =>
         new Promise(resolve => {
           if (signal?.aborted) return resolve();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { systemClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -21,7 +21,7 @@ export function createFastify({ clock, trustProxy }: Pick<ApiDeps, 'clock' | 'tr
     // Fastify's own 503 has no error code of the contract; ours is in `refuseEarly`.
     return503OnClosing: false,
     genReqId: () => newId('req', clock),
-    clientErrorHandler: (_error: Error, socket: Duplex) => refuseOnSocket(socket),
+    clientErrorHandler: (_error: Error, socket: Duplex) => refuseOnSocket(socket, clock),
     // A URL that cannot be decoded, or is longer than any id, does not exist.
     frameworkErrors: (_error, request, reply) =>
       sendError(
@@ -38,7 +38,7 @@ export function createFastify({ clock, trustProxy }: Pick<ApiDeps, 'clock' | 'tr
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   );
-  server.server.on('connect', (_request, socket) => refuseOnSocket(socket));
+  server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
   refuseEarly(server, drainOnClose(server));
   return server;
 }
@@ -55,9 +55,9 @@ function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
 }
 
 /** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
-function refuseOnSocket(socket: Duplex): void {
+function refuseOnSocket(socket: Duplex, clock: Clock): void {
   if (!socket.writable) return;
-  const requestId = newId('req', systemClock);
+  const requestId = newId('req', clock);
   const code = 'invalid_request';
   const { message } = allErrors[code];
   const body = JSON.stringify({ error: { code, message, request_id: requestId, ...retryAdvice(code) } });

@@ -65,9 +65,9 @@ export function overviewRoutes(scope: FastifyInstance, deps: ConsoleDeps): void 
 function shareAnswers<Answer>({ clock }: ConsoleDeps, ask: (minutes: number) => Promise<Answer>) {
   const answers = new Map<number, { at: number; answer: Promise<Answer> }>();
   const askShared = (minutes: number): Promise<Answer> => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     const last = answers.get(minutes);
-    if (last && nowMs - last.at < sharedForMs && nowMs >= last.at) return last.answer;
+    if (last && nowMs - last.at < sharedForMs) return last.answer;
     for (const [key, { at }] of answers) if (nowMs - at >= sharedForMs) answers.delete(key);
     const answer = ask(minutes);
     answers.set(minutes, { at: nowMs, answer });

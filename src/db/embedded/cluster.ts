@@ -255,7 +255,8 @@ const stopTimeoutMs = 60_000;
 /** Ends all sessions, writes everything to disk and returns when the server has ended. */
 export async function stopServer({ pid, socketDir }: RunningServer, { dir }: Cluster): Promise<void> {
   process.kill(pid, 'SIGINT');
-  for (const untilMs = Date.now() + stopTimeoutMs; !hasEnded(pid) && Date.now() < untilMs; ) await sleep(10);
+  for (const untilMs = performance.now() + stopTimeoutMs; !hasEnded(pid) && performance.now() < untilMs; )
+    await sleep(10);
   if (socketDir !== dir) fs.rmSync(socketDir, { recursive: true, force: true });
 }
 

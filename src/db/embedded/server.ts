@@ -125,7 +125,7 @@ async function leaveServer(session: pg.Client, cluster: Cluster): Promise<void> 
 
 /** A session on the server, which is started if it does not run; waits while it starts, recovers or stops. */
 async function connectOrStart(cluster: Cluster, print: (line: string) => void): Promise<pg.Client> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   let attempt: ReturnType<typeof launch> | undefined;
   let startLock: StartLock | undefined;
   try {
@@ -139,7 +139,7 @@ async function connectOrStart(cluster: Cluster, print: (line: string) => void): 
         if (!attempt || attempt.isOver()) attempt = launch(cluster);
       }
 
-      const waitedMs = Date.now() - startedAt;
+      const waitedMs = performance.now() - startedAt;
       if (waitedMs > startTimeoutMs) {
         const waited = `${Math.round(waitedMs / 1000)} s`;
         throw new OperatorError(

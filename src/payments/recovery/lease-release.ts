@@ -27,7 +27,8 @@ export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: num
   async function retryRelease(): Promise<void> {
     const released = await release([...pending.keys()]).catch(() => []);
     for (const paymentId of released) pending.delete(paymentId);
-    for (const [paymentId, { untilMs }] of pending) if (clock.nowMs() > untilMs) pending.delete(paymentId);
+    for (const [paymentId, { untilMs }] of pending)
+      if (clock.monotonicMs() > untilMs) pending.delete(paymentId);
     if (pending.size > 0) return;
     void retrying?.stop();
     retrying = undefined;
@@ -45,7 +46,7 @@ export function createLeaseRelease(db: Queryable, clock: Clock, leaseHolder: num
 
   return {
     releaseLease: paymentId => {
-      pending.set(paymentId, { untilMs: clock.nowMs() + expireAfterMs });
+      pending.set(paymentId, { untilMs: clock.monotonicMs() + expireAfterMs });
       if (isStopped) return;
       retrying ??= startBackgroundLoop({
         clock,

@@ -38,7 +38,7 @@ const drainMs = 1_000;
  */
 export function startDelivery(deps: DeliveryDeps): Delivery {
   const { clock } = deps;
-  const slots = createDeliverySlots(clock.nowMs);
+  const slots = createDeliverySlots(clock.monotonicMs);
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const work: Work = {

@@ -1,0 +1,54 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import { addSample, type ClockEstimate, remoteTime, uncertaintyAt } from '../base/clock-estimate.ts';
+import type { Queryable } from './pool.ts';
+
+/**
+ * The database's time, in a process that does not ask for it each time: estimated from samples, and carried forward by the
+ * monotonic clock of this machine. So all processes stamp with one clock, and a wrong or jumping clock of a machine
+ * changes nothing that is stored.
+ */
+export interface DatabaseClock extends Clock {
+  /** Takes a sample; the heartbeat does it every second. */
+  measure(db: Queryable): Promise<void>;
+  /** How far `nowMs` may be wrong, in either direction. */
+  uncertaintyMs(): number;
+  /** How the clock of this machine differs from the database's. */
+  offset(): ClockOffset;
+}
+
+export interface ClockOffset {
+  /** Positive: the machine is ahead. */
+  ms: number;
+  uncertaintyMs: number;
+}
+
+/** The first sample may have waited for a connection. */
+const firstSamples = 5;
+const goodEnoughMs = 10;
+
+/** Measured before it is returned, so it never shows a time of this machine. */
+export async function openDatabaseClock(db: Queryable, machine: Clock = systemClock): Promise<DatabaseClock> {
+  let estimate: ClockEstimate = await takeSample(undefined);
+
+  async function takeSample(before: ClockEstimate | undefined, from = db): Promise<ClockEstimate> {
+    const sentMs = machine.monotonicMs();
+    const { rows } = await from.query<{ nowMs: number }>({ name: 'database clock', text: readClock });
+    return addSample(before, { sentMs, receivedMs: machine.monotonicMs(), remoteMs: rows[0]!.nowMs });
+  }
+
+  const clock: DatabaseClock = {
+    nowMs: () => Math.round(remoteTime(estimate, machine.monotonicMs())),
+    monotonicMs: machine.monotonicMs,
+    sleep: machine.sleep,
+    measure: async from => {
+      estimate = await takeSample(estimate, from);
+    },
+    uncertaintyMs: () => uncertaintyAt(estimate, machine.monotonicMs()),
+    offset: () => ({ ms: machine.nowMs() - clock.nowMs(), uncertaintyMs: clock.uncertaintyMs() }),
+  };
+  for (let nth = 1; nth < firstSamples && clock.uncertaintyMs() > goodEnoughMs; nth++)
+    await clock.measure(db);
+  return clock;
+}
+
+const readClock = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs"';

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import type { ClockOffset } from '../db/database-clock.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
@@ -14,6 +15,8 @@ export interface ApiDeps extends CreateDeps {
   rateLimiter: RateLimiter;
   admission: Admission;
   heartbeat: Heartbeat;
+  /** How the clock of this machine differs from the database's. */
+  clockOffset(): ClockOffset;
   /** Adds the metrics of this process to those of the other processes on this port; returns a reader of all of them. */
   shareMetrics(own: Registry): () => Promise<string>;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */

@@ -59,8 +59,10 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
       ).action(({ json }) =>
         withDatabase(json, async ({ audit, progress }) => {
           const startedAt = performance.now();
-          const { findings, entries, invariants } = await verifyLedger(audit.pool, invariant => {
-            if (performance.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
+          const { findings, entries, invariants } = await verifyLedger(audit.pool, {
+            onProgress: invariant => {
+              if (performance.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
+            },
           });
           const ok = findings.length === 0;
           return {

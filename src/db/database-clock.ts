@@ -22,6 +22,13 @@ export interface ClockOffset {
   uncertaintyMs: number;
 }
 
+/** Whether the difference is certainly above the limit. */
+export const exceeds = ({ ms, uncertaintyMs }: ClockOffset, limitMs: number) =>
+  Math.abs(ms) - uncertaintyMs > limitMs;
+
+export const describeOffset = ({ ms }: ClockOffset) =>
+  `the clock of this machine is ${Math.abs(ms / 1_000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} the database's`;
+
 /** The first sample may have waited for a connection. */
 const firstSamples = 5;
 const goodEnoughMs = 10;

@@ -10,6 +10,9 @@ export interface Finding {
   detail: string;
 }
 
+/** Now, and a tolerance for times that a process has estimated. The snapshot may be older, never newer. */
+const latest = "coalesce($1::timestamptz, clock_timestamp()) + interval '10 s'";
+
 /**
  * Each query returns what breaks the invariant. The queries rely neither on the SQL function that writes nor on the
  * constraints: every balance is added up again from the entries alone.
@@ -50,6 +53,14 @@ const invariants: Record<string, string> = {
     SELECT partner_id, mode, format('entry %s is of %s, the one before it of %s', entry_no, created_at, before) AS detail
       FROM (SELECT *, lag(created_at) OVER (PARTITION BY partner_id, mode ORDER BY entry_no) AS before FROM entries) AS e
      WHERE created_at < before`,
+
+  'no time is in the future': `
+    SELECT partner_id, mode,
+           format('%s entries from entry %s on, the last of %s', count(*), min(entry_no), max(created_at)) AS detail
+      FROM entries WHERE created_at > ${latest} GROUP BY 1, 2
+    UNION ALL
+    SELECT partner_id, mode, format('the next entry would be of %s', last_entry_at)
+      FROM accounts WHERE last_entry_at > ${latest}`,
 
   'each entry carries the balance after it': `
     WITH legs AS (
@@ -107,13 +118,20 @@ const maxFindingsPerInvariant = 20;
 /** A ledger of many years takes minutes to read; each query may take this long. */
 const timeLimitMs = 3_600_000;
 
+export interface VerifyOptions {
+  /** The time now, for tests with a clock of their own; by default the database's. */
+  now?: Date;
+  /** Called before each invariant. */
+  onProgress?(invariant: string): void;
+}
+
 /** Verifies the whole ledger in one snapshot, so it may run beside the service. */
-export function verifyLedger(pool: Pool, onProgress?: (invariant: string) => void): Promise<Verification> {
+export function verifyLedger(pool: Pool, options?: VerifyOptions): Promise<Verification> {
   return transaction(
     pool,
     async tx => {
       await tx.query({ text: `SET LOCAL statement_timeout = ${timeLimitMs}` });
-      return checkInvariants(tx, onProgress);
+      return checkInvariants(tx, options);
     },
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   );
@@ -146,16 +164,16 @@ async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
   return { ...verification, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-/** Calls `onProgress` before each invariant. */
 export async function checkInvariants(
   db: Queryable,
-  onProgress: (invariant: string) => void = () => {},
+  { now, onProgress }: VerifyOptions = {},
 ): Promise<Verification> {
   const findings: Finding[] = [];
   for (const [invariant, sql] of Object.entries(invariants)) {
-    onProgress(invariant);
+    onProgress?.(invariant);
     const { rows } = await db.query<{ partner_id: string; mode: string; detail: string }>({
       text: `${sql} LIMIT ${maxFindingsPerInvariant}`,
+      values: sql.includes('$1') ? [now] : [],
       query_timeout: timeLimitMs,
     });
     for (const { partner_id, mode, detail } of rows) {

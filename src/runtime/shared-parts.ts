@@ -14,6 +14,7 @@ import {
   createPaymentWriter,
 } from '../payments/index.ts';
 import { createSender, createVault } from '../webhooks/index.ts';
+import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
@@ -28,7 +29,7 @@ export async function createSharedParts(
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
   const heartbeat = await startHeartbeat(pool, clock.measure);
-  cleanups.push(heartbeat.close);
+  cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
 
   const callLog = createCallLog({ db, clock, log });
@@ -44,6 +45,7 @@ export async function createSharedParts(
     pool,
     db,
     clock,
+    clockOffset: clock.offset,
     secretKey,
     alarms,
     heartbeat,

@@ -226,6 +226,29 @@ describe('endpoints beside the contract', () => {
     await server.close();
   });
 
+  test.each([
+    { ms: 31_000, uncertaintyMs: 500, ready: 503 },
+    { ms: -31_000, uncertaintyMs: 500, ready: 503 },
+    { ms: 31_000, uncertaintyMs: 2_000, ready: 200 },
+    { ms: 29_000, uncertaintyMs: 0, ready: 200 },
+  ])(
+    'with a clock that is off by $ms ± $uncertaintyMs ms /readyz answers $ready',
+    async ({ ready, ...offset }) => {
+      const server = await createServer({ ...deps, clockOffset: () => offset });
+      const off = await server.listen({ host: '127.0.0.1', port: 0 });
+      const response = await fetch(`${off}/readyz`);
+      expect(response.status).toBe(ready);
+      if (ready === 503)
+        expect(((await response.json()) as { reason: string }).reason).toMatch(
+          /^the clock of this machine is 31\.0 s/,
+        );
+      expect(await (await fetch(`${off}/metrics`)).text()).toMatch(
+        new RegExp(`kopeck_clock_offset_seconds\\{process="\\d+"\\} ${offset.ms / 1_000}\n`),
+      );
+      await server.close();
+    },
+  );
+
   test('/metrics counts by route, so that callers cannot add names', async () => {
     await partner.get(`/v1/payments/${unknownId}`);
     await partner.get('/v1/some-random-name');

@@ -11,7 +11,7 @@ import {
   startDelivery,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
-import { manualClock } from '../helpers/clock.ts';
+import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -29,7 +29,7 @@ afterAll(() => delivery.stop());
 afterAll(() => sender.close());
 beforeEach(() => setRate(pool, clock));
 afterEach(async () => {
-  expect((await verifyLedger(pool)).findings).toEqual([]);
+  expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
 });
 
 const asking = (kopeck_scenario: unknown, kopecks = 10_000) => ({

@@ -78,14 +78,37 @@ test('a credit from a machine that is 40 days ahead has the time of the database
   expect(Math.abs(rows[0]!.ahead)).toBeLessThan(60);
 });
 
+test('a clock that is an hour ahead is not ready, raises an alarm and shows in the metrics', async () => {
+  const ready = await fetch(`${ahead.address}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([
+    503,
+    {
+      ok: false,
+      reason: expect.stringMatching(/^the clock of this machine is 3(599|600)\.\d s ahead of the database's/),
+    },
+  ]);
+  await vi.waitFor(async () => {
+    const { rows } = await pool.query(
+      "SELECT detail FROM alarms WHERE kind = 'clock_offset' AND cleared_at IS NULL",
+    );
+    expect(rows).toEqual([
+      { detail: expect.stringMatching(/^Process \d+ on \S+: the clock of this machine is 3\d+\.\d s/) },
+    ]);
+  }, 5_000);
+  const metrics = await (await fetch(`${behind.address}/metrics`)).text();
+  expect(metrics).toMatch(/kopeck_clock_offset_seconds\{process="\d+"\} -3(599|600)/);
+});
+
 test('a clock that jumps while the service runs changes no time on record', async () => {
   const service = await start({ jumpMs: hourMs });
   const { testKey } = await createPartnerWithKeys(pool);
+  expect((await fetch(`${service.address}/readyz`)).status).toBe(200);
   process.kill(service.pid, 'SIGUSR2');
   const payments = [];
   // The signal is handled at some moment during these.
   for (let nth = 0; nth < 20; nth++)
     payments.push(await partnerAt(service.address, testKey).pay({ qr_url: newLink(10_00) }));
+  await vi.waitFor(async () => expect((await fetch(`${service.address}/readyz`)).status).toBe(503));
   const nowMs = await databaseTime(pool);
   for (const { json } of payments) expect(Math.abs(Date.parse(json.created_at) - nowMs)).toBeLessThan(60_000);
 });

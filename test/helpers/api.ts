@@ -51,6 +51,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     pool,
     db: pool,
     clock,
+    clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     gateway,
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),

@@ -51,6 +51,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     clock,
     gateway,
     heartbeat,
+    clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),

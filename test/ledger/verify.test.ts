@@ -32,7 +32,7 @@ test('finds nothing in a correct ledger', async () => {
   expect({ findings, entries, invariants: invariants.length }).toEqual({
     findings: [],
     entries: 5n,
-    invariants: 10,
+    invariants: 11,
   });
 });
 
@@ -89,6 +89,17 @@ test.each([
     'an entry was dated back',
     `UPDATE entries SET created_at = created_at - interval '1 hour' WHERE mode = 'live' AND entry_no = 3`,
     ['times never go back'],
+  ],
+  [
+    'an entry was booked 40 days ahead',
+    `WITH last AS (UPDATE entries SET created_at = created_at + interval '40 days' WHERE mode = 'live' AND entry_no = 4)
+     UPDATE accounts SET last_entry_at = last_entry_at + interval '40 days' WHERE mode = 'live'`,
+    ['no time is in the future'],
+  ],
+  [
+    'the time of the next entry is ahead',
+    "UPDATE accounts SET last_entry_at = clock_timestamp() + interval '1 minute' WHERE mode = 'live'",
+    ['no time is in the future'],
   ],
   [
     'a payment was settled twice',

@@ -16,7 +16,7 @@ import {
   setLimits,
   setSuspended,
 } from '../../src/partners/index.ts';
-import { manualClock } from '../helpers/clock.ts';
+import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
@@ -64,7 +64,7 @@ describe('a partner', () => {
         },
       },
     ]);
-    expect((await verifyLedger(pool)).findings).toEqual([]);
+    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
   });
 
   test('is suspended and resumed, with one audit record each', async () => {

@@ -1,6 +1,7 @@
 /** `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--json]`: runs seeds against the real payment and webhook code. */
 import { parseArgs } from 'node:util';
 import { verifyLedger } from '../../src/ledger/index.ts';
+import { endOfTime } from '../helpers/clock.ts';
 import { describeFailure } from './report.ts';
 import { type RunResult, runSeed } from './run.ts';
 import { startServer } from './server.ts';
@@ -41,7 +42,7 @@ process.once('SIGINT', () => {
   isInterrupted = true;
 });
 const isTimeLeft = () => !isInterrupted && (forMs === 0 || Date.now() - startedMs < forMs);
-const findings = async () => (await verifyLedger(pool)).findings;
+const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
 
 try {
   while (!failure && ledgerFindings.length === 0 && report.seeds < seeds && isTimeLeft()) {

@@ -1,20 +1,31 @@
 import type { FastifyInstance } from 'fastify';
+import { describeOffset, exceeds } from '../../db/database-clock.ts';
 import type { ApiDeps } from '../deps.ts';
 
-/** `/healthz`: the process runs. `/readyz`: it can also reach the database. */
+/** A machine with such a clock should get no requests until somebody has set it. */
+const maxClockOffsetMs = 30_000;
+
+/** `/healthz`: the process runs. `/readyz`: it can also reach the database, and its machine has the right time. */
 export function healthRoutes(
   server: FastifyInstance,
-  { pool, heartbeat }: Pick<ApiDeps, 'pool' | 'heartbeat'>,
+  { pool, heartbeat, clockOffset }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clockOffset'>,
 ): void {
   const schema = { hide: true };
-  const notReady = { ok: false, reason: 'the database does not answer' };
   server.get('/healthz', { schema }, () => ({ ok: true }));
   server.get('/readyz', { schema }, async (_request, reply) => {
-    // A query to a database that does not answer would hang.
-    if (!heartbeat.isDatabaseAnswering()) return reply.status(503).send(notReady);
-    return pool.query('SELECT 1').then(
-      () => ({ ok: true }),
-      () => reply.status(503).send(notReady),
-    );
+    const reason = await whyNotReady();
+    return reason ? reply.status(503).send({ ok: false, reason }) : { ok: true };
   });
+
+  async function whyNotReady(): Promise<string | undefined> {
+    const silent = 'the database does not answer';
+    // A query to a database that does not answer would hang.
+    if (!heartbeat.isDatabaseAnswering()) return silent;
+    const offset = clockOffset();
+    if (exceeds(offset, maxClockOffsetMs)) return `${describeOffset(offset)}: set it by NTP`;
+    return pool.query('SELECT 1').then(
+      () => undefined,
+      () => silent,
+    );
+  }
 }

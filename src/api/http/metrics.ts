@@ -7,7 +7,12 @@ import type { ApiDeps } from '../deps.ts';
 /** Prometheus metrics at /metrics: those of all processes on this port, and gauges that are read from the database. */
 export function measure(
   server: FastifyInstance,
-  { db, shareMetrics }: Pick<ApiDeps, 'db' | 'shareMetrics'>,
+  {
+    db,
+    heartbeat,
+    clockOffset,
+    shareMetrics,
+  }: Pick<ApiDeps, 'db' | 'heartbeat' | 'clockOffset' | 'shareMetrics'>,
 ): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -34,6 +39,16 @@ export function measure(
     registers: [registry],
   });
   server.addHook('onListen', async () => serving.set(1));
+  new Gauge({
+    name: 'kopeck_clock_offset_seconds',
+    help: "Clock of the machine less the database's",
+    // Values of several processes would be added up otherwise.
+    labelNames: ['process'],
+    registers: [registry],
+    collect() {
+      this.set({ process: heartbeat.instance }, clockOffset().ms / 1_000);
+    },
+  });
   gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Open alarms', 'kind', () => countOpenAlarms(db));
   gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Unfinished payments', 'state', () =>
     countUnfinished(db),

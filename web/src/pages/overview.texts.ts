@@ -44,6 +44,7 @@ export const texts = inBoth({
     requests: (n: number) => `requests: ${n}`,
     tasks: 'Waiting for a decision',
     kinds: {
+      clock_offset: 'The clock of a machine is wrong',
       gateway_contradiction: 'The gateway contradicts itself',
       gateway_unreachable: 'The gateway cannot be reached',
       reconciliation_failed: 'Reconciliation failed',
@@ -100,6 +101,7 @@ export const texts = inBoth({
     requests: n => `запросы: ${n}`,
     tasks: 'Ждут решения',
     kinds: {
+      clock_offset: 'Часы машины неверны',
       gateway_contradiction: 'Шлюз противоречит сам себе',
       gateway_unreachable: 'Шлюз недоступен',
       reconciliation_failed: 'Сверка не удалась',

@@ -3,9 +3,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end
- * with one of them alone.
+ * with one of them alone. Without a cache vitest starts with the largest files, and some slow ones are small.
  */
-const slowFiles = ['faults', 'crashes', 'simulation', 'cli/start', 'browser/appearance', 'db/embedded'];
+const slowFiles = [
+  'faults',
+  'crashes',
+  'simulation',
+  'cli/start',
+  'browser/appearance',
+  'db/embedded',
+  'bot/leader',
+  'bot/every-button',
+  'bot/qr-photos.test',
+  'db/listen',
+];
 const isSlow = ({ moduleId }: TestSpecification) =>
   slowFiles.some(name => moduleId.includes(`/test/${name}`));
 

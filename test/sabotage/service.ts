@@ -99,4 +99,20 @@ export const serviceSabotages: Sabotage[] = [
     test: 'test/cli/demo.test.ts',
     failingTitle: 'is refused where the last payments are at another bank',
   },
+  {
+    guard: 'a row that arrives while its week gets a partition',
+    file: 'src/db/partitions.ts',
+    pattern: /IN SHARE ROW EXCLUSIVE MODE/,
+    replacement: 'IN SHARE UPDATE EXCLUSIVE MODE',
+    test: 'test/db/partitions.test.ts',
+    failingTitle: 'while rows are written',
+  },
+  {
+    guard: 'no partition is dropped before its last row is too old',
+    file: 'src/db/partitions.ts',
+    pattern: /\(\{ to \}\) => to <=/,
+    replacement: '({ from }) => from <=',
+    test: 'test/db/partitions.test.ts',
+    failingTitle: 'keeps a row for thirty days',
+  },
 ];

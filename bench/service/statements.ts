@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
+import { lockTimeoutOf } from '../../src/db/lock-wait.ts';
 import type { Queryable, Statement } from '../../src/db/pool.ts';
 import { createPaymentWriter } from '../../src/payments/index.ts';
 import { mode } from './partners.ts';
@@ -65,14 +66,17 @@ export async function writeStatements(
 }
 
 function writeOut({ text, values }: Statement, expressions: Record<string, string>): string {
-  const one = text.replace(/\$(\d+)/g, (_, number) => write(values![Number(number) - 1], expressions));
+  // The captured statement waits only shortly for a locked account. Here it is not repeated, so it waits as long as usual.
+  const patient = values!.map(value => (value === lockTimeoutOf('short') ? lockTimeoutOf('long') : value));
+  const one = text.replace(/\$(\d+)/g, (_, number) => write(patient[Number(number) - 1], expressions));
   return one.replace(/\s+/g, ' ').trim();
 }
 
 /** Times are relative to zero, where the clock of the sample stands. */
-const writeTime = (time: Date) => `now() + interval '${time.getTime()} ms'`;
+const writeTime = (time: Date) => `(now() + interval '${time.getTime()} ms')`;
 
 function write(value: unknown, expressions: Record<string, string>): string {
+  if (value === null) return 'NULL';
   if (value instanceof Date) return writeTime(value);
   if (!Array.isArray(value)) return pg.escapeLiteral(String(value));
   const [item] = value;

@@ -1,10 +1,18 @@
+import {
+  createOwnLanes,
+  type LeftOver,
+  type LockWait,
+  type OwnLanesOptions,
+  type Waiting,
+} from './own-lanes.ts';
+
 /**
  * Collects calls that arrive while the previous batch is under way, so that one round trip and one commit serve many
  * callers. A lone call is sent at once: batching adds no waiting time, it uses the time that callers wait anyway.
  */
 export interface BatcherOptions<Item, Answer> {
   /** Carries out many items in one call and answers each, in the same order. Must be safe to repeat. */
-  run: (items: Item[]) => Promise<Answer[]>;
+  run: (items: Item[], lockWait: LockWait) => Promise<Answer[]>;
   /** Whether a single item can have caused the error, so that the others may succeed without it. */
   isItemError: (error: unknown) => boolean;
   /** Items of one lane never run at the same time; items of two lanes may. */
@@ -14,6 +22,8 @@ export interface BatcherOptions<Item, Answer> {
   maxWaiting: number;
   /** Before each round trip: a moment in which other calls join the batch. Without it, a lone call is sent at once. */
   gather?: () => Promise<void>;
+  /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
+  ownLanes?: OwnLanesOptions<Item>;
 }
 
 /** Calls of the same turn of the event loop share a batch: under load there are many. */
@@ -21,51 +31,64 @@ export const nextLoopTurn = () => new Promise<void>(resolve => setImmediate(reso
 
 export class BatcherFullError extends Error {}
 
-interface Waiting<Item, Answer> {
-  item: Item;
-  resolve: (answer: Answer) => void;
-  reject: (error: unknown) => void;
-}
-
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
-  const lanes = new Map<number, Waiting<Item, Answer>[]>();
+  type Batch = Waiting<Item, Answer>[];
+  const lanes = new Map<number, Batch>();
+  const ownLanes =
+    options.ownLanes &&
+    createOwnLanes(options.ownLanes, { carryOut, giveBack: add, maxBatch: options.maxBatch });
 
-  async function runLane(lane: number, waiting: Waiting<Item, Answer>[]): Promise<void> {
+  async function runLane(lane: number, waiting: Batch): Promise<void> {
     while (waiting.length > 0) {
       if (options.gather) await options.gather();
-      await carryOut(waiting.splice(0, options.maxBatch));
+      const batch = waiting.splice(0, options.maxBatch);
+      if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
+      else await carryOut(batch, 'long');
     }
     lanes.delete(lane);
   }
 
-  async function carryOut(batch: Waiting<Item, Answer>[]): Promise<void> {
+  async function carryOut(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
     try {
-      const answers = await options.run(batch.map(({ item }) => item));
+      const answers = await options.run(
+        batch.map(({ item }) => item),
+        lockWait,
+      );
       batch.forEach(({ resolve }, index) => {
         resolve(answers[index]!);
       });
     } catch (error) {
-      if (batch.length === 1 || !options.isItemError(error)) {
-        for (const { reject } of batch) reject(error);
-        return;
-      }
-      // One bad item must not fail the others: halve the batch until it is alone.
-      const middle = batch.length >> 1;
-      await carryOut(batch.slice(0, middle));
-      await carryOut(batch.slice(middle));
+      if (options.ownLanes?.isLockTimeout(error)) return { items: batch, error };
+      if (batch.length > 1 && options.isItemError(error)) return carryOutHalves(batch, lockWait);
+      for (const { reject } of batch) reject(error);
     }
+    return { items: [] };
   }
+
+  /** One bad item must not fail the others: the batch is halved until it is alone. */
+  async function carryOutHalves(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
+    const middle = batch.length >> 1;
+    const first = await carryOut(batch.slice(0, middle), lockWait);
+    const second = await carryOut(batch.slice(middle), lockWait);
+    return { items: [...first.items, ...second.items], error: second.error ?? first.error };
+  }
+
+  function add(waiting: Waiting<Item, Answer>): void {
+    const lane = options.laneOf(waiting.item);
+    const others = lanes.get(lane);
+    if (others) return void others.push(waiting);
+    const fresh = [waiting];
+    lanes.set(lane, fresh);
+    void runLane(lane, fresh);
+  }
+
+  const isFull = (item: Item) => (lanes.get(options.laneOf(item))?.length ?? 0) >= options.maxWaiting;
 
   return (item: Item): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      const lane = options.laneOf(item);
-      const waiting = lanes.get(lane);
-      if (waiting && waiting.length >= options.maxWaiting) {
+      const isApart = ownLanes?.has(item);
+      if (isApart ? ownLanes!.isFull() : isFull(item))
         return reject(new BatcherFullError('too many callers are waiting'));
-      }
-      if (waiting) return void waiting.push({ item, resolve, reject });
-      const fresh = [{ item, resolve, reject }];
-      lanes.set(lane, fresh);
-      void runLane(lane, fresh);
+      (isApart ? ownLanes!.add : add)({ item, resolve, reject });
     });
 }

@@ -16,7 +16,7 @@ export type Pool = pg.Pool;
  */
 const statementTimeoutMs = 6_000;
 const clientTimeoutMs = 8_000;
-const lockTimeoutMs = 3_000;
+export const lockTimeoutMs = 3_000;
 const connectTimeoutMs = 3_000;
 
 const int8 = pg.types.builtins.INT8;

@@ -1,6 +1,8 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
+import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable } from '../db/pool.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
@@ -27,6 +29,7 @@ const bucketOf = (limits: Limits, kind: RequestKind) =>
 const highPerSecond = 1_000;
 /** How long one fetch for such a limit keeps the next one waiting: 200 a second instead of one per request. */
 const gatherMs = 5;
+const maxWaiting = 5_000;
 
 /** A request that waits for a token. It never leaves before it has its answer. */
 interface Waiter {
@@ -54,9 +57,16 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
     isItemError,
     laneOf: () => 0,
     maxBatch: 256,
-    maxWaiting: 5_000,
+    maxWaiting,
     gather: nextLoopTurn,
-    run: fetches => takeAll(db, clock, fetches),
+    run: (fetches, lockWait) => takeAll(db, clock, fetches, lockWait),
+    ownLanes: {
+      ...lockTimeoutLanes(clock),
+      keyOf: ({ partnerId, mode, kind }) => `${partnerId} ${mode} ${kind}`,
+      findLocked: fetches => findLockedBuckets(db, fetches),
+      maxRuns: 1,
+      maxWaitingApart: maxWaiting,
+    },
   });
 
   async function fetchTokens(fetch: Fetch): Promise<void> {
@@ -113,14 +123,16 @@ interface Grant {
 }
 
 /** Takes from many buckets in one statement. They are locked in a fixed order, so that processes do not deadlock. */
-async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<Grant[]> {
+async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: LockWait): Promise<Grant[]> {
   const { rows } = await db.query<Grant & { item: number }>({
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
-             FROM (SELECT * FROM unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
+             FROM (SELECT k.*, call.argument AS at
+                     FROM ${setsLockTimeout('$8', '$7::timestamptz')},
+                          unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,
-                  LATERAL take_tokens(k.partner_id, k.mode, k.kind, k.per_second, k.burst, k.wanted, $7) AS t`,
+                  LATERAL take_tokens(k.partner_id, k.mode, k.kind, k.per_second, k.burst, k.wanted, k.at) AS t`,
     values: [
       fetches.map(({ partnerId }) => uuidFromId(partnerId)),
       fetches.map(({ mode }) => mode),
@@ -129,7 +141,15 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[]): Promise<G
       fetches.map(({ burst }) => burst),
       fetches.map(({ waiters }) => waiters.length),
       instantOf(clock),
+      lockTimeoutOf(lockWait),
     ],
   });
   return rows.sort((a, b) => a.item - b.item);
 }
+
+const findLockedBuckets = (db: Queryable, fetches: Fetch[]) =>
+  findLockedRows(db, fetches, 'rate_buckets', [
+    ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
+    ['mode', 'mode', ({ mode }) => mode],
+    ['kind', 'text', ({ kind }) => kind],
+  ]);

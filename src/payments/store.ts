@@ -2,6 +2,8 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import type { errors } from '../base/errors.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
+import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
@@ -76,12 +78,18 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
 
 const openStatement = `
   SELECT verdict, payment_id, balance
-    FROM payments_open(ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
-      .map(([type], index) => `$${index + 2}::${type}[]`)
-      .join(', ')}) AS o), $1)
+    FROM ${setsLockTimeout('$2', '$1::timestamptz')},
+         payments_open(ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
+           .map(([type], index) => `$${index + 3}::${type}[]`)
+           .join(', ')}) AS o), call.argument)
    ORDER BY item`;
 
-async function openAll(db: Queryable, clock: Clock, payments: NewPayment[]): Promise<OpenResult[]> {
+async function openAll(
+  db: Queryable,
+  clock: Clock,
+  payments: NewPayment[],
+  lockWait: LockWait,
+): Promise<OpenResult[]> {
   const at = instantOf(clock);
   const { rows } = await db.query<{
     verdict: OpenResult['verdict'];
@@ -90,7 +98,7 @@ async function openAll(db: Queryable, clock: Clock, payments: NewPayment[]): Pro
   }>({
     name: 'payments_open',
     text: openStatement,
-    values: [at, ...openingColumns.map(([, read]) => payments.map(read))],
+    values: [at, lockTimeoutOf(lockWait), ...openingColumns.map(([, read]) => payments.map(read))],
   });
   return rows.map(row => ({
     verdict: row.verdict,
@@ -108,11 +116,14 @@ export async function finishAll(
   db: Queryable,
   clock: Clock,
   payments: PaymentToFinish[],
+  lockWait: LockWait = 'long',
 ): Promise<FinishResult[]> {
   const at = instantOf(clock);
   const { rows } = await db.query<{ changed: boolean; status: Payment['status'] }>({
     name: 'payments_finish',
-    text: 'SELECT changed, status FROM payments_finish($1, $2, $3, $4, $5, $6, $7) ORDER BY item',
+    text: `SELECT changed, status
+             FROM ${setsLockTimeout('$8', '$7::timestamptz')}, payments_finish($1, $2, $3, $4, $5, $6, call.argument)
+            ORDER BY item`,
     values: [
       payments.map(payment => uuidFromId(payment.partnerId)),
       payments.map(payment => payment.mode),
@@ -121,6 +132,7 @@ export async function finishAll(
       payments.map(payment => ('code' in payment ? payment.code : null)),
       payments.map(payment => ('orderId' in payment ? payment.orderId : null)),
       at,
+      lockTimeoutOf(lockWait),
     ],
   });
   return rows.map(({ changed, status }) => ({ changed, status, at }));
@@ -132,25 +144,64 @@ export interface PaymentWriter {
   finish(payment: PaymentToFinish): Promise<FinishResult>;
 }
 
+/** How many locked accounts may each hold a connection while they wait, to open and again to finish: four of ten. */
+const maxLockedRuns = 2;
+/** Of payments that wait for a locked account; the places of admission control that remain are for the other partners. */
+const maxOpeningsApart = 200;
+const maxWaiting = 5_000;
+
 export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
   const common = {
     isItemError,
     laneOf: () => 0,
     maxBatch: 256,
-    maxWaiting: 5_000,
+    maxWaiting,
     gather: nextLoopTurn,
+  };
+  const ownLanes = {
+    keyOf: ({ partnerId, mode }: AccountKey) => `${partnerId} ${mode}`,
+    ...lockTimeoutLanes(clock),
+    maxRuns: maxLockedRuns,
   };
   return {
     open: createBatcher<NewPayment, OpenResult>({
       ...common,
-      run: payments => retryOnDeadlock(() => openAll(db, clock, payments)),
+      run: (payments, lockWait) => retryOnDeadlock(() => openAll(db, clock, payments, lockWait)),
+      ownLanes: {
+        ...ownLanes,
+        findLocked: payments => findLockedOpenings(db, payments),
+        maxWaitingApart: maxOpeningsApart,
+      },
     }),
     finish: createBatcher<PaymentToFinish, FinishResult>({
       ...common,
-      run: payments => retryOnDeadlock(() => finishAll(db, clock, payments)),
+      run: (payments, lockWait) => retryOnDeadlock(() => finishAll(db, clock, payments, lockWait)),
+      ownLanes: {
+        ...ownLanes,
+        findLocked: payments => findLockedAccounts(db, payments),
+        maxWaitingApart: maxWaiting,
+      },
     }),
   };
 }
+
+const findLockedAccounts = <Item extends AccountKey>(db: Queryable, items: Item[]) =>
+  findLockedRows(db, items, 'accounts', [
+    ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
+    ['mode', 'mode', ({ mode }) => mode],
+  ]);
+
+/** The scope of all live codes in `open_payments`, as in `payments_open`. */
+const liveScope = '00000000-0000-0000-0000-000000000000';
+
+/** A code is locked by an operator's decision on its payment that is not committed yet. */
+const findLockedOpenings = async (db: Queryable, payments: NewPayment[]) => [
+  ...(await findLockedAccounts(db, payments)),
+  ...(await findLockedRows(db, payments, 'open_payments', [
+    ['scope', 'uuid', ({ mode, partnerId }) => (mode === 'live' ? liveScope : uuidFromId(partnerId))],
+    ['qrc_id', 'text', ({ qrcId }) => qrcId],
+  ])),
+];
 
 const findById = sharedRead(async (db, items: (AccountKey & { paymentId: Id<'pay'> })[]) =>
   inOrder(

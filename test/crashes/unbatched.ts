@@ -9,6 +9,6 @@ export { BatcherFullError, nextLoopTurn } from '../../src/db/batch.ts';
  */
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
   const batched = createRealBatcher(options);
-  const unbatched = async (item: Item) => (await options.run([item]))[0]!;
+  const unbatched = async (item: Item) => (await options.run([item], 'long'))[0]!;
   return (item: Item): Promise<Answer> => (isArmed() ? unbatched(item) : batched(item));
 }

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { createRateLimiter } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { follow, holdLocks } from '../helpers/locks.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 
-const { pool } = await createDatabase();
+const { pool, url } = await createDatabase();
 const { partnerId } = await createPartnerWithKeys(pool);
 
 const turns = async (count: number) => {
@@ -108,4 +110,21 @@ test('under a high limit, requests that arrive one by one share a round trip', a
   expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
   expect(statements).toBe(2);
   endPause();
+});
+
+test('a locked bucket holds up no request of others', async () => {
+  const other = (await createPartnerWithKeys(pool)).partnerId;
+  const limiter = createRateLimiter(pool, manualClock());
+  const limits = { createRps: 10, createBurst: 10, otherRps: 1, concurrent: 1 } as never;
+  const take = (id: typeof partnerId) => limiter.take({ partnerId: id, mode: 'live', limits }, 'create');
+  await Promise.all([take(partnerId), take(other)]);
+  const { unlock } = await holdLocks(url, 'SELECT FROM rate_buckets WHERE partner_id = $1 FOR UPDATE', [
+    uuidFromId(partnerId),
+  ]);
+  const taken = follow(take(partnerId));
+  expect(await take(other)).toBeUndefined();
+  expect(await take(other)).toBeUndefined();
+  expect(taken.hasEnded).toBe(false);
+  await unlock();
+  expect(await taken.result).toBeUndefined();
 });

@@ -206,4 +206,27 @@ export const moneySabotages: Sabotage[] = [
     test: 'test/payments/turnover.test.ts',
     failingTitle: 'the counter is the sum of the day',
   },
+  {
+    guard: 'a batch goes on without a locked account',
+    file: 'src/db/own-lanes.ts',
+    pattern: /new Set\(\(await findLocked\(rest\.map\(\(\{ item \}\) => item\)\)\)\.map\(keyOf\)\)/,
+    replacement: 'new Set<string>()',
+    test: 'test/payments/locked-accounts.test.ts',
+    failingTitle: 'a locked account holds up no payment',
+  },
+  {
+    guard: 'locked accounts hold few connections',
+    file: 'src/payments/store.ts',
+    pattern: /const maxLockedRuns = 2;/,
+    replacement: 'const maxLockedRuns = 20;',
+    test: 'test/payments/locked-accounts.test.ts',
+    failingTitle: 'twenty locked accounts',
+  },
+  {
+    guard: 'what waits behind a locked account leaves with it',
+    file: 'src/db/own-lanes.ts',
+    pattern: / *waiting\.push\(\.\.\.separate\(waiting\.splice\(0\), locked, left\.error\)\);\n/,
+    test: 'test/payments/locked-accounts.test.ts',
+    failingTitle: 'payments of a locked account are opened in the order',
+  },
 ];

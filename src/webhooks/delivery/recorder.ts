@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher } from '../../db/batch.ts';
+import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../../db/lock-wait.ts';
+import type { LockWait } from '../../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
 import type { Payment } from '../../payments/index.ts';
 import { releaseHeld } from './test-mode.ts';
@@ -32,6 +34,7 @@ const suspension = {
 
 /** So that a batch holds many results, and a statement costs little per attempt. */
 const gatherMs = 10;
+const maxWaiting = 5_000;
 
 /** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
 export function createRecorder({ db, clock, log }: RecorderDeps) {
@@ -39,10 +42,20 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
     isItemError,
     laneOf: () => 0,
     maxBatch: 256,
-    maxWaiting: 5_000,
+    maxWaiting,
     gather: () => clock.sleep(gatherMs),
-    run: async results => {
-      const suspended = await retryOnDeadlock(() => recordAttempts(db, results, suspension.detail));
+    ownLanes: {
+      ...lockTimeoutLanes(clock),
+      keyOf: ({ partnerId }) => partnerId,
+      findLocked: results =>
+        findLockedRows(db, results, 'webhooks', [
+          ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
+        ]),
+      maxRuns: 1,
+      maxWaitingApart: maxWaiting,
+    },
+    run: async (results, lockWait) => {
+      const suspended = await retryOnDeadlock(() => recordAttempts(db, results, suspension.detail, lockWait));
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
       const inTestMode = results.filter(({ mode }) => mode === 'test');
       if (inTestMode.length > 0)
@@ -59,10 +72,13 @@ export async function recordAttempts(
   db: Queryable,
   results: Omit<AttemptResult, 'mode'>[],
   alarmDetail: string,
+  lockWait: LockWait = 'long',
 ): Promise<Id<'prt'>[]> {
   const { rows } = await db.query<{ partner_id: string }>({
     name: 'deliveries_end',
-    text: 'SELECT partner_id FROM deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    text: `SELECT partner_id
+             FROM ${setsLockTimeout('$13', '$12::text')},
+                  deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
     values: [
       results.map(result => uuidFromId(result.partnerId)),
       results.map(result => result.eventId),
@@ -76,6 +92,7 @@ export async function recordAttempts(
       results.map(result => result.at),
       results.map(result => result.partnerId),
       alarmDetail,
+      lockTimeoutOf(lockWait),
     ],
   });
   return rows.map(row => idFromUuid('prt', row.partner_id));

@@ -8,15 +8,25 @@ export interface Breaker {
   /** Whether to make a call that may as well be skipped. While open, one call per interval may try. */
   allowsCall(): boolean;
   onSuccess(): void;
-  onFailure(): void;
+  /** With a source, the source itself may be the cause. */
+  onFailure(source?: FailureSource): void;
+}
+
+/** Who asked about what. A slow QR code says nothing about the bank side, however often one partner asks about it. */
+export interface FailureSource {
+  partner: string;
+  qr: string;
 }
 
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
 const retryIntervalMs = 2_000;
+/** Failures with a source count only if they come from at least this many. */
+const minPartners = 2;
+const minQrs = 3;
 
 export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void): Breaker {
-  let failuresInARow = 0;
+  let streak = newStreak();
   /** Set while it is open. */
   let nextTryMs: number | undefined;
   /** The first success is reported too: an earlier process may have reported that the bank side is unreachable. */
@@ -30,19 +40,40 @@ export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void)
       return true;
     },
     onSuccess: () => {
-      failuresInARow = 0;
+      streak = newStreak();
       if (nextTryMs === undefined && hasReported) return;
       nextTryMs = undefined;
       hasReported = true;
       onChange(false);
     },
-    onFailure: () => {
-      failuresInARow += 1;
+    onFailure: source => {
+      streak.add(source);
       // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
-      if (failuresInARow < failuresToOpen || nextTryMs !== undefined) return;
+      if (streak.failures() < failuresToOpen || nextTryMs !== undefined) return;
       nextTryMs = clock.monotonicMs() + retryIntervalMs;
       hasReported = true;
       onChange(true);
     },
+  };
+}
+
+/** Failures in a row, without a success between them. */
+function newStreak() {
+  let plain = 0;
+  let withSource = 0;
+  const partners = new Set<string>();
+  const qrs = new Set<string>();
+  return {
+    add: (source: FailureSource | undefined) => {
+      if (!source) {
+        plain += 1;
+        return;
+      }
+      withSource += 1;
+      // More need not be remembered.
+      if (partners.size < minPartners) partners.add(source.partner);
+      if (qrs.size < minQrs) qrs.add(source.qr);
+    },
+    failures: () => plain + (partners.size >= minPartners && qrs.size >= minQrs ? withSource : 0),
   };
 }

@@ -2,7 +2,7 @@ import type { Id } from '../base/ids.ts';
 
 /** The bank side: five calls, whose answers never confuse "no" with "unknown". */
 export interface Gateway {
-  resolve(qrUrl: string): Promise<Resolution>;
+  resolve(qrUrl: string, requester: Requester): Promise<Resolution>;
   /** Idempotent by payment id: a repeated call never pays twice. */
   pay(order: Order): Promise<OrderAnswer | PayRefusal | Unknown>;
   poll(order: KnownOrder): Promise<OrderAnswer | { outcome: 'order_unknown' } | Unknown>;
@@ -11,6 +11,12 @@ export interface Gateway {
   /** One page of the orders created since then, by creation time; throws when there is no answer. */
   listOrders(since: Date, cursor?: string): Promise<OrderPage>;
   close(): Promise<void>;
+}
+
+/** The partner that wants to know what a QR code is for. */
+export interface Requester {
+  partnerId: Id<'prt'>;
+  limits: { concurrent: number };
 }
 
 export interface ResolvedQr {
@@ -26,7 +32,7 @@ export interface ResolvedQr {
 
 export type Resolution =
   | { outcome: 'resolved'; qr: ResolvedQr }
-  | { outcome: 'invalid_qr' | 'qr_unresolvable' | 'gateway_unavailable' };
+  | { outcome: 'invalid_qr' | 'qr_unresolvable' | 'gateway_busy' | 'gateway_unavailable' };
 
 export interface Order {
   paymentId: Id<'pay'>;

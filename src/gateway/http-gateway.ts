@@ -3,7 +3,8 @@ import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
-import type { Gateway, KnownOrder, Order, OrderPage, Resolution, Unknown } from './gateway.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import type { Gateway, KnownOrder, Order, OrderPage, Requester, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,
   describeError,
@@ -27,6 +28,7 @@ export interface HttpGatewayOptions {
 interface Connection extends CallDeps {
   transport: Transport;
   breaker: Breaker;
+  resolves: ConcurrencyLimit;
   resolveTimeoutMs: number;
   payTimeoutMs: number;
   pollTimeoutMs: number;
@@ -40,6 +42,7 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   const connection: Connection = {
     transport,
     breaker,
+    resolves: createConcurrencyLimit(),
     clock,
     token,
     onCall,
@@ -48,7 +51,7 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     pollTimeoutMs: options.pollTimeoutMs ?? 10_000,
   };
   return {
-    resolve: qrUrl => resolve(connection, qrUrl),
+    resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
     pay: order => pay(connection, order),
     poll: order => poll(connection, order),
     void: order => voidOrder(connection, order),
@@ -57,20 +60,34 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   };
 }
 
-/** The only call that the open circuit breaker skips: nothing has happened yet, so the payment can be refused. */
-async function resolve(connection: Connection, qrUrl: string): Promise<Resolution> {
-  const { breaker, transport, resolveTimeoutMs: timeoutMs } = connection;
-  if (!breaker.allowsCall()) return { outcome: 'gateway_unavailable' };
-  const body = { qr_url: qrUrl };
-  return callGateway<Resolution>(connection, {
-    call: 'resolve',
-    paymentId: undefined,
-    qrUrl,
-    body,
-    send: () => transport.call({ method: 'POST', path: '/qr/resolve', body, timeoutMs }),
-    read: readResolveAnswer,
-    readError: error => ({ outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' }),
-  });
+/** Beyond the payments that a partner may have under way at once: previews, and requests that are refused later. */
+const moreResolvesPerPartner = 30;
+
+/**
+ * The only call that the open circuit breaker skips: nothing has happened yet, so the payment can be refused. One
+ * partner's slow QR codes take only its own share of the connections.
+ */
+async function resolve(connection: Connection, qrUrl: string, requester: Requester): Promise<Resolution> {
+  const { breaker, transport, resolves, resolveTimeoutMs: timeoutMs } = connection;
+  const { partnerId, limits } = requester;
+  const leave = resolves.enter(partnerId, limits.concurrent + moreResolvesPerPartner);
+  if (!leave) return { outcome: 'gateway_busy' };
+  try {
+    if (!breaker.allowsCall()) return { outcome: 'gateway_unavailable' };
+    const body = { qr_url: qrUrl };
+    const source = { partner: partnerId, qr: qrUrl };
+    return await callGateway<Resolution>(connection, {
+      call: 'resolve',
+      paymentId: undefined,
+      qrUrl,
+      body,
+      send: () => transport.call({ method: 'POST', path: '/qr/resolve', body, timeoutMs, source }),
+      read: readResolveAnswer,
+      readError: error => ({ outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' }),
+    });
+  } finally {
+    leave();
+  }
 }
 
 interface OrderCall<Result> extends Omit<GatewayRequest, 'path'> {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { type Answer, readObject } from './answers.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker, FailureSource } from './breaker.ts';
 
 /** HTTP to the bank side. Every call counts for the circuit breaker. */
 export interface Transport {
@@ -15,6 +15,8 @@ export interface GatewayRequest {
   /** From the start of the call to the last byte of its answer. */
   timeoutMs: number;
   maxAnswerBytes?: number;
+  /** Who may be the cause of a time-out. */
+  source?: FailureSource;
 }
 
 const maxConnections = 256;
@@ -52,7 +54,7 @@ export function createTransport(url: string, token: string | undefined, breaker:
         else breaker.onFailure();
         return answer;
       } catch (error) {
-        breaker.onFailure();
+        breaker.onFailure(isTimeout(error) ? request.source : undefined);
         throw error;
       }
     },

@@ -125,9 +125,9 @@ describe('crashes and races', () => {
   test('a rate that goes stale between reading and debiting refuses the payment and debits nothing', async () => {
     const { partnerId, balance } = await newCustomer();
     const qr = await qrWith();
-    const resolve: Gateway['resolve'] = async qrUrl => {
+    const resolve: Gateway['resolve'] = async (qrUrl, requester) => {
       clock.advance(300_001);
-      return deps.gateway.resolve(qrUrl);
+      return deps.gateway.resolve(qrUrl, requester);
     };
     const slow = { ...deps, gateway: { ...deps.gateway, resolve } };
     const creation = await createPayment(slow, await callerOf(partnerId, 'live'), requestFor(qr.link));

@@ -4,6 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
+import { newRequester, requester } from './orders.ts';
 
 /** A bank side that counts its calls and answers with the status that the test sets. */
 let status = 200;
@@ -22,7 +23,7 @@ function gatewayAt(address: string) {
   const gateway = createHttpGateway({ url: address, token: undefined, clock, onReachable });
   afterAll(gateway.close);
   const order = { paymentId: newId('pay', clock), amountKopecks: 100n };
-  const resolve = async () => (await gateway.resolve('https://qr.nspk.ru/AD1')).outcome;
+  const resolve = async () => (await gateway.resolve('https://qr.nspk.ru/AD1', requester)).outcome;
   return { clock, onReachable, gateway, order, resolve };
 }
 
@@ -80,4 +81,59 @@ test('a refused connection counts too', async () => {
   const { resolve, onReachable } = gatewayAt('http://127.0.0.1:1');
   for (let call = 0; call < 10; call++) await resolve();
   expect(onReachable.mock.calls).toEqual([[false]]);
+});
+
+/** A bank side that never answers, and how many calls it got. */
+async function startHangingBank() {
+  let arrived = 0;
+  const server = createServer(() => {
+    arrived += 1;
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived: () => arrived };
+}
+
+const qrUrlOf = (index: number) => `https://qr.nspk.ru/AD${index}`;
+
+test('slow QR codes of one partner, and one slow code of many, do not open it for everybody', async () => {
+  const hanging = await startHangingBank();
+  const onReachable = vi.fn();
+  const gateway = createHttpGateway({
+    url: hanging.url,
+    token: undefined,
+    clock: manualClock(),
+    onReachable,
+    resolveTimeoutMs: 50,
+  });
+  afterAll(gateway.close);
+  const [one, other] = [newRequester(), newRequester()];
+  const ask = (from: typeof one, count: number, qr: (index: number) => string) =>
+    Promise.all(Array.from({ length: count }, (_, index) => gateway.resolve(qr(index), from)));
+
+  await ask(one, 20, () => qrUrlOf(0));
+  await ask(one, 20, qrUrlOf);
+  expect(onReachable).not.toHaveBeenCalled();
+  // Several codes of several partners: the bank side itself is slow.
+  await ask(other, 1, () => qrUrlOf(0));
+  expect(onReachable.mock.calls).toEqual([[false]]);
+});
+
+test('one partner’s slow QR codes take only its own share of the calls', async () => {
+  const hanging = await startHangingBank();
+  const gateway = createHttpGateway({ url: hanging.url, token: undefined, clock: manualClock() });
+  const [greedy, other] = [newRequester(), newRequester()];
+  const pending = Array.from({ length: 32 }, (_, index) => gateway.resolve(qrUrlOf(index), greedy));
+  await vi.waitFor(() => expect(hanging.arrived()).toBe(32));
+  expect(await gateway.resolve(qrUrlOf(99), greedy)).toEqual({ outcome: 'gateway_busy' });
+  pending.push(gateway.resolve(qrUrlOf(99), other));
+  await vi.waitFor(() => expect(hanging.arrived()).toBe(33));
+
+  // A place is free again when its call has ended, also without an answer.
+  await gateway.close();
+  await Promise.all(pending);
+  expect(await gateway.resolve(qrUrlOf(1), greedy)).toEqual({ outcome: 'gateway_unavailable' });
 });

@@ -6,6 +6,7 @@ import type { Queryable } from '../../src/db/pool.ts';
 import { createCallLog, createHttpGateway, listCalls, pruneCalls } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, newPaymentId } from '../helpers/database.ts';
+import { requester } from './orders.ts';
 
 const { pool } = await createDatabase();
 const token = 'a-token-that-nobody-may-see';
@@ -43,7 +44,7 @@ describe('calls to the gateway', () => {
     const { calls, gateway } = start();
     const order = orderOf();
     Object.assign(bank, { status: 200, body: '{"qrc_id":"AD1","scenario":"C2B"}' });
-    await gateway.resolve(order.qrUrl);
+    await gateway.resolve(order.qrUrl, requester);
     Object.assign(bank, { status: 200, body: '{"order_id":"o1","state":"accepted"}' });
     await gateway.pay(order);
     Object.assign(bank, { status: 404, body: '{"code":"ORDER_UNKNOWN"}' });

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { startLocalServer } from '../helpers/local-server.ts';
-import { callNames, calls, gatewayOpener, order, token } from './orders.ts';
+import { callNames, calls, gatewayOpener, order, requester, token } from './orders.ts';
 
 const bank = await startLocalServer();
 const gatewayAt = gatewayOpener();
@@ -33,7 +33,7 @@ describe('what is sent', () => {
   const { qrUrl: qr_url, qrcId: qrc_id, fingerprint } = order;
 
   test.each([
-    ['resolve', () => gateway.resolve(order.qrUrl), 'POST /base/qr/resolve', { qr_url }],
+    ['resolve', () => gateway.resolve(order.qrUrl, requester), 'POST /base/qr/resolve', { qr_url }],
     [
       'pay',
       () => gateway.pay(order),
@@ -80,9 +80,9 @@ describe('resolve', () => {
 
   test('returns every field', async () => {
     bank.answerWith(answer);
-    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'resolved', qr });
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'resolved', qr });
     bank.answerWith({ ...answer, amount_kopecks: null, expires_at: '2026-11-15T10:00:00Z', extra: 1 });
-    expect(await gateway.resolve(order.qrUrl)).toEqual({
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({
       outcome: 'resolved',
       qr: { ...qr, amountKopecks: null },
     });
@@ -91,7 +91,10 @@ describe('resolve', () => {
   test('the longest texts that are accepted', async () => {
     const texts = { recipient: 'ж'.repeat(500), purpose: 'x'.repeat(2_000), fingerprint: 'y'.repeat(2_000) };
     bank.answerWith({ ...answer, ...texts });
-    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'resolved', qr: { ...qr, ...texts } });
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({
+      outcome: 'resolved',
+      qr: { ...qr, ...texts },
+    });
   });
 
   test.each([
@@ -111,7 +114,7 @@ describe('resolve', () => {
     [200, 'null', 'qr_unresolvable'],
   ])('%i %j is %s', async (status, body, outcome) => {
     bank.answerWith(body, status);
-    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome });
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome });
   });
 
   test.each([
@@ -136,21 +139,21 @@ describe('resolve', () => {
     { amount_kopecks: 2 ** 53 },
   ])('an answer with %o is none', async change => {
     bank.answerWith({ ...answer, ...change });
-    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
   });
 
   test('silence is qr_unresolvable, even after the headers', async () => {
     bank.answer(() => {});
-    expect(await hasty.resolve(order.qrUrl)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await hasty.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
     bank.answer((_request, response) => response.writeHead(200).flushHeaders());
-    expect(await hasty.resolve(order.qrUrl)).toEqual({ outcome: 'qr_unresolvable' });
+    expect(await hasty.resolve(order.qrUrl, requester)).toEqual({ outcome: 'qr_unresolvable' });
   });
 
   test('a refused connection is gateway_unavailable', async () => {
     const nowhere = gatewayAt('http://127.0.0.1:1');
-    expect(await nowhere.resolve(order.qrUrl)).toEqual({ outcome: 'gateway_unavailable' });
+    expect(await nowhere.resolve(order.qrUrl, requester)).toEqual({ outcome: 'gateway_unavailable' });
     bank.answer((_request, response) => response.destroy());
-    expect(await gateway.resolve(order.qrUrl)).toEqual({ outcome: 'gateway_unavailable' });
+    expect(await gateway.resolve(order.qrUrl, requester)).toEqual({ outcome: 'gateway_unavailable' });
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createHttpGateway, type Gateway, type Order } from '../../src/gateway/index.ts';
+import { newId } from '../../src/base/ids.ts';
+import { createHttpGateway, type Gateway, type Order, type Requester } from '../../src/gateway/index.ts';
 import { newPaymentId } from '../helpers/database.ts';
 
 export const token = 'a-token-that-nobody-may-see';
@@ -16,6 +17,12 @@ export function gatewayOpener() {
     return gateway;
   };
 }
+
+export const newRequester = (): Requester => ({
+  partnerId: newId('prt', systemClock),
+  limits: { concurrent: 2 },
+});
+export const requester = newRequester();
 
 export const order: Order = {
   paymentId: newPaymentId(),

@@ -93,6 +93,22 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'a wrong clock of a machine',
   },
   {
+    guard: 'slow codes of one partner do not open the circuit breaker',
+    file: 'src/gateway/breaker.ts',
+    pattern: /partners\.size >= minPartners && qrs\.size >= minQrs/,
+    replacement: 'true',
+    test: 'test/gateway/breaker.test.ts',
+    failingTitle: 'slow QR codes of one partner',
+  },
+  {
+    guard: 'share of one partner in calls to resolve',
+    file: 'src/gateway/http-gateway.ts',
+    pattern: /if \(!leave\) return \{ outcome: 'gateway_busy' \};/,
+    replacement: "if (!leave) throw new Error('no place');",
+    test: 'test/gateway/breaker.test.ts',
+    failingTitle: 'one partner’s slow QR codes',
+  },
+  {
     guard: 'gateway mismatch',
     file: 'src/runtime/main.ts',
     pattern: /await refuseForeignOrders\(bank, database\);/,

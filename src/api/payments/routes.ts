@@ -31,8 +31,8 @@ function resolveQrRoute(server: FastifyInstance, deps: ApiDeps): void {
     '/v1/qr/resolve',
     { schema: schemas.resolveQrOperation },
     async (request, reply) => {
-      const { mode, limits } = request.caller;
-      const resolution = await resolveQr(deps, mode, request.body.qr_url);
+      const { limits } = request.caller;
+      const resolution = await resolveQr(deps, request.caller, request.body.qr_url);
       if (resolution.outcome === 'refused') return sendError(request, reply, resolution.code);
       const { qr } = resolution;
       const isWithinLimits = qr.amountKopecks >= limits.minKopecks && qr.amountKopecks <= limits.maxKopecks;

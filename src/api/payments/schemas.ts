@@ -106,6 +106,7 @@ export const resolveQrOperation = {
     'unsupported_variable_amount',
     'qr_unresolvable',
     'gateway_unavailable',
+    'gateway_busy',
   ]),
 };
 

@@ -340,6 +340,7 @@ export const en = {
       unsupported_qr: 'This code is for a subscription or account binding and cannot be paid.',
       unsupported_variable_amount: 'This code has no fixed amount.',
       qr_unresolvable: 'The bank could not resolve this code. Please try again later.',
+      gateway_busy: 'Too many codes are being looked up for you at once. Please try again later.',
       gateway_unavailable: 'The bank is not responding. Please try again later.',
     },
     noCode: 'There is no readable QR code in this picture. Send a sharper one, or send the link.',

@@ -54,7 +54,7 @@ export async function preparePayment(
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
     return refused('rate_unavailable');
 
-  const resolution = await resolveQr(deps, caller.mode, request.qrUrl, request.amountKopecks);
+  const resolution = await resolveQr(deps, caller, request.qrUrl, request.amountKopecks);
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
   const objection = await findRefusal(deps, caller, request, qr);

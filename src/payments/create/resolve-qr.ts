@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { parseQrLink } from '../../base/qr.ts';
-import type { Gateway } from '../../gateway/index.ts';
+import type { Gateway, Requester } from '../../gateway/index.ts';
 import type { Mode } from '../../ledger/index.ts';
 
 /** A QR code that can be paid, as the gateway described it just now. */
@@ -19,6 +19,7 @@ export type QrRefusalCode =
   | 'unsupported_qr'
   | 'unsupported_variable_amount'
   | 'qr_unresolvable'
+  | 'gateway_busy'
   | 'gateway_unavailable';
 
 export type QrResolution =
@@ -36,7 +37,7 @@ const refused = (code: QrRefusalCode): QrResolution => ({ outcome: 'refused', co
 /** In test mode the gateway is not called: any well-formed link can be paid, and `wantedKopecks` fills in a missing sum. */
 export async function resolveQr(
   { gateway, qrHosts }: ResolveDeps,
-  mode: Mode,
+  caller: Requester & { mode: Mode },
   link: string,
   wantedKopecks?: bigint,
 ): Promise<QrResolution> {
@@ -44,14 +45,14 @@ export async function resolveQr(
   if (parsed.kind === 'invalid') return refused('invalid_qr');
   if (parsed.kind === 'subscription') return refused('unsupported_qr');
   const { qrcId, url: qrUrl } = parsed;
-  if (mode === 'test') {
+  if (caller.mode === 'test') {
     const amountKopecks = parsed.sumKopecks ?? wantedKopecks;
     if (amountKopecks === undefined) return refused('unsupported_variable_amount');
     const qr = { qrcId, qrUrl, amountKopecks, ...testRecipient };
     return { outcome: 'payable', qr };
   }
 
-  const resolution = await gateway.resolve(qrUrl);
+  const resolution = await gateway.resolve(qrUrl, caller);
   if (resolution.outcome !== 'resolved') return refused(resolution.outcome);
   const { qr } = resolution;
   // The gateway has answered about another QR code.

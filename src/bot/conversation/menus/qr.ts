@@ -19,7 +19,7 @@ async function showQr(chat: PartnerContext, link: string): Promise<void> {
   const buttons = [[{ text: texts.menu, data: callbackData('h', partner) }]];
   if (partner.suspended) return void (await send(chat, { text: texts.partner.suspended, buttons }));
   const mode = partner.liveApproved ? 'live' : 'test';
-  const resolution = await resolveQr(deps, mode, link);
+  const resolution = await resolveQr(deps, { ...partner, mode }, link);
   if (resolution.outcome === 'refused') {
     await send(chat, { text: texts.qr.refused[resolution.code], buttons });
     return;

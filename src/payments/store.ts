@@ -78,9 +78,9 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
 
 const openStatement = `
   SELECT verdict, payment_id, balance
-    FROM ${setsLockTimeout('$2', '$1::timestamptz')},
+    FROM ${setsLockTimeout(`$${openingColumns.length + 2}`, '$1::timestamptz')},
          payments_open(ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
-           .map(([type], index) => `$${index + 3}::${type}[]`)
+           .map(([type], index) => `$${index + 2}::${type}[]`)
            .join(', ')}) AS o), call.argument)
    ORDER BY item`;
 
@@ -98,7 +98,7 @@ async function openAll(
   }>({
     name: 'payments_open',
     text: openStatement,
-    values: [at, lockTimeoutOf(lockWait), ...openingColumns.map(([, read]) => payments.map(read))],
+    values: [at, ...openingColumns.map(([, read]) => payments.map(read)), lockTimeoutOf(lockWait)],
   });
   return rows.map(row => ({
     verdict: row.verdict,

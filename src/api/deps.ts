@@ -17,8 +17,7 @@ export interface ApiDeps extends CreateDeps {
   heartbeat: Heartbeat;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
-  /** Adds the metrics of this process to those of the other processes on this port; returns a reader of all of them. */
-  shareMetrics(own: Registry): () => Promise<string>;
+  metrics: Registry;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];
   /** Set when Telegram pushes updates instead of being polled. */

@@ -18,7 +18,7 @@ import { telegramWebhookRoute } from './telegram/webhook-route.ts';
 import { testClockRoutes } from './test-mode/routes.ts';
 
 /**
- * The HTTP entry point: the partner API and its documentation, health and metrics, the Telegram webhook, and the console
+ * The HTTP entry point: the partner API and its documentation, health checks, the Telegram webhook, and the console
  * when it shares this port.
  */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
@@ -31,7 +31,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const { servesPartners = true } = deps;
   // Routes are documented as they are registered, so this comes before them.
   if (servesPartners) await documentApi(server);
-  measure(server, deps);
+  measure(server, deps.metrics);
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);

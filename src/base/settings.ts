@@ -13,6 +13,8 @@ export interface Settings {
   processes: number | undefined;
   port: number;
   host: string;
+  metricsPort: number | undefined;
+  metricsHost: string;
   /** As given, possibly relative to the working directory. */
   dataDir: string;
   /** Undefined means the embedded PostgreSQL in `dataDir`. */
@@ -68,6 +70,8 @@ export function readSettings(environment: Environment): Settings {
     processes: processes('PROCESSES', read('PROCESSES')),
     port: port('PORT', read('PORT') ?? '8080'),
     host: read('HOST') ?? '127.0.0.1',
+    metricsPort: metricsPort(read('METRICS_PORT'), read('PORT') ?? '8080'),
+    metricsHost: read('METRICS_HOST') ?? '127.0.0.1',
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: databaseUrl('DATABASE_URL', read('DATABASE_URL')),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
@@ -90,6 +94,12 @@ export function readSettings(environment: Environment): Settings {
     telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
   };
+}
+
+function metricsPort(text: string | undefined, publicPort: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (text === publicPort && text !== '0') refuse('METRICS_PORT', 'must not be the same as PORT');
+  return port('METRICS_PORT', text);
 }
 
 const processes = (name: string, text: string | undefined) =>

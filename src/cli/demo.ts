@@ -9,9 +9,9 @@ import { isStale, readCurrentRate } from '../rates/index.ts';
 import {
   type BankSide,
   type Cleanup,
+  createSingleProcess,
   hasForeignOrders,
   shutDown,
-  singleProcess,
   startService,
   startSimulator,
   withBank,
@@ -99,7 +99,7 @@ async function serve(
     roles: ['api', 'worker'],
     logLevel: 'silent',
   };
-  return (await startService(own, audit, singleProcess, cleanups))!;
+  return (await startService(own, audit, createSingleProcess(), cleanups))!;
 }
 
 const maxWaitMs = 15_000;

@@ -5,8 +5,8 @@ export interface ClusterChannel {
   /** The outbox may have events to send: the process that delivers to their partner reads it now. */
   announceEvents(): void;
   onEventsAnnounced(listener: () => void): void;
-  /** Adds the metrics of this process to those of the cluster; returns how to read them all. */
-  shareMetrics(own: Registry): () => Promise<string>;
+  /** Adds the metrics of this process to those of the service. */
+  shareMetrics(own: Registry): void;
 }
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -19,19 +19,24 @@ export type Message =
   | { kopeck: 'failed'; line: string }
   /** Worker to primary, which relays it to all other workers: read the outbox now. */
   | { kopeck: 'events_ready' }
-  /** Worker to primary: a request for the metrics of all workers; and back, with the text. */
-  | { kopeck: 'metrics_of_all'; requestId: number; text?: string }
-  /** Primary to worker: a request for its own metrics; and back, with the metrics. */
-  | { kopeck: 'metrics_of_one'; requestId: number; metrics?: Metrics };
+  /** Primary to worker: a request for its metrics; and back, with the metrics. */
+  | { kopeck: 'metrics'; requestId: number; metrics?: Metrics };
 
 export const isMessage = (value: unknown): value is Message =>
   typeof value === 'object' && value !== null && 'kopeck' in value;
 
-export const singleProcess: ClusterChannel = {
-  announceEvents: () => {},
-  onEventsAnnounced: () => {},
-  shareMetrics: own => () => own.metrics(),
-};
+/** The channel of a service that is one process. */
+export function createSingleProcess(): ClusterChannel & { readMetrics(): Promise<string> } {
+  let registry: Registry | undefined;
+  return {
+    announceEvents: () => {},
+    onEventsAnnounced: () => {},
+    shareMetrics: own => {
+      registry = own;
+    },
+    readMetrics: async () => registry?.metrics() ?? '',
+  };
+}
 
 /** However many payments finish at once, one announcement per interval is enough. */
 const announceIntervalMs = 20;
@@ -39,21 +44,14 @@ const announceIntervalMs = 20;
 /** The channel of a worker process. */
 export function joinCluster(send: (message: Message) => void): ClusterChannel {
   let isAnnouncementDue = false;
-  let requests = 0;
   let registry: Registry | undefined;
-  const pendingRequests = new Map<number, (text: string) => void>();
   const listeners: (() => void)[] = [];
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'events_ready') for (const listener of listeners) listener();
-    if (message.kopeck === 'metrics_of_one') {
+    if (message.kopeck === 'metrics')
       send({ ...message, metrics: ((await registry?.getMetricsAsJSON()) ?? []) as Metrics });
-    }
-    if (message.kopeck === 'metrics_of_all') {
-      pendingRequests.get(message.requestId)?.(message.text!);
-      pendingRequests.delete(message.requestId);
-    }
   });
 
   return {
@@ -68,11 +66,6 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
     onEventsAnnounced: listener => void listeners.push(listener),
     shareMetrics: own => {
       registry = own;
-      return () =>
-        new Promise(resolve => {
-          pendingRequests.set(requests, resolve);
-          send({ kopeck: 'metrics_of_all', requestId: requests++ });
-        });
     },
   };
 }

@@ -22,11 +22,11 @@ function readMetrics(worker: Worker): Promise<Metrics> {
       resolve(metrics);
     };
     const onMessage = (message: unknown) => {
-      if (!isMessage(message) || message.kopeck !== 'metrics_of_one') return;
+      if (!isMessage(message) || message.kopeck !== 'metrics') return;
       if (message.requestId === requestId) end(message.metrics!);
     };
     const timer = setTimeout(end, timeoutMs, []);
     worker.on('message', onMessage);
-    worker.send({ kopeck: 'metrics_of_one', requestId }, () => {});
+    worker.send({ kopeck: 'metrics', requestId }, () => {});
   });
 }

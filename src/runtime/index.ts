@@ -1,4 +1,4 @@
-export { singleProcess } from './cluster-channel.ts';
+export { createSingleProcess } from './cluster-channel.ts';
 export { hasForeignOrders } from './gateway-mismatch.ts';
 export { type Cleanup, shutDown } from './graceful-shutdown.ts';
 export { runService } from './main.ts';

@@ -4,10 +4,11 @@ import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
-import { joinCluster, type Message, singleProcess } from './cluster-channel.ts';
+import { createSingleProcess, joinCluster, type Message } from './cluster-channel.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
+import { serveMetrics } from './metrics.ts';
 import { buildPages } from './pages.ts';
 import { startProcesses } from './processes.ts';
 import { type BankSide, startSimulator, withBank } from './simulator.ts';
@@ -62,15 +63,20 @@ async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print)
 
   const processes = settings.processes ?? Math.min(availableParallelism(), maxProcessesByDefault);
   let address: string | undefined;
+  let readMetrics: () => Promise<string>;
   if (processes === 1) {
-    address = await startService(withBank(settings, bank), database, singleProcess, cleanups);
+    const channel = createSingleProcess();
+    address = await startService(withBank(settings, bank), database, channel, cleanups);
+    readMetrics = channel.readMetrics;
   } else {
     const env = bank ? { [simulatorVariable]: JSON.stringify(bank) } : {};
     const workers = await startProcesses(processes, env, print);
     cleanups.push(workers.stop);
-    address = workers.address;
+    ({ address, readMetrics } = workers);
   }
-  printStarted({ settings, processes, database, bank, address }, print);
+  const metrics =
+    settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
+  printStarted({ settings, processes, database, bank, address, metrics }, print);
   if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
 }
 
@@ -113,12 +119,17 @@ interface Started {
   database: Database;
   bank: BankSide | undefined;
   address: string | undefined;
+  metrics: string | undefined;
 }
 
-function printStarted({ settings, processes, database, bank, address }: Started, print: Print): void {
+function printStarted(
+  { settings, processes, database, bank, address, metrics }: Started,
+  print: Print,
+): void {
   const { roles, telegramToken } = settings;
   if (!address) {
     print(processes === 1 ? 'Kopeck is running.' : `Kopeck is running (${processes} processes).`);
+    if (metrics) print(`  metrics    ${metrics}`);
     return;
   }
   print(`Kopeck is ready at ${address}`);
@@ -126,6 +137,7 @@ function printStarted({ settings, processes, database, bank, address }: Started,
   if (roles.includes('console')) print(`  console    ${address}/console/`);
   if (bank) print(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
   print(`  database   ${database.description}`);
+  if (metrics) print(`  metrics    ${metrics}`);
   if (roles.includes('bot'))
     print(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
   print(`  processes  ${processes}\n`);

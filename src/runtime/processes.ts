@@ -10,6 +10,7 @@ const restartPauseMs = 1_000;
 export interface Processes {
   /** Where they listen, if they serve partners or operators. */
   address: string | undefined;
+  readMetrics(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -41,11 +42,6 @@ export async function startProcesses(
     if (message.kopeck === 'failed' && haveAllStarted) print(message.line);
     if (message.kopeck === 'events_ready')
       for (const worker of ready) if (worker !== from) send(worker, message);
-    if (message.kopeck === 'metrics_of_all')
-      void readClusterMetrics([...ready]).then(
-        text => send(from, { ...message, text }),
-        () => send(from, { ...message, text: '' }),
-      );
   }
 
   async function keepRunning(worker: Worker): Promise<void> {
@@ -72,7 +68,7 @@ export async function startProcesses(
   });
   if (workers.some(worker => worker.isDead())) throw new Error('a process ended while the others started');
   haveAllStarted = true;
-  return { address: addresses[0], stop };
+  return { address: addresses[0], readMetrics: () => readClusterMetrics([...ready]), stop };
 }
 
 /** Resolves with the reason; also for a process that the system could not create. */

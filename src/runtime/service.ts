@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
@@ -6,6 +7,7 @@ import type { PoolAndClock } from '../db/database.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
+import { createMetrics } from './metrics.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { startWorker } from './worker.ts';
 
@@ -18,10 +20,12 @@ export async function startService(
 ): Promise<string | undefined> {
   const { roles } = settings;
   const parts = await createSharedParts(settings, database, cleanups);
+  const metrics = createMetrics(parts);
+  channel.shareMetrics(metrics);
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, cleanups) : undefined;
   if (!roles.includes('api') && !roles.includes('console')) return undefined;
-  return startServer(parts, { channel, bot, cleanups });
+  return startServer(parts, { metrics, bot, cleanups });
 }
 
 type Bot = ReturnType<typeof startBot>;
@@ -40,7 +44,7 @@ const maxBeforeDebit = 300;
 /** One server for the API, the console and the bot's webhook, as far as the roles ask for them. */
 async function startServer(
   parts: SharedParts,
-  { channel, bot, cleanups }: { channel: ClusterChannel; bot: Bot | undefined; cleanups: Cleanup[] },
+  { metrics, bot, cleanups }: { metrics: Registry; bot: Bot | undefined; cleanups: Cleanup[] },
 ): Promise<string> {
   const { roles, pool, db, clock, secretKey } = parts;
   const authenticator = createAuthenticator(pool, clock, secretKey);
@@ -50,7 +54,7 @@ async function startServer(
     authenticator,
     rateLimiter: createRateLimiter(db, clock),
     admission: createAdmission(maxBeforeDebit),
-    shareMetrics: channel.shareMetrics,
+    metrics,
     answerWithinMs: 60_000,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(parts) : undefined,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabaseClock } from '../../src/db/database-clock.ts';
-import { singleProcess } from '../../src/runtime/cluster-channel.ts';
+import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import { type Cleanup, shutDown } from '../../src/runtime/graceful-shutdown.ts';
 import { startService } from '../../src/runtime/service.ts';
 import { createDatabase } from '../helpers/database.ts';
@@ -96,7 +96,7 @@ test('graceful shutdown of the service is quick while a webhook update is being 
   const address = await startService(
     settings,
     { pool, clock: await openDatabaseClock(pool) },
-    singleProcess,
+    createSingleProcess(),
     cleanups,
   );
   const user = telegram.user({ firstName: 'Waiting', languageCode: 'en' });

@@ -110,7 +110,7 @@ describe('kopeck start and the console', () => {
         found[path] = await status(service, path);
       return found;
     };
-    const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 200 };
+    const alive = { '/healthz': 200, '/readyz': 200, '/metrics': 404 };
     const console = await start({ DATABASE_URL: url, DATA_DIR: newFolder(), ROLES: 'console' });
     expect(await statuses(console)).toEqual({
       '/v1/ping': 404,

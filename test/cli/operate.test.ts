@@ -127,9 +127,6 @@ describe('alarm', () => {
     expect((await run('alarm', 'list')).stdout).toBe('(none)\n');
     await alarms.raise({ kind: 'payment_overdue', subject: unknownPayment, detail: 'Look.' });
     expect((await run('alarm', 'list')).stdout).toMatch(/^alarm .*\n─.*\n1 +payment_overdue +pay_01h/);
-    expect((await fetch(`${address}/metrics`).then(answer => answer.text())).split('\n')).toContain(
-      'kopeck_alarms_open{kind="payment_overdue"} 1',
-    );
     expect(await run('alarm', 'clear', '1')).toEqual({
       code: 0,
       stdout: 'Alarm 1 is cleared.\n',

@@ -95,7 +95,7 @@ test('a clock that is an hour ahead is not ready, raises an alarm and shows in t
       { detail: expect.stringMatching(/^Process \d+ on \S+: the clock of this machine is 3\d+\.\d s/) },
     ]);
   }, 5_000);
-  const metrics = await (await fetch(`${behind.address}/metrics`)).text();
+  const metrics = await behind.readMetrics();
   expect(metrics).toMatch(/kopeck_clock_offset_seconds\{process="\d+"\} -3(599|600)/);
 });
 

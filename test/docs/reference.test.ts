@@ -85,6 +85,7 @@ describe('docs/reference/settings.md', () => {
 
   /** A valid value of each setting whose default is `none`, so that a default which the page leaves out is noticed. */
   const samples: Record<string, Record<string, string>> = {
+    METRICS_PORT: { METRICS_PORT: '9464' },
     PUBLIC_URL: { PUBLIC_URL: 'https://pay.example.com' },
     TRUST_PROXY: { TRUST_PROXY: '10.0.0.0/8' },
     PROCESSES: { PROCESSES: '3' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { Registry } from 'prom-client';
 import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
@@ -16,7 +17,6 @@ import {
   createPaymentSignals,
   createPaymentWriter,
 } from '../../src/payments/index.ts';
-import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { secretKey } from './partners.ts';
 
 export { createPartnerWithKeys, issueKey, secretKey, setRate } from './partners.ts';
@@ -65,7 +65,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
     heartbeat,
-    shareMetrics: singleProcess.shareMetrics,
+    metrics: new Registry(),
     leaseRelease,
     alarms: createAlarms({ db: pool, clock, log }),
     log,

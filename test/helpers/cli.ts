@@ -58,6 +58,7 @@ export function startKopeck(env: Record<string, string>, ...args: string[]): Run
 
 export interface Service {
   address: string;
+  readMetrics(): Promise<string>;
   pid: number;
   output(): string;
   /** Sends the signal and resolves with the exit code. */
@@ -67,7 +68,7 @@ export interface Service {
 /** `kopeck start` on a free port; resolves when it is ready. */
 export function startService(env: Record<string, string>): Promise<Service> {
   const child = spawn(process.execPath, [program, 'start'], {
-    env: { ...processEnv, PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
+    env: { ...processEnv, PORT: '0', METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';
   const ended = new Promise<number | null>(resolve => child.once('close', resolve));
@@ -75,12 +76,14 @@ export function startService(env: Record<string, string>): Promise<Service> {
     const onData = (chunk: Buffer) => {
       output += chunk;
       const address = /ready at (http:\S+)/.exec(output)?.[1];
-      if (!address) return;
+      const metrics = /metrics +(http:\S+)/.exec(output)?.[1];
+      if (!address || !metrics) return;
       const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
         child.kill(signal);
         return ended;
       };
-      resolve({ address, pid: child.pid!, output: () => output, stop });
+      const readMetrics = async () => (await fetch(metrics)).text();
+      resolve({ address, readMetrics, pid: child.pid!, output: () => output, stop });
     };
     child.stdout.on('data', onData);
     child.stderr.on('data', onData);

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { createAdmission, createServer } from '../../src/api/index.ts';
@@ -16,7 +17,6 @@ import {
   createPaymentSignals,
   createPaymentWriter,
 } from '../../src/payments/index.ts';
-import { singleProcess } from '../../src/runtime/cluster-channel.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from './partners.ts';
 
@@ -83,7 +83,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(500),
     answerWithinMs: 5_000,
-    shareMetrics: singleProcess.shareMetrics,
+    metrics: new Registry(),
     console: async scope => {
       scope.addHook('onRoute', ({ method, url, config }) => {
         for (const one of [method].flat()) routes.push({ method: one, url, needs: config?.needs });

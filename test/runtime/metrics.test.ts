@@ -1,0 +1,56 @@
+import { afterAll, expect, test } from 'vitest';
+import { createAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { readSettings } from '../../src/base/settings.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import type { Cleanup } from '../../src/runtime/graceful-shutdown.ts';
+import { createMetrics, serveMetrics } from '../../src/runtime/metrics.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const heartbeat = await startHeartbeat(pool);
+const cleanups: Cleanup[] = [heartbeat.close];
+afterAll(() => Promise.all(cleanups.map(cleanup => cleanup())));
+
+const registry = createMetrics({
+  db: pool,
+  heartbeat,
+  clockOffset: () => ({ ms: -31_000, uncertaintyMs: 500 }),
+});
+const settings = { ...readSettings({}), metricsPort: 0 };
+
+test('open alarms and the offset of the clock are read on each scrape', async () => {
+  const address = await serveMetrics(settings, () => registry.metrics(), cleanups);
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+  const scrape = async () => (await (await fetch(address)).text()).split('\n');
+  expect((await fetch(address)).headers.get('content-type')).toMatch(/^text\/plain/);
+  expect(await scrape()).not.toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
+  const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
+  await alarms.raise({ kind: 'payment_overdue', subject: 'pay_1', detail: 'Look.' });
+  expect(await scrape()).toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
+  expect(await scrape()).toContain(`kopeck_clock_offset_seconds{process="${heartbeat.instance}"} -31`);
+  expect((await fetch(address.replace('/metrics', '/'))).status).toBe(404);
+});
+
+test('scrapes that arrive together share one reading, and a failing one is no metrics', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let readings = 0;
+  const read = () => {
+    readings += 1;
+    return readings === 1 ? promise : Promise.reject(new Error('no process answers'));
+  };
+  const address = await serveMetrics(settings, read, cleanups);
+  const scrapes = [fetch(address), fetch(address), fetch(address)];
+  await expect.poll(() => readings).toBe(1);
+  resolve('some 1\n');
+  expect(await Promise.all(scrapes.map(async scrape => (await scrape).text()))).toContain('some 1\n');
+  expect((await fetch(address)).status).toBe(503);
+});
+
+test('a port that is in use is named', async () => {
+  const address = await serveMetrics(settings, async () => '', cleanups);
+  const metricsPort = Number(new URL(address).port);
+  await expect(serveMetrics({ ...settings, metricsPort }, async () => '', cleanups)).rejects.toThrow(
+    `METRICS_PORT ${metricsPort} on 127.0.0.1 is in use`,
+  );
+});

@@ -85,6 +85,13 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'a leader whose connection is cut',
   },
   {
+    guard: 'clock of the database, simulated',
+    file: 'src/db/database-clock.ts',
+    pattern: /nowMs: \(\) => Math\.round\(.*\),/,
+    replacement: 'nowMs: machine.nowMs,',
+    ...simulation,
+  },
+  {
     guard: 'clock of the database',
     file: 'src/db/database-clock.ts',
     pattern: /nowMs: \(\) => Math\.round\(.*\),/,

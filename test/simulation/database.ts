@@ -25,8 +25,8 @@ export interface OpenPayments {
 
 export interface DatabaseOptions {
   isAlive(instance: number): boolean;
-  /** Called after every committed change to payments; returns the state of `open_payments`. */
-  onChange(): Promise<OpenPayments>;
+  /** Called after every committed change to payments, with the time when it was sent; returns the state of `open_payments`. */
+  onChange(sentMs: number): Promise<OpenPayments>;
   /** In runs where partners have webhooks. */
   webhooks: WebhookWatch | undefined;
   /** A process tried to end a payment that has ended differently, or cannot end this way. */
@@ -38,13 +38,17 @@ export interface WebhookWatch {
   onChange(by: 'processes' | 'operator'): Promise<void>;
   onRead(processName: string, rows: { partner_id: string; event_id: bigint }[]): void;
   onRecordingFailed(processName: string, eventIds: bigint[]): void;
-  /** When the first event is due. */
-  firstDueMs(): number;
+  /** Whether a process could acquire the lease of a partner, or read a due delivery. */
+  canAcquire(atMs: number, deadHolders: number[]): boolean;
+  hasDue(instance: number, atMs: number, except: string[]): boolean;
   /** The process holds the lease of at least one partner. */
   isServing(instance: number): boolean;
   /** When the next poll for deliveries could find one. */
   nextDueMs(): number;
 }
+
+/** A statement and when its process sent it. */
+type Sent = Statement & { sentMs: number };
 
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = ['payments_open', 'payments_finish', 'deliveries_end'];
@@ -68,13 +72,13 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     for (const read of known.keys()) if (table.test(read)) known.delete(read);
   }
 
-  async function paymentsChanged(): Promise<void> {
+  async function paymentsChanged(sentMs: number): Promise<void> {
     forget(/payments/);
-    open = await options.onChange();
+    open = await options.onChange(sentMs);
   }
 
   async function changed(): Promise<void> {
-    await paymentsChanged();
+    await paymentsChanged(world.scheduler.nowMs());
     await webhooksChanged('processes');
   }
 
@@ -91,7 +95,9 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     return dueMs(open);
   }
 
-  async function execute(processName: string, statement: Statement): Promise<pg.QueryResult> {
+  async function execute(processName: string, statement: Sent): Promise<pg.QueryResult> {
+    if (statement.name === 'database clock')
+      return { ...nothing, rows: [{ nowMs: world.scheduler.nowMs() }] };
     if (findsNothing(statement)) return nothing;
     if (statement.name === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
@@ -99,30 +105,47 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     const result = await world.pool.query(statement);
     if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'partner_id');
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
-    if (!isUpdate(statement) || result.rowCount) await observeChange(statement.name ?? '');
+    if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
     return result;
   }
 
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
   async function read(processName: string, statement: Statement): Promise<pg.QueryResult> {
-    const key = JSON.stringify([statement.text, statement.values]);
+    // Nobody plans maintenance here, so its times do not matter.
+    const values = statement.name === 'is under maintenance' ? [] : statement.values;
+    const key = JSON.stringify([statement.text, values]);
     const result = known.get(key) ?? (await world.pool.query(statement));
     known.set(key, result);
     world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
     return result;
   }
 
-  async function observeChange(name: string): Promise<void> {
-    if (!changesOnlyWebhooks.includes(name)) await paymentsChanged();
+  async function observeChange({ name = '', sentMs }: Sent): Promise<void> {
+    if (!changesOnlyWebhooks.includes(name)) await paymentsChanged(sentMs);
     if (changesWebhooks.includes(name)) await webhooksChanged('processes');
   }
 
   /** Answered from the model, without a query: most polls find nothing. */
   function findsNothing({ name, values }: Statement): boolean {
-    if (name === 'renew webhook leases') return !options.webhooks!.isServing(values![0] as number);
-    if (name !== 'acquire webhook leases' && name !== 'read due deliveries') return false;
-    return options.webhooks!.firstDueMs() > world.scheduler.nowMs();
+    switch (name) {
+      case 'release leases': {
+        const [, instance] = values as [Date, number];
+        return open !== undefined && !open.leaseHolders.includes(instance);
+      }
+      case 'renew webhook leases':
+        return !options.webhooks!.isServing(values![0] as number);
+      case 'acquire webhook leases': {
+        const [, at, , deadHolders] = values as [number, Date, Date, number[]];
+        return !options.webhooks!.canAcquire(at.getTime(), deadHolders);
+      }
+      case 'read due deliveries': {
+        const [, , at, except, instance] = values as [string[], number[], Date, bigint[], number];
+        return !options.webhooks!.hasDue(instance, at.getTime(), except.map(String));
+      }
+      default:
+        return false;
+    }
   }
 
   /** A claim changes nothing that partners or the model can observe. */
@@ -162,10 +185,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     });
   }
 
-  async function executeAndWatch(
-    processName: string,
-    statement: Statement,
-  ): Promise<pg.QueryResult | undefined> {
+  async function executeAndWatch(processName: string, statement: Sent): Promise<pg.QueryResult | undefined> {
     try {
       return await execute(processName, statement);
     } catch (error) {
@@ -183,6 +203,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
+          const sent = { ...statement, sentMs: scheduler.nowMs() };
           const delayMs = () =>
             random.chance(faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
           const fails = random.chance(faults.databaseError * (isRead(statement) ? 1 : 3));
@@ -201,11 +222,11 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           scheduler.after(delayMs(), {
             processName,
             run: async () => {
-              const result = runs ? await executeAndWatch(processName, statement) : undefined;
+              const result = runs ? await executeAndWatch(processName, sent) : undefined;
               if (random.chance(0.7)) return answer(result);
               scheduler.after(delayMs(), { processName, run: () => answer(result) });
             },
-            afterCrash: async () => void (await executeAndWatch(`${processName} (crashed)`, statement)),
+            afterCrash: async () => void (await executeAndWatch(`${processName} (crashed)`, sent)),
           });
         }),
     }),

@@ -22,6 +22,8 @@ export interface Faults {
   unresolvable: number;
   /** A running process is presumed dead. */
   presumedDead: number;
+  /** How often the clock of a machine jumps in the first ten minutes of a process; no probability. */
+  clockJumps: number;
 }
 
 /** Normal operation: accepted payments end, and nothing is lost. */
@@ -40,6 +42,7 @@ export const noFaults: Faults = {
   lie: 0,
   unresolvable: 0,
   presumedDead: 0,
+  clockJumps: 0,
 };
 
 /**
@@ -64,5 +67,6 @@ export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: b
     lie: sometimes(0.4, 0.65),
     unresolvable: sometimes(0.1),
     presumedDead: sometimes(0.3, 0.8),
+    clockJumps: random.pick([0, 0, 1, 4]),
   };
 }

@@ -1,13 +1,14 @@
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
+import { checkTimes } from './times.ts';
 import type { World } from './world.ts';
 
 /** Invariants of payments and balances, checked after every change. */
 export interface Model {
   books: Books;
-  /** Compares the books with how they were before. */
-  observe(books: Books): void;
+  /** Compares the books with how they were before the statement that was sent at that time. */
+  observe(books: Books, sentMs: number): void;
   find(paymentId: string): BookedPayment | undefined;
   /** A partner has received an answer about this payment. */
   markReported(paymentId: string): void;
@@ -186,7 +187,8 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
 
   const model: Model = {
     books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
-    observe: books => {
+    observe: (books, sentMs) => {
+      checkTimes(world, { sentMs, before: model.books, now: books });
       model.books = books;
       for (const payment of books.payments) {
         const before = known.get(payment.paymentId);

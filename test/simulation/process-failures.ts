@@ -21,9 +21,10 @@ export function createProcessFailures({ random, scheduler, trace }: World, proce
   }
 
   async function replace(): Promise<void> {
-    const process = random.pick(processes.running());
+    const running = processes.running();
+    if (running.length === 0) return;
     processes.start();
-    await processes.kill(process);
+    await processes.kill(random.pick(running));
   }
 
   return {

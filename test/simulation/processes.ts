@@ -1,4 +1,6 @@
 import { createAlarms } from '../../src/alarms/index.ts';
+import { startBackgroundLoop } from '../../src/base/background-loop.ts';
+import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
@@ -14,7 +16,9 @@ import {
 import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
+import { openCheckedClock } from './machines.ts';
 import type { Model } from './model.ts';
+import type { Polling } from './scheduler.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
@@ -43,6 +47,8 @@ export interface Processes {
 }
 
 const takenOverWithinMs = 10_000;
+/** Of the heartbeat: less often than in the service, which is harder for the clock and quicker to run. */
+const beatMs = 5_000;
 
 interface Parts {
   database: SimulatedDatabase;
@@ -63,7 +69,39 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
     started += 1;
     const instance = started;
     const name = `process ${instance}`;
-    const clock = scheduler.clockOf(name);
+    trace.add(name, 'starts');
+    void openClock(name).then(clock => run(name, instance, clock));
+  }
+
+  /** A process that cannot reach the database is started again. */
+  async function openClock(name: string): Promise<DatabaseClock> {
+    for (;;)
+      try {
+        return await openCheckedClock(world, name, database.connectionOf(name));
+      } catch (error) {
+        expectLostConnection(error);
+      }
+  }
+
+  /** The clock of a worker that polls. */
+  const pollingClock = (name: string, clock: DatabaseClock, polling: Polling) => ({
+    ...clock,
+    sleep: scheduler.clockOf(name, polling).sleep,
+  });
+
+  /** The samples of the heartbeat; before there could be work one is always recent. */
+  function startHeartbeat(name: string, clock: DatabaseClock): void {
+    const nextDueMs = webhooks ? database.nextDeliveryMs : database.nextDueMs;
+    const db = database.connectionOf(name);
+    startBackgroundLoop({
+      clock: pollingClock(name, clock, { everyMs: [beatMs], nextDueMs, leadMs: beatMs }),
+      everyMs: beatMs,
+      work: () => clock.measure(db),
+      onError: expectLostConnection,
+    });
+  }
+
+  function run(name: string, instance: number, clock: DatabaseClock): void {
     const db = database.connectionOf(name);
     const log = { warn: watch, error: watch };
     const signals = createPaymentSignals();
@@ -84,10 +122,11 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
     };
     startRecovery({
       ...deps,
-      clock: scheduler.clockOf(name, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
+      clock: pollingClock(name, clock, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
     });
+    startHeartbeat(name, clock);
     if (webhooks) startSending(webhooks, name, deps);
-    trace.add(name, 'starts');
+    trace.add(name, 'works');
 
     const waiting = new Set<(answer: Answer) => void>();
     const process: ServiceProcess = {
@@ -114,12 +153,16 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
     { vault, receivers, pausesSec }: Webhooks,
     name: string,
     deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
+      clock: DatabaseClock;
       signals: PaymentSignals;
     },
   ): void {
     const delivery = startDelivery({
       ...deps,
-      clock: scheduler.clockOf(name, { everyMs: [200, 1_500, 10_000], nextDueMs: database.nextDeliveryMs }),
+      clock: pollingClock(name, deps.clock, {
+        everyMs: [200, 1_500, 10_000],
+        nextDueMs: database.nextDeliveryMs,
+      }),
       vault,
       sender: receivers.portOf(name),
       webhookRetryScheduleSec: pausesSec,

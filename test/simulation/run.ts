@@ -55,6 +55,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     trace,
     faults: drawFaults(random, { lastsForHours }),
     faultsStoppedMs: undefined,
+    clockErrorMs: 0,
     violate: (rule, detail) => {
       violation ??= { rule, detail };
     },
@@ -82,9 +83,9 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
   const database = createSimulatedDatabase(world, {
     webhooks: webhooks?.watch,
     isAlive: instance => processes.isAlive(instance),
-    onChange: async () => {
+    onChange: async sentMs => {
       const books = await readBooks(pool, uuids);
-      model.observe(books);
+      model.observe(books, sentMs);
       return books.open;
     },
     onContradiction: model.mustAlarm,

@@ -11,7 +11,7 @@ export interface Step {
   /** What may still happen outside when the process crashes: its message or statement was already sent. */
   afterCrash?: () => void | Promise<void>;
   /** A sleep of a polling worker: its length, and when there could be work. */
-  idle?: { ms: number; nextDueMs: NextDue };
+  idle?: { ms: number; nextDueMs: NextDue; leadMs: number };
 }
 
 type NextDue = () => Promise<number>;
@@ -39,6 +39,8 @@ export interface Scheduler {
 export interface Polling {
   everyMs: number[];
   nextDueMs: NextDue;
+  /** How long before there could be work it polls the last time; 0 by default. */
+  leadMs?: number;
 }
 
 /**
@@ -77,7 +79,7 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
     for (const step of steps) {
       if (!step.idle) continue;
       const due = Math.min(busyAt, dueMs.get(step.idle.nextDueMs)!);
-      const until = due === Number.POSITIVE_INFINITY ? sometime : due;
+      const until = (due === Number.POSITIVE_INFINITY ? sometime : due) - step.idle.leadMs;
       // A worker that polls rarely polls exactly then: until it does, the polls of the others find nothing.
       const everyMs = step.idle.ms > 5_000 ? 1 : step.idle.ms;
       if (step.at < until) step.at += Math.ceil((until - step.at) / everyMs) * everyMs;
@@ -129,7 +131,9 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
             signal?.removeEventListener('abort', done);
             resolve();
           };
-          const idle = polling?.everyMs.includes(ms) && { idle: { ms, nextDueMs: polling.nextDueMs } };
+          const idle = polling?.everyMs.includes(ms) && {
+            idle: { ms, nextDueMs: polling.nextDueMs, leadMs: polling.leadMs ?? 0 },
+          };
           const timer = after(ms, { processName, run: done, ...idle });
           signal?.addEventListener('abort', done);
         }),

@@ -12,8 +12,8 @@ await tuneForSpeed(setUpPool);
 const pool = openPool({ connectionString: url }, 1);
 afterAll(() => pool.end());
 
-/** `npm run sabotage` needs the last two: 32 has an attempt that is recorded late, 61 an event during a suspension. */
-const seeds = [...Array.from({ length: 30 }, (_, index) => index + 1), 32, 61];
+/** `npm run sabotage` needs some of these: 30 has an event during a suspension, 32 an attempt that is recorded late. */
+const seeds = [...Array.from({ length: 30 }, (_, index) => index + 1), 32];
 
 test('whatever goes wrong, no rule about money or events is broken', async () => {
   for (const seed of seeds) {

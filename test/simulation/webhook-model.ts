@@ -62,7 +62,7 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
     counts.set(partnerId, (counts.get(partnerId) ?? 0) + 1);
 
   const isLeaseOver = ({ leasedUntilMs }: BookedWebhook) =>
-    leasedUntilMs !== null && leasedUntilMs <= scheduler.nowMs();
+    leasedUntilMs !== null && leasedUntilMs <= scheduler.nowMs() + world.clockErrorMs;
 
   /** A process that takes the partner again after its lease has expired counts as a new holder. */
   const hasLeaseChanged = (before: BookedWebhook, now: BookedWebhook) =>
@@ -123,7 +123,9 @@ export function createWebhookModel(world: World, options: WebhookModelOptions): 
       return;
     }
     const pauseMs = pausesSec[attempts]! * 1_000;
-    if (nextMs < end.atMs + pauseMs || nextMs > scheduler.nowMs() + pauseMs)
+    // The clock of a process may be corrected between the two times.
+    const earliestMs = end.atMs + pauseMs - 2 * world.clockErrorMs;
+    if (nextMs < earliestMs || nextMs > scheduler.nowMs() + pauseMs + world.clockErrorMs)
       violate('the next attempt comes after the pause of the schedule', detail);
   }
 

@@ -83,7 +83,8 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         `${nameOf(eventId)} by ${sent.processName}`,
       );
     else if (ticket.suspended) violate('while suspended nothing is sent', nameOf(eventId));
-    else if (ticket.atMs < ticket.dueMs) violate('attempts keep the retry schedule', nameOf(eventId));
+    else if (ticket.atMs < ticket.dueMs - world.clockErrorMs)
+      violate('attempts keep the retry schedule', nameOf(eventId));
     else if (!ticket.isServing)
       violate('one process sends to a partner at a time', `${nameOf(eventId)} by ${sent.processName}`);
     return ticket;

@@ -7,7 +7,7 @@ import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
 import { createReceivers, type Receivers } from './receivers.ts';
 import { type Arrivals, createArrivals } from './webhook-arrivals.ts';
-import { readWebhookBooks } from './webhook-books.ts';
+import { type BookedWebhook, readWebhookBooks } from './webhook-books.ts';
 import { createWebhookModel, type WebhookModel } from './webhook-model.ts';
 import { createSendingModel, eventIdOf, type SendingModel } from './webhook-sending.ts';
 import type { World } from './world.ts';
@@ -53,6 +53,12 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     },
   });
   let lastAttempt = 0;
+  const isFree = ({ leaseHolder, leasedUntilMs }: BookedWebhook, atMs: number, deadHolders: number[]) =>
+    leaseHolder === null || leasedUntilMs! <= atMs || deadHolders.includes(leaseHolder);
+  const dueOf = ({ partnerId, suspended }: BookedWebhook, atMs: number) =>
+    model.books.deliveries.filter(
+      row => !suspended && row.partnerId === partnerId && !row.givenUp && row.nextMs <= atMs,
+    );
   const watch: WebhookWatch = {
     onChange: async by => {
       const books = await readWebhookBooks(world.pool, options.uuids, lastAttempt);
@@ -65,8 +71,16 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     onRecordingFailed: (processName, eventIds) => {
       for (const eventId of eventIds) sending.recordingFailed(processName, `${eventId}`);
     },
-    firstDueMs: () =>
-      Math.min(...model.books.deliveries.map(({ nextMs, givenUp }) => (givenUp ? Infinity : nextMs))),
+    canAcquire: (atMs, deadHolders) =>
+      model.books.webhooks.some(
+        webhook => isFree(webhook, atMs, deadHolders) && dueOf(webhook, atMs).length > 0,
+      ),
+    hasDue: (instance, atMs, except) =>
+      model.books.webhooks.some(
+        webhook =>
+          webhook.leaseHolder === instance &&
+          dueOf(webhook, atMs).some(({ eventId }) => !except.includes(eventId)),
+      ),
     isServing: instance => model.books.webhooks.some(({ leaseHolder }) => leaseHolder === instance),
     nextDueMs: sending.nextDueMs,
   };

@@ -14,6 +14,8 @@ export interface World {
   /** When the faults stopped. */
   faultsStoppedMs: number | undefined;
   trace: Trace;
+  /** How far the clock of any process may have been off so far, by its own account. */
+  clockErrorMs: number;
   /** Reports a broken rule and ends the run. */
   violate(rule: string, detail: string): void;
   counts: { payments: number; crashes: number; steps: number };

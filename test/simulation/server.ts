@@ -18,6 +18,9 @@ export async function startServer(): Promise<SimulationServer> {
   const server = await openEmbedded(dir, () => {}, 'create');
   const admin = new pg.Client({ ...server.connection, database: 'postgres' });
   await admin.connect();
+  // No run survives a crash of the server, so nothing has to reach the disk.
+  for (const setting of ['fsync', 'full_page_writes']) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
+  await admin.query('SELECT pg_reload_conf()');
   let pool: Pool | undefined;
   let count = 0;
   return {

@@ -1,0 +1,36 @@
+/** Runs the seeds that the parent process sends, one after the other, with a database server of its own. */
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { runSeed } from './run.ts';
+import { startServer } from './server.ts';
+import type { Finished, Order } from './workers.ts';
+
+const seedsPerDatabase = 500;
+
+const server = await startServer();
+let pool = await server.newDatabase();
+let seeds = 0;
+
+const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
+const answer = (message: Finished) => process.send!(message);
+
+async function run(seed: number): Promise<void> {
+  const result = await runSeed(pool, seed);
+  seeds += 1;
+  if (seeds % seedsPerDatabase > 0) return void answer({ result });
+  const found = await findings();
+  pool = await server.newDatabase();
+  answer({ result, findings: found });
+}
+
+async function end(): Promise<void> {
+  answer({ findings: await findings() });
+  process.disconnect();
+}
+
+// Also when the parent dies.
+process.once('disconnect', () => void server.close());
+// Ctrl-C reaches this process too; the parent says when to end.
+process.on('SIGINT', () => {});
+process.on('message', ({ seed }: Order) => void (seed === null ? end() : run(seed)));
+answer({});

@@ -230,6 +230,16 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id)
 );
 
+CREATE TABLE known_clients (
+  operator_id uuid NOT NULL,
+  kind text NOT NULL,
+  value text NOT NULL,
+  last_sign_in_at timestamp with time zone NOT NULL,
+  CONSTRAINT known_clients_pkey PRIMARY KEY (operator_id, kind, value),
+  CONSTRAINT known_clients_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id),
+  CONSTRAINT known_clients_kind_check CHECK (kind = ANY (ARRAY['device'::text, 'address'::text]))
+);
+
 CREATE UNLOGGED TABLE listed_orders (
   run_id bigint NOT NULL,
   order_id text NOT NULL,
@@ -245,9 +255,11 @@ CREATE TABLE login_attempts (
   at timestamp with time zone NOT NULL,
   name_hash bytea NOT NULL,
   address text NOT NULL,
+  device_hash text,
   CONSTRAINT login_attempts_pkey PRIMARY KEY (id)
 );
 CREATE INDEX login_attempts_by_address ON login_attempts USING btree (address, at);
+CREATE INDEX login_attempts_by_device ON login_attempts USING btree (device_hash, at) WHERE device_hash IS NOT NULL;
 CREATE INDEX login_attempts_by_name ON login_attempts USING btree (name_hash, address, at);
 CREATE INDEX login_attempts_by_time ON login_attempts USING btree (at);
 

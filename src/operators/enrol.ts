@@ -5,9 +5,8 @@ import { type Queryable, transaction } from '../db/pool.ts';
 import { openTotpSecret } from './link.ts';
 import { hashPassword, passwordObjection } from './password.ts';
 import type { OperatorRole } from './permissions.ts';
-import type { ClientInfo } from './sessions.ts';
 import { hashOfToken, isToken } from './sessions.ts';
-import { type SignInDeps, type SignInOutcome, startSession } from './sign-in.ts';
+import { type SignInClient, type SignInDeps, type SignInOutcome, startSession } from './sign-in.ts';
 import { stepOf } from './totp.ts';
 
 /** The operator that a set-up link is for, and the TOTP secret for their authenticator application. */
@@ -59,7 +58,7 @@ type EnrolOutcome =
 export async function enrol(
   deps: SignInDeps,
   { token, password, code }: { token: string; password: string; code: string },
-  client: ClientInfo,
+  client: SignInClient,
 ): Promise<EnrolOutcome> {
   const found = await findEnrolment(deps, token);
   if (!found) return { outcome: 'no_link' };

@@ -2,6 +2,7 @@ import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { forgetAllClients } from './known-clients.ts';
 import { type NewLink, newLink } from './link.ts';
 import type { OperatorRole } from './permissions.ts';
 import { endAllSessions } from './sessions.ts';
@@ -138,6 +139,7 @@ async function reset(
     values: [uuidFromId(operatorId), sealedTotp, hash, expiresAt],
   });
   await endAllSessions(tx, audit.clock, operatorId);
+  await forgetAllClients(tx, operatorId);
   await recordChange(tx, audit, { action: 'operator.reset', subject: name });
   return { operator: { ...operator, state: 'invited' }, token, expiresAt };
 }
@@ -154,6 +156,7 @@ export const disableOperator = (audit: AuditContext, operatorId: Id<'opr'>) =>
       values: [uuidFromId(operatorId), instantOf(audit.clock)],
     });
     await endAllSessions(tx, audit.clock, operatorId);
+    await forgetAllClients(tx, operatorId);
     await recordChange(tx, audit, { action: 'operator.disable', subject: operator.name });
     return undefined;
   });

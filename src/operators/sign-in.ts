@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
+import { forgetDevice, rememberClient } from './known-clients.ts';
 import { openTotpSecret } from './link.ts';
 import { readOperatorName } from './operators.ts';
 import { verifyPassword } from './password.ts';
@@ -17,10 +18,15 @@ export interface SignInDeps {
 }
 
 export type SignInOutcome =
-  | { outcome: 'signed_in'; token: string; signedIn: SignedIn }
+  | { outcome: 'signed_in'; token: string; deviceToken: string; signedIn: SignedIn }
   /** Does not say which of name, password and code was wrong. */
   | { outcome: 'refused' }
   | { outcome: 'throttled'; retryAfterSec: number };
+
+export interface SignInClient extends ClientInfo {
+  /** From an earlier sign-in with this browser. */
+  deviceToken?: string | undefined;
+}
 
 export interface Credentials {
   name: string;
@@ -32,10 +38,10 @@ export interface Credentials {
 export async function signIn(
   deps: SignInDeps,
   credentials: Credentials,
-  client: ClientInfo,
+  client: SignInClient,
 ): Promise<SignInOutcome> {
   const name = readOperatorName(credentials.name) ?? '';
-  const attempt = createAttempt(deps.secretKey, name || credentials.name, client.address);
+  const attempt = await createAttempt(deps, name || credentials.name, client);
   const throttle = await throttleAttempt(deps.pool, deps.clock, attempt);
   if (throttle.outcome === 'throttled') return throttle;
 
@@ -49,6 +55,7 @@ export async function signIn(
       await clearAttempts(tx, attempt);
       return startSession(tx, deps, { operatorId: known.operatorId, name, client });
     }
+    if (throttle.filled.includes('device')) await forgetDevice(tx, attempt.deviceHash!);
     if (throttle.filled.length > 0) {
       // An unknown name may be a password typed into the wrong field, so it is not recorded.
       await recordChange(
@@ -101,12 +108,13 @@ async function redeemCode(
   return rowCount === 1;
 }
 
-/** Opens a session and writes its audit record. */
+/** Opens a session, writes its audit record and remembers the client. */
 export async function startSession(
   tx: Queryable,
-  { pool, clock }: SignInDeps,
-  { operatorId, name, client }: { operatorId: Id<'opr'>; name: string; client: ClientInfo },
+  deps: SignInDeps,
+  { operatorId, name, client }: { operatorId: Id<'opr'>; name: string; client: SignInClient },
 ): Promise<Extract<SignInOutcome, { outcome: 'signed_in' }>> {
+  const { pool, clock } = deps;
   const { sessionId, token } = await openSession(tx, clock, operatorId, client);
   const audit = { pool, clock, actor: `operator:${name}` };
   await recordChange(tx, audit, {
@@ -115,5 +123,6 @@ export async function startSession(
     after: { session_id: sessionId, address: client.address },
   });
   const signedIn = await findSession(tx, clock, token, { isUserActivity: false });
-  return { outcome: 'signed_in', token, signedIn: signedIn! };
+  const { deviceToken } = await rememberClient(tx, deps, { operatorId, name, client });
+  return { outcome: 'signed_in', token, deviceToken, signedIn: signedIn! };
 }

@@ -1,16 +1,24 @@
 import { createHmac } from 'node:crypto';
-import { isIPv6 } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { deriveKey } from '../db/secret-key.ts';
+import { findKnownDevice, isKnownNetwork, networkOf } from './known-clients.ts';
 
 const windowMs = 15 * 60_000;
 /** Failed sign-ins within the window, after which the next attempt is refused without checking the password. */
-const maxFailures = { nameAndAddress: 5, address: 20, name: 50 };
+const maxFailures = { nameAndAddress: 5, address: 20, name: 50, device: 10 };
 type Limit = keyof typeof maxFailures;
-const limits = Object.keys(maxFailures) as Limit[];
+
+/**
+ * The limits that count for an attempt. Attackers can use up the limit of a name from anywhere, so it does not count for
+ * clients that have signed in before.
+ */
+const limitsOf = {
+  device: ['device'],
+  knownAddress: ['nameAndAddress', 'address'],
+  unknown: ['nameAndAddress', 'address', 'name'],
+} as const satisfies Record<string, Limit[]>;
 
 /** Key of the advisory lock under which attempts are counted one after the other; an arbitrary number. */
 const countingLock = 718_000_013;
@@ -18,21 +26,23 @@ const countingLock = 718_000_013;
 interface Attempt {
   nameHash: Buffer;
   address: string;
+  /** Of the device from which the operator has signed in before. */
+  deviceHash: string | undefined;
+  limits: readonly Limit[];
 }
 
 /** Names are stored hashed: a name that was typed may be a password in the wrong field. */
-export function createAttempt(secretKey: string, name: string, address: string): Attempt {
-  const nameHash = createHmac('sha256', deriveKey(secretKey, 'login names')).update(name).digest();
-  return { nameHash, address: networkOf(address) };
-}
-
-/** IPv6 is counted by /64 network: a client with one IPv6 address usually has the whole network. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const parsed = ipaddr.IPv6.parse(address);
-  if (parsed.isIPv4MappedAddress()) return address;
-  const prefix = parsed.parts.slice(0, 4).map(part => part.toString(16));
-  return `${prefix.join(':')}::/64`;
+export async function createAttempt(
+  deps: { pool: Pool; clock: Clock; secretKey: string },
+  name: string,
+  client: { address: string; deviceToken?: string | undefined },
+): Promise<Attempt> {
+  const nameHash = createHmac('sha256', deriveKey(deps.secretKey, 'login names')).update(name).digest();
+  const address = networkOf(client.address);
+  const deviceHash = await findKnownDevice(deps, name, client.deviceToken);
+  if (deviceHash) return { nameHash, address, deviceHash, limits: limitsOf.device };
+  const isKnown = await isKnownNetwork(deps.pool, deps.clock, address);
+  return { nameHash, address, deviceHash, limits: isKnown ? limitsOf.knownAddress : limitsOf.unknown };
 }
 
 type ThrottleResult =
@@ -47,19 +57,21 @@ interface AttemptQueue {
   last: Promise<unknown>;
 }
 
-const queues = new WeakMap<Pool, AttemptQueue>();
+/** Known clients queue apart: a flood of attempts from elsewhere does not delay them. */
+const queues = { known: new WeakMap<Pool, AttemptQueue>(), unknown: new WeakMap<Pool, AttemptQueue>() };
 const maxCachedLimits = 1_000;
 /** Short, because another process may have cleared the attempts meanwhile. */
 const cacheMs = 1_000;
 const maxWaiting = 100;
 
-function queueOf(pool: Pool): AttemptQueue {
-  const queue = queues.get(pool) ?? {
+function queueOf(pool: Pool, { limits }: Attempt): AttemptQueue {
+  const ofClients = limits === limitsOf.unknown ? queues.unknown : queues.known;
+  const queue = ofClients.get(pool) ?? {
     full: createBoundedCache(maxCachedLimits),
     waiting: 0,
     last: Promise.resolve(),
   };
-  queues.set(pool, queue);
+  ofClients.set(pool, queue);
   return queue;
 }
 
@@ -67,6 +79,7 @@ const subjectOf: Record<Limit, (attempt: Attempt) => string> = {
   nameAndAddress: ({ nameHash, address }) => `${nameHash.toString('hex')} ${address}`,
   address: ({ address }) => address,
   name: ({ nameHash }) => nameHash.toString('hex'),
+  device: ({ deviceHash }) => `device ${deviceHash}`,
 };
 
 const throttled = (freeAtMs: number, nowMs: number): ThrottleResult => ({
@@ -79,7 +92,7 @@ const throttled = (freeAtMs: number, nowMs: number): ThrottleResult => ({
  * Attempts of one process queue here without a database connection, since payments need those.
  */
 export async function throttleAttempt(pool: Pool, clock: Clock, attempt: Attempt): Promise<ThrottleResult> {
-  const queue = queueOf(pool);
+  const queue = queueOf(pool, attempt);
   const refused = throttleFromCache(queue, clock, attempt);
   if (refused) return refused;
   if (queue.waiting >= maxWaiting) return { outcome: 'throttled', retryAfterSec: 1 };
@@ -101,7 +114,7 @@ function throttleFromCache(
   attempt: Attempt,
 ): ThrottleResult | undefined {
   const nowMs = clock.nowMs();
-  const found = limits
+  const found = attempt.limits
     .map(limit => full.get(subjectOf[limit](attempt)))
     .filter(cached => cached && nowMs >= cached.foundAtMs && nowMs < cached.foundAtMs + cacheMs);
   return found.length > 0 ? throttled(Math.max(...found.map(cached => cached!.freeAtMs)), nowMs) : undefined;
@@ -121,18 +134,18 @@ function countAttempt(
       values: [new Date(nowMs - windowMs)],
     });
     const counted = await readCounts(tx, attempt);
-    const full = limits.filter(limit => counted[limit].count >= maxFailures[limit]);
+    const full = counted.filter(({ limit, count }) => count >= maxFailures[limit]);
     if (full.length > 0) {
-      const freeAtMs = Math.max(...full.map(limit => counted[limit].oldest!.getTime() + windowMs));
-      for (const limit of full) queue.full.set(subjectOf[limit](attempt), { foundAtMs: nowMs, freeAtMs });
+      const freeAtMs = Math.max(...full.map(({ oldest }) => oldest!.getTime() + windowMs));
+      for (const { limit } of full) queue.full.set(subjectOf[limit](attempt), { foundAtMs: nowMs, freeAtMs });
       return throttled(freeAtMs, nowMs);
     }
     await tx.query({
-      text: 'INSERT INTO login_attempts (at, name_hash, address) VALUES ($1, $2, $3)',
-      values: [instantOf(clock), attempt.nameHash, attempt.address],
+      text: 'INSERT INTO login_attempts (at, name_hash, address, device_hash) VALUES ($1, $2, $3, $4)',
+      values: [instantOf(clock), attempt.nameHash, attempt.address, attempt.deviceHash ?? null],
     });
-    const filled = limits.filter(limit => counted[limit].count + 1 === maxFailures[limit]);
-    return { outcome: 'counted', filled };
+    const filled = counted.filter(({ limit, count }) => count + 1 === maxFailures[limit]);
+    return { outcome: 'counted', filled: filled.map(({ limit }) => limit) };
   });
 }
 
@@ -141,25 +154,37 @@ interface Count {
   oldest: Date | null;
 }
 
-async function readCounts(tx: Queryable, { nameHash, address }: Attempt): Promise<Record<Limit, Count>> {
-  const count = async (where: string, values: unknown[]) => {
+/** Attempts of known devices count only for the device. */
+const countedBy: Record<Limit, (attempt: Attempt) => { where: string; values: unknown[] }> = {
+  nameAndAddress: ({ nameHash, address }) => ({
+    where: 'name_hash = $1 AND address = $2 AND device_hash IS NULL',
+    values: [nameHash, address],
+  }),
+  address: ({ address }) => ({ where: 'address = $1 AND device_hash IS NULL', values: [address] }),
+  name: ({ nameHash }) => ({ where: 'name_hash = $1 AND device_hash IS NULL', values: [nameHash] }),
+  device: ({ deviceHash }) => ({ where: 'device_hash = $1', values: [deviceHash] }),
+};
+
+async function readCounts(tx: Queryable, attempt: Attempt): Promise<(Count & { limit: Limit })[]> {
+  const counts = [];
+  for (const limit of attempt.limits) {
+    const { where, values } = countedBy[limit](attempt);
     const { rows } = await tx.query<Count>({
       text: `SELECT count(*)::int AS count, min(at) AS oldest FROM login_attempts WHERE ${where}`,
       values,
     });
-    return rows[0]!;
-  };
-  return {
-    nameAndAddress: await count('name_hash = $1 AND address = $2', [nameHash, address]),
-    address: await count('address = $1', [address]),
-    name: await count('name_hash = $1', [nameHash]),
-  };
+    counts.push({ limit, ...rows[0]! });
+  }
+  return counts;
 }
 
-/** After a successful sign-in the failures of this name from this address no longer count. */
-export async function clearAttempts(db: Queryable, { nameHash, address }: Attempt): Promise<void> {
+/** After a successful sign-in the failures of this name from this address, and of this device, no longer count. */
+export async function clearAttempts(
+  db: Queryable,
+  { nameHash, address, deviceHash }: Attempt,
+): Promise<void> {
   await db.query({
-    text: 'DELETE FROM login_attempts WHERE name_hash = $1 AND address = $2',
-    values: [nameHash, address],
+    text: 'DELETE FROM login_attempts WHERE (name_hash = $1 AND address = $2) OR device_hash = $3',
+    values: [nameHash, address, deviceHash ?? null],
   });
 }

@@ -48,9 +48,12 @@ describe('the setup link', () => {
     );
     const set = await page.post('/setup', { token, password: goodPassword, code });
     expect(set).toMatchObject({ status: 200, json: { operator: { name, role: 'support' } } });
-    expect(set.headers.get('set-cookie')).toMatch(
-      /^__Host-kopeck=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
-    );
+    expect(set.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-kopeck=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/),
+      expect.stringMatching(
+        /^__Host-kopeck-device=[\w-]{43}\.[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict; Max-Age=7776000$/,
+      ),
+    ]);
     expect((await page.get('/session')).status).toBe(200);
 
     for (const path of ['/setup/look', '/setup'])

@@ -140,16 +140,20 @@ export interface ConsoleAnswer {
   json: any;
 }
 
-/** Calls `/console/api` as the pages do: keeps the cookie and the CSRF token. */
+/** Calls `/console/api` as the pages do: keeps the cookies and the CSRF token. */
 export function browserAt(address: string) {
   const browser = {
+    /** The cookie of the session. */
     cookie: undefined as string | undefined,
+    /** The cookie of the device, from the first sign-in on. */
+    device: undefined as string | undefined,
     csrfToken: undefined as string | undefined,
     async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+      const cookies = [browser.cookie, browser.device].filter(cookie => cookie !== undefined);
       const response = await fetch(`${address}/console/api${path}`, {
         method,
         headers: {
-          ...(browser.cookie ? { cookie: browser.cookie } : {}),
+          ...(cookies.length > 0 ? { cookie: cookies.join('; ') } : {}),
           ...(method === 'GET' ? {} : { origin: address }),
           ...(method !== 'GET' && browser.csrfToken ? { 'x-csrf-token': browser.csrfToken } : {}),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -157,8 +161,10 @@ export function browserAt(address: string) {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      const cookie = response.headers.get('set-cookie')?.split(';')[0];
-      if (cookie) browser.cookie = cookie;
+      for (const line of response.headers.getSetCookie()) {
+        const [cookie] = line.split(';');
+        browser[line.startsWith('__Host-kopeck-device=') ? 'device' : 'cookie'] = cookie;
+      }
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json');
       const answer: ConsoleAnswer = {

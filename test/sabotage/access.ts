@@ -4,6 +4,7 @@ const signIn = { test: 'test/console/sign-in.test.ts' };
 const invitation = { test: 'test/console/setup-link-and-session.test.ts' };
 const roles = { test: 'test/console/roles.test.ts' };
 const operators = { test: 'test/operators/operators.test.ts' };
+const knownClients = { test: 'test/console/known-clients.test.ts' };
 const guardFile = { file: 'src/console/guard.ts' };
 const sessions = { file: 'src/operators/sessions.ts', ...invitation };
 
@@ -89,6 +90,35 @@ export const accessSabotages: Sabotage[] = [
     ...signIn,
     pattern: /await tx\.query\(\{ text: `SELECT pg_advisory_xact_lock\(\$\{countingLock\}\)` \}\);/,
     failingTitle: 'refuses after five failures',
+  },
+  {
+    guard: 'allowance of a known device',
+    file: 'src/operators/throttle.ts',
+    ...knownClients,
+    pattern: /limits: limitsOf\.device \}/,
+    replacement: 'limits: limitsOf.unknown }',
+    failingTitle: 'the operator signs in with the known browser',
+  },
+  {
+    guard: 'allowance of a known address',
+    file: 'src/operators/throttle.ts',
+    ...knownClients,
+    pattern: /isKnown \? limitsOf\.knownAddress : /,
+    failingTitle: 'the operator signs in from a known address',
+  },
+  {
+    guard: 'known device lost after wrong attempts',
+    file: 'src/operators/sign-in.ts',
+    ...knownClients,
+    pattern: /if \(throttle\.filled\.includes\('device'\)\) .*\n/,
+    failingTitle: 'is lost after ten wrong attempts',
+  },
+  {
+    guard: 'known devices revoked with a reset',
+    file: 'src/operators/operators.ts',
+    ...knownClients,
+    pattern: /await forgetAllClients\(tx, operatorId\);/,
+    failingTitle: 'is forgotten with the addresses when the operator is reset',
   },
   {
     guard: 'lock of changes to operators',

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
 import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
-import { setSessionCookie } from '../cookie.ts';
+import { readDeviceToken, setSignInCookies } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Body, type Routes, refuse, typed } from '../replies.ts';
 import type { Enrolment } from '../shapes/access.ts';
@@ -16,9 +16,10 @@ const needs = 'nothing';
 /** Authenticator apps show the code in two halves. */
 const withoutSpaces = (code: string) => code.replaceAll(/\s/g, '');
 
-const visitorOf = ({ ip, headers }: FastifyRequest) => ({
-  address: ip,
-  userAgent: headers['user-agent'] ?? '',
+const visitorOf = (request: FastifyRequest) => ({
+  address: request.ip,
+  userAgent: request.headers['user-agent'] ?? '',
+  deviceToken: readDeviceToken(request),
 });
 
 /** Signing in with name, password and code, and the first time with a setup link. */
@@ -41,7 +42,7 @@ function signInRoute(routes: Routes, deps: ConsoleDeps): void {
       const result = await signIn(deps, credentials, visitorOf(request));
       switch (result.outcome) {
         case 'signed_in':
-          setSessionCookie(reply, result.token);
+          setSignInCookies(reply, result);
           return sessionObject(deps, result.token, result.signedIn);
         case 'refused':
           return refuse(request, reply, 401, 'wrong_credentials', 'Name, password or code is wrong.');
@@ -92,7 +93,7 @@ function setupRoutes(routes: Routes, deps: ConsoleDeps): void {
       const result = await enrol(deps, wanted, visitorOf(request));
       switch (result.outcome) {
         case 'signed_in':
-          setSessionCookie(reply, result.token);
+          setSignInCookies(reply, result);
           return sessionObject(deps, result.token, result.signedIn);
         case 'no_link':
           return refuseLink(request, reply);

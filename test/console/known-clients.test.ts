@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { disableOperator, enableOperator, resetOperator } from '../../src/operators/index.ts';
+import { hashOfToken } from '../../src/operators/sessions.ts';
+import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { refusal, startSignIn } from './sign-in-world.ts';
+
+const dayMs = 86_400_000;
+const { pool, clock, audit, visit, enrolled, newName, from, wait, auditOf } = await startSignIn();
+type Browser = ReturnType<typeof visit>;
+
+const wrong = (name: string, address: string, browser = visit()) =>
+  browser.post('/login', { name, password: 'x', code: '000000' }, from(address));
+
+/** Signs in with the right password and the next code. */
+function right({ name, password, code }: EnrolledOperator, address: string, browser = visit()) {
+  wait();
+  return browser.post('/login', { name, password, code: code() }, from(address));
+}
+
+let attackers = 0;
+/** Fifty wrong sign-ins from 13 addresses: one attempt, and 49 rows like the one that it leaves. */
+async function attack(name: string): Promise<void> {
+  const network = `10.${++attackers}`;
+  expect((await wrong(name, `${network}.0.0`)).status).toBe(401);
+  await pool.query(
+    `INSERT INTO login_attempts (at, name_hash, address)
+     SELECT at, name_hash, $1 || '.0.' || tries % 13 FROM login_attempts, generate_series(1, 49) AS tries
+      WHERE address = $1 || '.0.0'`,
+    [network],
+  );
+  expect((await wrong(name, `${network}.1.1`)).status).toBe(429);
+}
+
+/** An operator, and the browser with which they have signed in. */
+async function knownOperator(address: string): Promise<{ operator: EnrolledOperator; browser: Browser }> {
+  const operator = await enrolled();
+  const browser = visit();
+  expect((await right(operator, address, browser)).status).toBe(200);
+  return { operator, browser };
+}
+
+describe('while an attacker uses up the limit of a name', () => {
+  test('the operator signs in with the known browser from a new address, after signing out too', async () => {
+    const { operator, browser } = await knownOperator('203.0.113.1');
+    await browser.post('/logout');
+    await attack(operator.name);
+    expect((await right(operator, '198.18.0.1', browser)).status).toBe(200);
+    expect((await right(operator, '198.18.0.2', browser)).status).toBe(200);
+  });
+
+  test('the operator signs in from a known address with a new browser', async () => {
+    const { operator } = await knownOperator('2001:db8:7:7::1');
+    await attack(operator.name);
+    expect((await right(operator, '2001:db8:7:7::2')).status).toBe(200);
+  });
+
+  test('an unknown browser at an unknown address is refused', async () => {
+    const { operator } = await knownOperator('203.0.113.3');
+    await attack(operator.name);
+    expect(await right(operator, '198.18.0.3')).toMatchObject(refusal(429, 'throttled'));
+  });
+
+  test('a forged device, and the device of another operator, gain nothing', async () => {
+    const { operator, browser } = await knownOperator('203.0.113.4');
+    const other = await knownOperator('203.0.113.5');
+    await attack(operator.name);
+    const [token] = browser.device!.split('.');
+    const forger = visit();
+    for (const device of [`${token}.${'A'.repeat(43)}`, `${browser.device}.x`, other.browser.device]) {
+      forger.device = device;
+      expect((await right(operator, '198.18.0.4', forger)).status).toBe(429);
+    }
+  });
+
+  test('an address shows nothing about names: known and unknown ones get the same answers', async () => {
+    const { operator } = await knownOperator('203.0.113.6');
+    const unknown = newName();
+    for (const name of [operator.name, unknown]) await attack(name);
+    for (const expected of [401, 401, 401, 401, 401, 429])
+      for (const name of [operator.name, unknown])
+        expect((await wrong(name, '203.0.113.6')).status).toBe(expected);
+  });
+});
+
+describe('a known device', () => {
+  test('is lost after ten wrong attempts, also concurrent ones, and then counts as unknown', async () => {
+    const { operator, browser } = await knownOperator('203.0.113.10');
+    await attack(operator.name);
+    const answers = await Promise.all(
+      Array.from({ length: 14 }, (_, index) => wrong(operator.name, `198.18.1.${index}`, browser)),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect((await right(operator, '198.18.1.200', browser)).status).toBe(429);
+    expect(await auditOf(operator.name)).toContainEqual({
+      actor: 'console',
+      action: 'session.throttled',
+      after: { address: expect.stringMatching(/^198\.18\.1\./), limits: ['device'] },
+    });
+    clock.advance(15 * 60_000);
+    await attack(operator.name);
+    expect((await right(operator, '198.18.1.201', browser)).status).toBe(429);
+  });
+
+  test('has its allowance again after a success, and its failures count for nobody else', async () => {
+    const { operator, browser } = await knownOperator('203.0.113.11');
+    for (let tries = 0; tries < 9; tries++)
+      expect((await wrong(operator.name, '198.18.2.1', browser)).status).toBe(401);
+    expect((await wrong(operator.name, '198.18.2.1')).status).toBe(401);
+    expect((await right(operator, '198.18.2.2', browser)).status).toBe(200);
+    for (let tries = 0; tries < 2; tries++)
+      expect((await wrong(operator.name, '198.18.2.1', browser)).status).toBe(401);
+    expect((await right(operator, '198.18.2.2', browser)).status).toBe(200);
+  });
+
+  test.each([
+    [
+      'reset',
+      async (one: EnrolledOperator) => {
+        await resetOperator(audit, secretKey, one.operatorId, { allowLastAdmin: false });
+      },
+    ],
+    [
+      'disabled and enabled',
+      async (one: EnrolledOperator) => {
+        await disableOperator(audit, one.operatorId);
+        await enableOperator(audit, one.operatorId);
+      },
+    ],
+  ] as const)('is forgotten with the addresses when the operator is %s', async (_how, revoke) => {
+    const { operator, browser } = await knownOperator('203.0.113.12');
+    await revoke(operator);
+    const { rowCount } = await pool.query(
+      'SELECT FROM known_clients k JOIN operators o ON o.id = k.operator_id WHERE o.name = $1',
+      [operator.name],
+    );
+    expect(rowCount).toBe(0);
+    await attack(operator.name);
+    expect((await wrong(operator.name, '203.0.113.12', browser)).status).toBe(429);
+  });
+
+  test('is forgotten 90 days after its last sign-in, and beyond the twenty newest', async () => {
+    const operator = await enrolOperator(pool, clock, newName(), 'viewer');
+    const first = visit();
+    expect((await right(operator, '198.19.0.1', first)).status).toBe(200);
+    const known = async (kind: string) =>
+      (
+        await pool.query<{ value: string }>(
+          `SELECT value FROM known_clients k JOIN operators o ON o.id = k.operator_id
+            WHERE o.name = $1 AND kind = $2 ORDER BY last_sign_in_at`,
+          [operator.name, kind],
+        )
+      ).rows.map(({ value }) => value);
+    await pool.query(
+      `INSERT INTO known_clients (operator_id, kind, value, last_sign_in_at)
+       SELECT operator_id, kind, CASE kind WHEN 'device' THEN 'hash ' ELSE '198.19.0.' END || n,
+              last_sign_in_at + n * interval '1 millisecond'
+         FROM known_clients, generate_series(2, 21) AS n WHERE value = '198.19.0.1' OR value = $1`,
+      [hashOfToken(first.device!.split('=')[1]!).toString('hex')],
+    );
+    expect((await right(operator, '198.19.0.22')).status).toBe(200);
+    expect(await known('device')).toHaveLength(20);
+    expect(await known('address')).toEqual(Array.from({ length: 20 }, (_, index) => `198.19.0.${index + 3}`));
+
+    clock.advance(90 * dayMs);
+    await attack(operator.name);
+    expect((await right(operator, '198.19.0.22')).status).toBe(429);
+    clock.advance(15 * 60_000);
+    expect((await right(operator, '198.19.0.99')).status).toBe(200);
+    expect(await known('address')).toEqual(['198.19.0.99']);
+  });
+});

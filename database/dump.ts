@@ -40,6 +40,10 @@ const defaultPartitions = `
     FROM pg_partitioned_table p JOIN pg_class c ON c.oid = p.partdefid JOIN pg_class t ON t.oid = p.partrelid
    WHERE t.relnamespace = ${ours}`;
 
+const views = `
+  SELECT c.relname AS name, pg_get_viewdef(c.oid, true) AS line
+    FROM pg_class c WHERE c.relnamespace = ${ours} AND c.relkind = 'v' ORDER BY c.relname`;
+
 const columns = `
   SELECT c.relname AS name, a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
          || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
@@ -118,6 +122,7 @@ export async function dumpSchema(db: Queryable): Promise<string> {
         ...linesOf(name, outside).map(line => `\n${line}`),
       ].join(''),
     ),
+    ...(await read(db, views)).map(({ name, line }) => `CREATE VIEW ${name} AS\n${line}`),
     ...(await read<Line & { options: string }>(db, functions)).map(
       ({ line, options }) => `FUNCTION ${line.replace(' RETURNS ', '\n  RETURNS ')}${options};`,
     ),

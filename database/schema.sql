@@ -90,6 +90,44 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_partner ON api_keys USING btree (partner_id);
 CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF revoked_at, allowed_addresses ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 
+CREATE TABLE archive_sums (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  month date NOT NULL,
+  kind text NOT NULL,
+  rows bigint NOT NULL,
+  digest numeric NOT NULL,
+  last_event_id bigint,
+  CONSTRAINT archive_sums_pkey PRIMARY KEY (partner_id, mode, month, kind),
+  CONSTRAINT archive_sums_kind_check CHECK (kind = ANY (ARRAY['payments'::text, 'events'::text, 'entries'::text]))
+);
+
+CREATE TABLE archived_keys (
+  idempotency_key text NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  payment_id uuid NOT NULL,
+  CONSTRAINT archived_keys_pkey PRIMARY KEY (idempotency_key, partner_id, mode)
+);
+CREATE TRIGGER archived_keys_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON archived_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE archived_keys ENABLE ALWAYS TRIGGER archived_keys_are_append_only;
+
+CREATE TABLE archived_months (
+  month date NOT NULL,
+  dropped_at timestamp with time zone,
+  CONSTRAINT archived_months_pkey PRIMARY KEY (month)
+);
+
+CREATE TABLE archived_references (
+  reference text NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  micro_usdt bigint NOT NULL,
+  CONSTRAINT archived_references_pkey PRIMARY KEY (reference, partner_id, mode)
+);
+CREATE TRIGGER archived_references_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON archived_references FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE archived_references ENABLE ALWAYS TRIGGER archived_references_are_append_only;
+
 CREATE TABLE audit (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   at timestamp with time zone NOT NULL,
@@ -186,8 +224,36 @@ CREATE INDEX entries_from_outside ON entries USING btree (partner_id, mode, from
 CREATE INDEX entries_of_releases ON entries USING btree (payment_id, partner_id, mode) WHERE from_account = 'held'::account AND to_account = 'available'::account;
 CREATE UNIQUE INDEX entries_once_per_payment ON entries USING btree (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL;
 CREATE UNIQUE INDEX entries_once_per_reference ON entries USING btree (reference, partner_id, mode) WHERE reference IS NOT NULL;
-CREATE TRIGGER entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entries_are_append_only BEFORE UPDATE OR TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_are_append_only;
+CREATE TRIGGER entries_leave_for_the_archive AFTER DELETE ON entries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
+ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_leave_for_the_archive;
+
+CREATE TABLE entries_archive (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  entry_no bigint NOT NULL,
+  from_account account NOT NULL,
+  to_account account NOT NULL,
+  micro_usdt bigint NOT NULL,
+  from_after bigint NOT NULL,
+  to_after bigint NOT NULL,
+  payment_id uuid,
+  reference text,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT entries_archive_pkey PRIMARY KEY (partner_id, mode, entry_no, created_at),
+  CONSTRAINT entries_are_of_a_known_kind CHECK (
+CASE
+    WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account)
+    ELSE reference IS NOT NULL AND to_account = 'available'::account AND (from_account = ANY (ARRAY['topup'::account, 'treasury'::account]))
+END),
+  CONSTRAINT entries_micro_usdt_check CHECK (micro_usdt > 0)
+) PARTITION BY RANGE (created_at);
+CREATE INDEX entries_archive_by_payment ON entries_archive USING btree (payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX entries_archive_from_outside ON entries_archive USING btree (partner_id, mode, from_account, entry_no) WHERE payment_id IS NULL;
+CREATE INDEX entries_archive_of_releases ON entries_archive USING btree (payment_id, partner_id, mode) WHERE from_account = 'held'::account AND to_account = 'available'::account;
+CREATE TRIGGER entries_archive_is_append_only BEFORE DELETE OR UPDATE ON entries_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+ALTER TABLE entries_archive ENABLE ALWAYS TRIGGER entries_archive_is_append_only;
 
 CREATE TABLE events (
   partner_id uuid NOT NULL,
@@ -198,9 +264,23 @@ CREATE TABLE events (
   CONSTRAINT events_pkey PRIMARY KEY (partner_id, mode, id)
 );
 CREATE INDEX events_by_payment ON events USING btree (payment_id);
-CREATE TRIGGER events_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_are_append_only BEFORE UPDATE OR TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_append_only;
 CREATE TRIGGER events_are_delivered AFTER INSERT ON events REFERENCING NEW TABLE AS new_events FOR EACH STATEMENT EXECUTE FUNCTION queue_deliveries();
+CREATE TRIGGER events_leave_for_the_archive AFTER DELETE ON events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
+ALTER TABLE events ENABLE ALWAYS TRIGGER events_leave_for_the_archive;
+
+CREATE TABLE events_archive (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  id bigint NOT NULL,
+  payment_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  CONSTRAINT events_archive_pkey PRIMARY KEY (partner_id, mode, id, payment_id)
+) PARTITION BY RANGE (payment_id);
+CREATE INDEX events_archive_by_payment ON events_archive USING btree (payment_id);
+CREATE TRIGGER events_archive_is_append_only BEFORE DELETE OR UPDATE ON events_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+ALTER TABLE events_archive ENABLE ALWAYS TRIGGER events_archive_is_append_only;
 
 CREATE TABLE gateway_calls (
   payment_id uuid NOT NULL,
@@ -453,6 +533,50 @@ CREATE INDEX payments_by_recipient ON payments USING btree (lower(recipient) COL
 CREATE INDEX payments_failed ON payments USING btree (partner_id, mode, id) WHERE error_code IS NOT NULL AND NOT rejected;
 CREATE INDEX payments_newest ON payments USING btree (mode, id) WHERE NOT rejected;
 CREATE UNIQUE INDEX payments_once_per_key ON payments USING btree (idempotency_key, partner_id, mode) WHERE NOT rejected;
+CREATE TRIGGER payments_are_not_truncated BEFORE TRUNCATE ON payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payments_leave_for_the_archive AFTER DELETE ON payments REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
+ALTER TABLE payments ENABLE ALWAYS TRIGGER payments_leave_for_the_archive;
+
+CREATE TABLE payments_archive (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  id uuid NOT NULL,
+  status payment_status NOT NULL,
+  status_detail payment_detail,
+  rejected boolean NOT NULL,
+  idempotency_key text NOT NULL,
+  request_hash bytea NOT NULL,
+  external_id text,
+  qrc_id text NOT NULL,
+  qr_url text NOT NULL,
+  fingerprint text NOT NULL,
+  recipient text NOT NULL,
+  amount_kopecks bigint NOT NULL,
+  micro_usdt bigint NOT NULL,
+  rate_e4 bigint NOT NULL,
+  rate_id bigint NOT NULL,
+  metadata text NOT NULL,
+  gateway_order_id text,
+  error_code text,
+  created_at timestamp with time zone NOT NULL,
+  settled_at timestamp with time zone,
+  CONSTRAINT payments_archive_pkey PRIMARY KEY (partner_id, mode, id),
+  CONSTRAINT payments_amount_kopecks_check CHECK (amount_kopecks > 0),
+  CONSTRAINT payments_are_rejected_or_not CHECK (rejected = (status = 'rejected'::payment_status)),
+  CONSTRAINT payments_end_when_settled CHECK ((status = 'processing'::payment_status) = (settled_at IS NULL)),
+  CONSTRAINT payments_fail_for_a_reason CHECK ((status = ANY (ARRAY['failed'::payment_status, 'rejected'::payment_status])) = (error_code IS NOT NULL)),
+  CONSTRAINT payments_micro_usdt_check CHECK (micro_usdt > 0),
+  CONSTRAINT payments_rate_e4_check CHECK (rate_e4 > 0)
+) PARTITION BY RANGE (id);
+CREATE INDEX payments_archive_by_amount ON payments_archive USING btree (amount_kopecks, id) WHERE NOT rejected;
+CREATE INDEX payments_archive_by_external_id ON payments_archive USING btree (external_id, id, partner_id) WHERE external_id IS NOT NULL AND NOT rejected;
+CREATE INDEX payments_archive_by_key ON payments_archive USING btree (idempotency_key, id) WHERE NOT rejected;
+CREATE INDEX payments_archive_by_qr ON payments_archive USING btree (qrc_id, id) WHERE NOT rejected;
+CREATE INDEX payments_archive_by_recipient ON payments_archive USING btree (lower(recipient) COLLATE "C", id) WHERE NOT rejected;
+CREATE INDEX payments_archive_failed ON payments_archive USING btree (partner_id, mode, id) WHERE error_code IS NOT NULL AND NOT rejected;
+CREATE INDEX payments_archive_newest ON payments_archive USING btree (mode, id) WHERE NOT rejected;
+CREATE TRIGGER payments_archive_is_append_only BEFORE DELETE OR UPDATE ON payments_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+ALTER TABLE payments_archive ENABLE ALWAYS TRIGGER payments_archive_is_append_only;
 
 CREATE UNLOGGED TABLE rate_buckets (
   partner_id uuid NOT NULL,
@@ -601,8 +725,153 @@ CREATE TABLE webhooks (
   CONSTRAINT webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
 );
 
+CREATE VIEW all_entries AS
+ SELECT entries.partner_id,
+    entries.mode,
+    entries.entry_no,
+    entries.from_account,
+    entries.to_account,
+    entries.micro_usdt,
+    entries.from_after,
+    entries.to_after,
+    entries.payment_id,
+    entries.reference,
+    entries.created_at
+   FROM entries
+UNION ALL
+ SELECT entries_archive.partner_id,
+    entries_archive.mode,
+    entries_archive.entry_no,
+    entries_archive.from_account,
+    entries_archive.to_account,
+    entries_archive.micro_usdt,
+    entries_archive.from_after,
+    entries_archive.to_after,
+    entries_archive.payment_id,
+    entries_archive.reference,
+    entries_archive.created_at
+   FROM entries_archive;
+
+CREATE VIEW all_events AS
+ SELECT events.partner_id,
+    events.mode,
+    events.id,
+    events.payment_id,
+    events.at
+   FROM events
+UNION ALL
+ SELECT events_archive.partner_id,
+    events_archive.mode,
+    events_archive.id,
+    events_archive.payment_id,
+    events_archive.at
+   FROM events_archive;
+
+CREATE VIEW all_payments AS
+ SELECT payments.partner_id,
+    payments.mode,
+    payments.id,
+    payments.status,
+    payments.status_detail,
+    payments.rejected,
+    payments.idempotency_key,
+    payments.request_hash,
+    payments.external_id,
+    payments.qrc_id,
+    payments.qr_url,
+    payments.fingerprint,
+    payments.recipient,
+    payments.amount_kopecks,
+    payments.micro_usdt,
+    payments.rate_e4,
+    payments.rate_id,
+    payments.metadata,
+    payments.gateway_order_id,
+    payments.error_code,
+    payments.created_at,
+    payments.settled_at
+   FROM payments
+UNION ALL
+ SELECT payments_archive.partner_id,
+    payments_archive.mode,
+    payments_archive.id,
+    payments_archive.status,
+    payments_archive.status_detail,
+    payments_archive.rejected,
+    payments_archive.idempotency_key,
+    payments_archive.request_hash,
+    payments_archive.external_id,
+    payments_archive.qrc_id,
+    payments_archive.qr_url,
+    payments_archive.fingerprint,
+    payments_archive.recipient,
+    payments_archive.amount_kopecks,
+    payments_archive.micro_usdt,
+    payments_archive.rate_e4,
+    payments_archive.rate_id,
+    payments_archive.metadata,
+    payments_archive.gateway_order_id,
+    payments_archive.error_code,
+    payments_archive.created_at,
+    payments_archive.settled_at
+   FROM payments_archive;
+
+CREATE VIEW archivable_payments AS
+ SELECT partner_id,
+    mode,
+    id,
+    status,
+    status_detail,
+    rejected,
+    idempotency_key,
+    request_hash,
+    external_id,
+    qrc_id,
+    qr_url,
+    fingerprint,
+    recipient,
+    amount_kopecks,
+    micro_usdt,
+    rate_e4,
+    rate_id,
+    metadata,
+    gateway_order_id,
+    error_code,
+    created_at,
+    settled_at
+   FROM payments p
+  WHERE status <> 'processing'::payment_status AND NOT (EXISTS ( SELECT
+           FROM events e
+             JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
+          WHERE e.payment_id = p.id)) AND NOT (EXISTS ( SELECT
+           FROM long_payments l
+          WHERE l.partner_id = p.partner_id AND l.mode = p.mode AND l.payment_id = p.id));
+
 FUNCTION announce_access_change()
   RETURNS trigger;
+
+FUNCTION archivable_entries(partner uuid, in_mode mode, moment timestamp with time zone)
+  RETURNS bigint STABLE;
+
+FUNCTION archive_digest(archived jsonb)
+  RETURNS bigint STABLE;
+
+FUNCTION archive_entries(partner uuid, in_mode mode, month date, up_to bigint, batch integer)
+  RETURNS bigint
+  SET TimeZone=UTC;
+
+FUNCTION archive_first_id(month date)
+  RETURNS uuid IMMUTABLE;
+
+FUNCTION archive_month_of(payment_id uuid)
+  RETURNS date IMMUTABLE;
+
+FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamp with time zone, batch integer)
+  RETURNS TABLE(last_id uuid, payments bigint, events bigint)
+  SET TimeZone=UTC;
+
+FUNCTION archive_prepare(month date)
+  RETURNS boolean;
 
 FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(partner_id uuid, suspended boolean)
@@ -643,6 +912,9 @@ FUNCTION refuse_change()
   RETURNS trigger;
 
 FUNCTION refuse_delete()
+  RETURNS trigger;
+
+FUNCTION refuse_unarchived()
   RETURNS trigger;
 
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)

@@ -12,7 +12,7 @@ BEGIN
   SELECT a.entry_count INTO high FROM accounts a WHERE a.partner_id = partner AND a.mode = in_mode;
   WHILE low < high LOOP
     middle := (low + high + 1) / 2;
-    IF (SELECT e.created_at < moment FROM entries e
+    IF (SELECT e.created_at < moment FROM all_entries e
          WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no = middle) THEN
       low := middle;
     ELSE

@@ -6,6 +6,9 @@
 --      call finds the first one. Nothing is written yet.
 --   4. Append all entries and write all balances, with one statement each.
 --
+-- Entries of closed months are in the archive. Of these only the references of credits are looked up: an unfinished payment
+-- keeps its hold here, and a finished one is never posted again.
+--
 -- An entry gets the time `at`, or the time of the entry before it if that is later: a call that waited for the lock
 -- brings an older time, and the times of an account's entries never go back.
 CREATE OR REPLACE FUNCTION ledger_post(
@@ -42,8 +45,11 @@ BEGIN
                AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (i.partner_id, i.mode)) AS held,
            (SELECT e.to_account FROM entries e WHERE e.payment_id = i.payment_id AND e.from_account = 'held'
                AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (i.partner_id, i.mode)) AS ended_in,
-           (SELECT e.micro_usdt FROM entries e WHERE e.reference = i.reference
-               AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (i.partner_id, i.mode)) AS credited
+           coalesce(
+             (SELECT e.micro_usdt FROM entries e WHERE e.reference = i.reference
+                 AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (i.partner_id, i.mode)),
+             (SELECT r.micro_usdt FROM archived_references r WHERE r.reference = i.reference
+                 AND r.partner_id = i.partner_id AND r.mode = i.mode)) AS credited
       FROM unnest(partner_ids, modes, operations, payment_ids, refs, amounts)
            WITH ORDINALITY AS i (partner_id, mode, operation, payment_id, reference, amount, item)
      ORDER BY i.partner_id, i.mode, first_item, i.item

@@ -60,10 +60,14 @@ BEGIN
       SELECT e.partner_id, e.mode, e.id, payments_finish.at FROM unnest(ended) e WHERE e.status <> 'rejected';
   END IF;
 
+  IF cardinality(ended) = cardinality(ids) THEN
+    RETURN QUERY SELECT f.item, true, f.outcome FROM unnest(outcomes) WITH ORDINALITY AS f (outcome, item);
+    RETURN;
+  END IF;
   RETURN QUERY
     SELECT f.item, c.changed,
            CASE WHEN c.changed THEN f.outcome
-                ELSE (SELECT p.status FROM payments p
+                ELSE (SELECT p.status FROM all_payments p
                        WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id) END
       FROM (SELECT *, min(a.item) OVER (PARTITION BY a.id) AS first_item
               FROM unnest(partner_ids, modes, ids, outcomes)

@@ -1,5 +1,6 @@
 -- Opens payments: decides in one transaction whether each may go ahead, and if so holds its amount. The order of the
--- checks is that of the API. 'known' means that the idempotency key has a payment already, which is returned.
+-- checks is that of the API. 'known' means that the idempotency key has a payment already, which is returned. The keys of
+-- archived payments are in archived_keys; one statement looks in both places, since payments move between them.
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs.
 --
@@ -43,8 +44,9 @@ BEGIN
     SELECT DISTINCT ON (scope, o.qrc_id) scope, o.qrc_id, o.partner_id, o.mode, o.id, false, o.next_at
       FROM unnest(openings) WITH ORDINALITY AS o, LATERAL (
            SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
-     WHERE NOT EXISTS (SELECT FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
-                          AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode))
+     -- Not with NOT EXISTS, for which the planner may read the whole index.
+     WHERE (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
+               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) IS NULL
      ORDER BY scope, o.qrc_id, o.ordinality
     ON CONFLICT DO NOTHING;
 
@@ -53,8 +55,11 @@ BEGIN
            CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
            o.rate_stale_at, l.concurrent, l.daily_kopecks,
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
-           (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
-               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) AS known_id,
+           coalesce(
+             (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
+                 AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)),
+             (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = o.idempotency_key
+                 AND k.partner_id = o.partner_id AND k.mode = o.mode)) AS known_id,
            -- Reserved by this call, perhaps for another of its items: the first one that may go ahead gets it.
            EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
                AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free

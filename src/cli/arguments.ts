@@ -66,6 +66,12 @@ export function day(text: string): Date {
   return parseDay(text) ?? refuse('a day such as 2026-11-15');
 }
 
+/** The first moment of a month, UTC. */
+export function month(text: string): Date {
+  const first = /^\d{4}-\d{2}$/.test(text) ? parseDay(`${text}-01`) : undefined;
+  return first ?? refuse('a month such as 2027-01');
+}
+
 /** A day stands for its beginning in UTC. */
 export function instant(text: string): Date {
   return parseInstant(text) ?? parseDay(text) ?? refuse('a time such as 2026-11-15T10:00:00Z');

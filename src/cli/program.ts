@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { alarmCommands } from './alarm.ts';
+import { archiveCommand } from './archive.ts';
 import { createWithDatabase, exitCode, type Terminal } from './command.ts';
 import { demoCommand } from './demo.ts';
 import { keyCommands } from './key.ts';
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(rateCommands(withDatabase))
     .addCommand(ledgerCommands(withDatabase))
     .addCommand(reconcileCommand(withDatabase))
+    .addCommand(archiveCommand(withDatabase))
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
     .addCommand(triggerCommand())

@@ -67,7 +67,7 @@ export async function listEntries(
   }: { above?: bigint; upTo: bigint; limit: number; newestFirst: boolean },
 ): Promise<Entry[]> {
   const { rows } = await db.query<EntryRow>({
-    text: `SELECT * FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
+    text: `SELECT * FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
             ORDER BY entry_no ${newestFirst ? 'DESC' : 'ASC'} LIMIT $5`,
     values: [uuidFromId(partnerId), mode, above, upTo, limit],
   });

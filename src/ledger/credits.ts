@@ -52,8 +52,8 @@ export interface PastCredit {
 export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<PastCredit[]> {
   const { rows } = await db.query<PastCredit>({
     text: `SELECT mode, micro_usdt AS "microUsdt", reference, created_at AS at
-             FROM entries WHERE partner_id = $1 AND reference IS NOT NULL
-            ORDER BY created_at DESC, entry_no DESC LIMIT $2`,
+             FROM all_entries WHERE partner_id = $1 AND reference IS NOT NULL
+            ORDER BY created_at DESC, entry_no DESC, mode DESC LIMIT $2`,
     values: [uuidFromId(partnerId), limit],
   });
   return rows;
@@ -65,8 +65,11 @@ export async function findCredited(
   { partnerId, mode, reference }: { partnerId: Id<'prt'>; mode: Mode; reference: string },
 ): Promise<bigint | null | undefined> {
   const { rows } = await db.query<{ micro_usdt: bigint | null }>({
-    text: `SELECT (SELECT e.micro_usdt FROM entries e
-                    WHERE e.reference = $3 AND e.partner_id = a.partner_id AND e.mode = a.mode) AS micro_usdt
+    text: `SELECT coalesce(
+                    (SELECT e.micro_usdt FROM entries e
+                      WHERE e.reference = $3 AND e.partner_id = a.partner_id AND e.mode = a.mode),
+                    (SELECT r.micro_usdt FROM archived_references r
+                      WHERE r.reference = $3 AND r.partner_id = a.partner_id AND r.mode = a.mode)) AS micro_usdt
              FROM accounts a WHERE a.partner_id = $1 AND a.mode = $2`,
     values: [uuidFromId(partnerId), mode, reference],
   });

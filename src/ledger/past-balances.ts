@@ -15,7 +15,7 @@ export async function balancesAfter(
 ): Promise<Balances> {
   const last = (account: AccountName, condition: string) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
-                FROM entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
+                FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
                ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
   const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
   const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
@@ -52,10 +52,10 @@ export async function openHoldsAfter(
   for (let upTo = entryNo; missing > 0n && upTo > 0n; upTo -= batchSize) {
     const { rows } = await db.query<Omit<OpenHold, 'paymentId'> & { payment_id: string }>({
       text: `SELECT h.entry_no AS "entryNo", h.created_at AS at, h.micro_usdt AS "microUsdt", h.payment_id
-               FROM entries h
+               FROM all_entries h
               WHERE h.partner_id = $1 AND h.mode = $2 AND h.entry_no > $3 AND h.entry_no <= $4
                 AND h.from_account = 'available' AND NOT EXISTS (
-                    SELECT FROM entries e WHERE e.payment_id = h.payment_id AND e.from_account = 'held'
+                    SELECT FROM all_entries e WHERE e.payment_id = h.payment_id AND e.from_account = 'held'
                        AND e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $5)
               ORDER BY h.entry_no DESC`,
       values: [uuidFromId(partnerId), mode, upTo - batchSize, upTo, entryNo],

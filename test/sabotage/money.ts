@@ -80,6 +80,7 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'append-only entries',
     ...baseline,
+    file: 'database/migrations/0009_archive.sql',
     replacement: 'DROP TRIGGER entries_are_append_only ON entries;',
     failingTitle: 'append-only: UPDATE',
   },

@@ -36,7 +36,9 @@ export async function createPayment(
     }
     case 'known': {
       const known = await findPayment(deps.db, caller, opened.paymentId!);
-      return replay(deps, caller, known!, request);
+      // Its month was dropped from the archive: all that is known is that the key must not pay again.
+      if (!known) return refused('idempotency_conflict');
+      return replay(deps, caller, known, request);
     }
     case 'insufficient_balance':
       return {

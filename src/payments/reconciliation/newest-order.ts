@@ -7,7 +7,7 @@ export async function findNewestOrder(
   db: Queryable,
 ): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {
   const { rows } = await db.query<{ id: string; amountKopecks: bigint }>({
-    text: `SELECT id, amount_kopecks AS "amountKopecks" FROM payments
+    text: `SELECT id, amount_kopecks AS "amountKopecks" FROM all_payments
             WHERE mode = 'live' AND NOT rejected AND gateway_order_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
   });
   const [row] = rows;

@@ -1,6 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
+import { readReach } from '../archive/reach.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, paymentColumns, toPayment } from '../payment.ts';
 
 /** A partner's payments with this external id, in both modes, newest first. */
@@ -13,7 +14,7 @@ export async function findByExternalId(
   // PostgreSQL stores no NUL, and rejects a query with one.
   if (externalId.includes('\0')) return [];
   const { rows } = await db.query<PaymentRow>({
-    text: `SELECT ${paymentColumns('payments')} FROM payments WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
+    text: `SELECT ${paymentColumns('p')} FROM all_payments p WHERE external_id = $2 AND partner_id = $1 AND NOT rejected
             ORDER BY id DESC LIMIT $3`,
     values: [uuidFromId(partnerId), externalId, limit],
   });
@@ -45,14 +46,36 @@ const idSkewMs = 600_000;
  */
 export async function listPayments(db: Queryable, account: AccountKey, filter: ListFilter): Promise<Page> {
   const { limit } = filter;
-  const { rows } = await db.query<PaymentRow>(listStatement(account, filter));
+  const { rows: live } = await db.query<PaymentRow>(listStatement(account, filter));
+  const rows = (await isWithoutArchived(db, account, filter, live))
+    ? live
+    : (await db.query<PaymentRow>(listStatement(account, filter, 'all_payments'))).rows;
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
+
+/** Whether no archived payment can be on this page of live ones. */
+async function isWithoutArchived(
+  db: Queryable,
+  account: AccountKey,
+  { limit, status }: ListFilter,
+  live: PaymentRow[],
+): Promise<boolean> {
+  if (status === 'processing') return true;
+  const { payments: reach } = await readReach(db, account);
+  return reach === null || (live.length > limit && live.at(-1)!.id >= reach);
+}
+
+/** `all_payments` has the archive with them. */
+type Source = 'payments' | 'all_payments';
 
 const minId = '00000000-0000-0000-0000-000000000000';
 const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export function listStatement(account: AccountKey, filter: ListFilter): Statement {
+export function listStatement(
+  account: AccountKey,
+  filter: ListFilter,
+  source: Source = 'payments',
+): Statement {
   const { limit, startingAfter, externalId, createdFrom, createdBefore } = filter;
   const from = createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId;
   const [before] = [
@@ -68,7 +91,7 @@ export function listStatement(account: AccountKey, filter: ListFilter): Statemen
     ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),
     ...(createdBefore ? [`p.created_at < ${$(createdBefore)}`] : []),
   ];
-  return { text: pageOf(filter, conditions, 'DESC'), values };
+  return { text: pageOf(source, filter, conditions, 'DESC'), values };
 }
 
 /**
@@ -83,6 +106,7 @@ export function listStatement(account: AccountKey, filter: ListFilter): Statemen
  *   range of ids alone adds nothing, but the planner can estimate it; without it, it may read the whole table.
  */
 function pageOf(
+  source: Source,
   { status, externalId }: Pick<ListFilter, 'status' | 'externalId'>,
   conditions: string[],
   order: 'ASC' | 'DESC',
@@ -90,14 +114,14 @@ function pageOf(
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
   if (externalId !== undefined)
-    return `SELECT ${paymentColumns('p')} FROM payments p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
+    return `SELECT ${paymentColumns('p')} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
              ORDER BY p.id ${order} LIMIT $3`;
   if (status === 'processing')
     return `SELECT ${paymentColumns('p')} FROM open_payments o
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
-  return `SELECT ${paymentColumns('p')} FROM payments p
+  return `SELECT ${paymentColumns('p')} FROM ${source} p
            WHERE (p.partner_id, p.mode, p.id) >= ($1, $2, $4) AND (p.partner_id, p.mode, p.id) < ($1, $2, $5)
              AND p.id >= $4 AND p.id < $5 AND ${where}
            ORDER BY p.partner_id ${order}, p.mode ${order}, p.id ${order} LIMIT $3`;
@@ -116,10 +140,14 @@ export async function listNewerPayments(
   { partnerId, mode }: AccountKey,
   { limit, than, status }: { limit: number; than: Id<'pay'>; status?: PaymentStatus },
 ): Promise<Page> {
-  const { rows } = await db.query<PaymentRow>({
-    text: pageOf({ status }, ['NOT p.rejected', 'p.id <> $4'], 'ASC'),
-    values: [uuidFromId(partnerId), mode, limit + 1, uuidFromId(than), beyondIds],
-  });
+  const read = (source: Source) =>
+    db.query<PaymentRow>({
+      text: pageOf(source, { status }, ['NOT p.rejected', 'p.id <> $4'], 'ASC'),
+      values: [uuidFromId(partnerId), mode, limit + 1, uuidFromId(than), beyondIds],
+    });
+  const live = await read('payments');
+  const { payments: reach } = await readReach(db, { partnerId, mode });
+  const { rows } = reach === null || uuidFromId(than) >= reach ? live : await read('all_payments');
   const payments = rows.slice(0, limit).map(toPayment).reverse();
   return { payments, hasMore: rows.length > limit };
 }

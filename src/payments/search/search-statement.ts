@@ -68,12 +68,12 @@ function candidatesOf(plan: SearchPlan, scan: Scan, bind: Bind): string {
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   const isInRange = idRange(plan, scan, bind);
   const newest = (condition: string) =>
-    `SELECT p.* FROM payments p WHERE ${condition} AND NOT p.rejected AND ${isInRange('p.id')}
+    `SELECT p.* FROM all_payments p WHERE ${condition} AND NOT p.rejected AND ${isInRange('p.id')}
       ORDER BY p.id DESC LIMIT ${scan.size}`;
   const newestOf = (table: string, condition: string) =>
     `SELECT p.* FROM (SELECT * FROM ${table} AS k WHERE ${condition} AND ${isInRange('k.payment_id')}
                        ORDER BY k.payment_id DESC LIMIT ${scan.size}) AS k
-      CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = k.partner_id AND p.mode = k.mode
+      CROSS JOIN LATERAL (SELECT * FROM all_payments p WHERE p.partner_id = k.partner_id AND p.mode = k.mode
                              AND p.id = k.payment_id OFFSET 0) AS p`;
 
   if (paymentId)
@@ -88,7 +88,7 @@ function candidatesOf(plan: SearchPlan, scan: Scan, bind: Bind): string {
   if (plan.amountKopecks !== undefined) return newest(`p.amount_kopecks = ${bind(plan.amountKopecks)}`);
   if (plan.status === 'failed') {
     const ofPartners = partners ? ` AND k.partner_id = ANY (${bind(partners)})` : '';
-    return newestOf('entries', `k.from_account = 'held' AND k.to_account = 'available'${ofPartners}`);
+    return newestOf('all_entries', `k.from_account = 'held' AND k.to_account = 'available'${ofPartners}`);
   }
   const few = partners && partners.length <= maxPartnersToScan ? partners : [undefined];
   const accounts = few.flatMap(partner => modes.map(one => [partner, one] as const));

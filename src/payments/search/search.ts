@@ -103,7 +103,7 @@ async function partnersOf(
  * jumps from one name to the next instead of reading all payments of each. */
 async function recipientsOf(db: Queryable, begins: string): Promise<string[] | undefined> {
   const next = (condition: string) =>
-    `SELECT ${recipientKey} AS name FROM payments p
+    `SELECT ${recipientKey} AS name FROM all_payments p
       WHERE ${condition} AND ${recipientKey} < lower($1) || chr(1114111) AND NOT p.rejected ORDER BY 1 LIMIT 1`;
   const { rows } = await db.query<{ name: string }>({
     text: `WITH RECURSIVE names (name) AS (

@@ -103,7 +103,7 @@ async function entriesOf(
     entry_no: bigint;
     micro_usdt: bigint;
   }>({
-    text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt FROM entries
+    text: `SELECT created_at, from_account || ' ' || to_account AS kind, entry_no, micro_usdt FROM all_entries
             WHERE payment_id = $1 AND partner_id = $2 AND mode = $3 ORDER BY entry_no`,
     values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
   });

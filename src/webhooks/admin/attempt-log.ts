@@ -28,7 +28,8 @@ export async function listAttempts(
                   a.duration_ms AS "durationMs", e.payment_id
              FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3)
                     ORDER BY id DESC LIMIT $2) AS a
-             JOIN events e ON e.partner_id = $1 AND e.mode IN ('live', 'test') AND e.id = a.event_id
+            CROSS JOIN LATERAL (SELECT * FROM all_events e
+                                 WHERE e.partner_id = $1 AND e.mode IN ('live', 'test') AND e.id = a.event_id LIMIT 1) AS e
             ORDER BY a.id DESC`,
     values: [uuidFromId(partnerId), limit, before ?? null],
   });
@@ -55,7 +56,7 @@ export function resendEvent(
     }>({
       text: `SELECT e.partner_id, e.mode, e.payment_id, w.url, w.suspended_at IS NOT NULL AS suspended
                FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
-              CROSS JOIN LATERAL (SELECT * FROM events e
+              CROSS JOIN LATERAL (SELECT * FROM all_events e
                                    WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
                LEFT JOIN webhooks w ON w.partner_id = e.partner_id
               WHERE $2::uuid IS NULL OR p.id = $2`,

@@ -28,7 +28,7 @@ export async function deliveryHistory(
     failed_at: Date | null;
   }>({
     text: `SELECT e.id, e.at, d.attempts, d.next_at, d.failed_at
-             FROM events e LEFT JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
+             FROM all_events e LEFT JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
             WHERE e.payment_id = $1 AND e.partner_id = $2 AND e.mode = $3`,
     values: [uuidFromId(paymentId), uuidFromId(partnerId), mode],
   });

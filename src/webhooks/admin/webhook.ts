@@ -169,7 +169,7 @@ export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re
     if (rowCount === 0) return 'not_suspended';
     await tx.query({
       text: `UPDATE deliveries d SET attempts = 0, next_at = e.at
-               FROM events e
+               FROM all_events e
               WHERE d.partner_id = $1 AND d.failed_at IS NULL AND (d.attempts > 0 OR d.next_at <> e.at)
                 AND e.partner_id = d.partner_id AND e.mode = d.mode AND e.id = d.event_id`,
       values: [uuidFromId(partnerId)],

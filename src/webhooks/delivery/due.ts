@@ -1,7 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import { type PaymentRow, paymentColumns, toPayment } from '../../payments/index.ts';
+import type { Mode } from '../../ledger/index.ts';
+import {
+  findPayment,
+  type Payment,
+  type PaymentRow,
+  paymentColumns,
+  toPayment,
+} from '../../payments/index.ts';
 import { decryptSecrets } from '../admin/webhook.ts';
 import type { Event } from './envelope.ts';
 import type { Vault } from './secret.ts';
@@ -30,7 +37,12 @@ interface DueOptions extends SlotPlan {
   onUnreadableSecret(partnerId: Id<'prt'>): void;
 }
 
-interface DueRow extends PaymentRow {
+interface DueRow extends Omit<PaymentRow, 'id'> {
+  /** Null if the payment is archived. */
+  id: string | null;
+  owner: string;
+  payment_mode: Mode;
+  payment_id: string;
   event_id: bigint;
   attempts: number;
   url: string;
@@ -51,8 +63,8 @@ export async function readDue(
   const nowMs = clock.nowMs();
   const { rows } = await db.query<DueRow>({
     name: 'read due deliveries',
-    text: `SELECT ${paymentColumns('p')}, d.event_id, d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging,
-                  d.event_id <= coalesce(w.kept_until, 0) AS kept
+    text: `SELECT ${paymentColumns('p')}, d.partner_id AS owner, d.mode AS payment_mode, d.payment_id, d.event_id,
+                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept
              FROM unnest($1::uuid[], $2::int[]) AS s (partner_id, free)
              JOIN webhooks w ON w.partner_id = s.partner_id AND w.lease_holder = $5 AND w.suspended_at IS NULL
             CROSS JOIN LATERAL (
@@ -60,7 +72,7 @@ export async function readDue(
                    WHERE d.partner_id = s.partner_id AND d.failed_at IS NULL AND d.next_at <= $3
                      AND d.event_id <> ALL ($4::bigint[])
                    ORDER BY d.next_at, d.event_id LIMIT s.free) AS d
-             JOIN payments p ON p.partner_id = d.partner_id AND p.mode = d.mode AND p.id = d.payment_id
+             LEFT JOIN payments p ON p.partner_id = d.partner_id AND p.mode = d.mode AND p.id = d.payment_id
             LIMIT $6`,
     values: [
       partners.map(({ partnerId }) => uuidFromId(partnerId)),
@@ -73,8 +85,9 @@ export async function readDue(
   });
   // The statement guarantees no order, and a backlog goes out in the order of its events.
   rows.sort((a, b) => (a.event_id < b.event_id ? -1 : 1));
-  return rows.flatMap(row => {
-    const payment = toPayment(row);
+  const due = await Promise.all(rows.map(async row => ({ row, payment: await paymentOf(db, row) })));
+  return due.flatMap(({ row, payment }) => {
+    if (!payment) return [];
     const { partnerId } = payment;
     try {
       return {
@@ -92,3 +105,13 @@ export async function readDue(
     }
   });
 }
+
+/** The event of an archived payment is due only when it was sent again by hand. */
+const paymentOf = async (db: Queryable, row: DueRow): Promise<Payment | undefined> =>
+  row.id === null
+    ? findPayment(
+        db,
+        { partnerId: idFromUuid('prt', row.owner), mode: row.payment_mode },
+        idFromUuid('pay', row.payment_id),
+      )
+    : toPayment(row as PaymentRow);

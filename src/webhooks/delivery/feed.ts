@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type PaymentRow, paymentColumns, toPayment } from '../../payments/index.ts';
+import { type PaymentRow, paymentColumns, readReach, toPayment } from '../../payments/index.ts';
 import type { Event } from './envelope.ts';
 
 export interface EventPage {
@@ -18,15 +18,20 @@ export async function listEvents(
   { partnerId, mode }: AccountKey,
   { after, limit }: { after: bigint; limit: number },
 ): Promise<EventPage | undefined> {
-  const { rows } = await db.query<PaymentRow & { event_id: bigint }>({
-    name: 'list events',
-    text: `SELECT ${paymentColumns('p')}, e.id AS event_id
-             FROM (SELECT * FROM events WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4) AS e
-             JOIN payments p ON p.partner_id = e.partner_id AND p.mode = e.mode AND p.id = e.payment_id
-            ORDER BY e.id`,
-    // Two more than the page: the event of the cursor itself, and one that shows whether there are more.
-    values: [uuidFromId(partnerId), mode, after, limit + 2],
-  });
+  const read = (prefix: '' | 'all_') =>
+    db.query<PaymentRow & { event_id: bigint }>({
+      name: `list ${prefix}events`,
+      text: `SELECT ${paymentColumns('p')}, e.id AS event_id
+               FROM (SELECT * FROM ${prefix}events
+                      WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4) AS e
+               JOIN ${prefix}payments p ON p.partner_id = e.partner_id AND p.mode = e.mode AND p.id = e.payment_id
+              ORDER BY e.id`,
+      // Two more than the page: the event of the cursor itself, and one that shows whether there are more.
+      values: [uuidFromId(partnerId), mode, after, limit + 2],
+    });
+  const live = await read('');
+  const { events: reach } = await readReach(db, { partnerId, mode });
+  const { rows } = reach === null || after > reach ? live : await read('all_');
   const found = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
   if (after > 0n && found.shift()?.eventId !== after) return undefined;
   return { events: found.slice(0, limit), hasMore: found.length > limit };
@@ -36,7 +41,9 @@ export async function listEvents(
 export async function findLastEvent(db: Queryable, { partnerId, mode }: AccountKey): Promise<bigint> {
   const { rows } = await db.query<{ last: bigint }>({
     name: 'find last event',
-    text: 'SELECT coalesce(max(id), 0) AS last FROM events WHERE partner_id = $1 AND mode = $2',
+    text: `SELECT coalesce(greatest(
+                    (SELECT max(id) FROM events WHERE partner_id = $1 AND mode = $2),
+                    (SELECT max(last_event_id) FROM archive_sums WHERE partner_id = $1 AND mode = $2)), 0) AS last`,
     values: [uuidFromId(partnerId), mode],
   });
   return rows[0]!.last;

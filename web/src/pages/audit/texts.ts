@@ -24,6 +24,7 @@ export const texts = inBoth({
     moreLines: (count: number) => `${count} more`,
     actions: {
       'alarm.clear': 'Alarm cleared',
+      'archive.move': 'Closed months archived',
       'balance.credit': 'Balance credited',
       'balance.mark': 'Balance mark set',
       'balance.refill': 'Test balance refilled',
@@ -96,6 +97,7 @@ export const texts = inBoth({
     moreLines: count => `ещё ${count}`,
     actions: {
       'alarm.clear': 'Тревога снята',
+      'archive.move': 'Закрытые месяцы перенесены в архив',
       'balance.credit': 'Баланс пополнен',
       'balance.mark': 'Порог баланса задан',
       'balance.refill': 'Тестовый баланс пополнен',

@@ -1,0 +1,48 @@
+-- Moves payments of one account and month to the archive, with their events and keys: looks at up to `batch` of them after
+-- an id and moves those that may go. Copy and deletion are one transaction; triggers verify the copy.
+--
+-- It needs no lock of the account: nothing changes a payment that has ended, and who looks for a key looks in both places
+-- with one statement, so it finds the key in exactly one of them.
+CREATE OR REPLACE FUNCTION archive_payments(
+  partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamptz, batch int
+) RETURNS TABLE (last_id uuid, payments bigint, events bigint)
+LANGUAGE plpgsql SET TimeZone = 'UTC' AS $$
+DECLARE
+  next_month CONSTANT date := month + interval '1 month';
+  seen CONSTANT uuid[] := ARRAY(
+    SELECT p.id FROM payments p
+     WHERE p.partner_id = partner AND p.mode = in_mode AND p.id > after_id
+       AND p.id >= archive_first_id(month) AND p.id < archive_first_id(next_month)
+     ORDER BY p.id LIMIT batch);
+  ids CONSTANT uuid[] := ARRAY(
+    SELECT p.id FROM archivable_payments p
+     WHERE p.partner_id = partner AND p.mode = in_mode AND p.id = ANY (seen) AND p.settled_at < ended_before);
+  payments_digest numeric;
+  events_digest numeric;
+  newest_event bigint;
+BEGIN
+  INSERT INTO archived_keys (idempotency_key, partner_id, mode, payment_id)
+    SELECT p.idempotency_key, p.partner_id, p.mode, p.id FROM payments p
+     WHERE p.partner_id = partner AND p.mode = in_mode AND p.id = ANY (ids) AND NOT p.rejected;
+  WITH copied AS (
+    INSERT INTO payments_archive SELECT * FROM payments p
+     WHERE p.partner_id = partner AND p.mode = in_mode AND p.id = ANY (ids) RETURNING *)
+  SELECT count(*), sum(archive_digest(to_jsonb(c))) INTO payments, payments_digest FROM copied c;
+  WITH copied AS (
+    INSERT INTO events_archive SELECT * FROM events e
+     WHERE e.partner_id = partner AND e.mode = in_mode AND e.payment_id = ANY (ids) RETURNING *)
+  SELECT count(*), sum(archive_digest(to_jsonb(c))), max(c.id) INTO events, events_digest, newest_event FROM copied c;
+
+  DELETE FROM events e WHERE e.partner_id = partner AND e.mode = in_mode AND e.payment_id = ANY (ids);
+  DELETE FROM payments p WHERE p.partner_id = partner AND p.mode = in_mode AND p.id = ANY (ids);
+  INSERT INTO archive_sums AS s (partner_id, mode, month, kind, rows, digest, last_event_id)
+    SELECT partner, in_mode, archive_payments.month, n.*
+      FROM (VALUES ('payments', payments, payments_digest, NULL), ('events', events, events_digest, newest_event))
+           AS n (kind, rows, digest, last_event_id)
+     WHERE n.rows > 0
+    ON CONFLICT ON CONSTRAINT archive_sums_pkey
+      DO UPDATE SET rows = s.rows + excluded.rows, digest = s.digest + excluded.digest,
+                    last_event_id = greatest(s.last_event_id, excluded.last_event_id);
+  last_id := seen[cardinality(seen)];
+  RETURN NEXT;
+END $$;

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { type ArchiveResult, archiveMonths, restDays } from '../payments/index.ts';
+import { month } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { type Output, progressBar, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function archiveCommand(withDatabase: WithDatabase): Command {
+  return command('archive', 'move closed months of payments, events and entries to the archive')
+    .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
+    .option('--dry-run', 'count what would be moved, and move nothing')
+    .action(({ json, before, dryRun = false }) =>
+      withDatabase(json, context => run(context, before, dryRun)),
+    );
+}
+
+async function run(
+  { audit, screen, progress }: CommandContext,
+  before: Date,
+  isDryRun: boolean,
+): Promise<Output> {
+  const startedAt = Date.now();
+  const counting = setTimeout(() => progress('Counting what can be moved …'), 2_000);
+  let show: ((done: number) => void) | undefined;
+  const onProgress = (done: number, of: number) => {
+    clearTimeout(counting);
+    if (Date.now() - startedAt > 2_000) show ??= progressBar(of, screen);
+    show?.(done);
+  };
+  const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(() =>
+    clearTimeout(counting),
+  );
+  return describe(result, formatMonth(before), isDryRun);
+}
+
+const formatMonth = (at: Date) => at.toISOString().slice(0, 7);
+
+function describe(result: ArchiveResult, before: string, isDryRun: boolean): Output {
+  switch (result.outcome) {
+    case 'not_closed':
+      throw new RefusedError(
+        'not_closed',
+        `A month can be archived ${restDays} days after its end: take ${formatMonth(result.closedBefore)} or an earlier month.`,
+      );
+    case 'under_way':
+      throw new RefusedError('under_way', 'Another archive command is running: wait for its end.');
+    case 'archived': {
+      const { months, payments, events, entries } = result;
+      const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);
+      const moved = `Archived ${payments} payments, ${events} events and ${entries} entries from before ${before}.`;
+      return {
+        json: { before, dry_run: isDryRun, months, moved: { payments, events, entries } },
+        text: isDryRun || months.length === 0 ? counted : `${counted}\n${moved}`,
+      };
+    }
+  }
+}
+
+const tableOf = (months: Extract<ArchiveResult, { outcome: 'archived' }>['months']) =>
+  table(
+    ['month', 'payments', 'events', 'entries', 'MB'],
+    months.map(({ month: name, payments, events, entries, bytes }) => [
+      name,
+      `${payments}`,
+      `${events}`,
+      `${entries}`,
+      (bytes / 1_000_000).toFixed(1),
+    ]),
+  );

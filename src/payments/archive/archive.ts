@@ -1,0 +1,158 @@
+import { minUuidAt } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import type { Pool, Queryable } from '../../db/pool.ts';
+import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
+
+/** Key of the advisory lock of the one run at a time; an arbitrary number. */
+const archiveLock = 7_310_861_002;
+
+export type ArchiveResult =
+  | { outcome: 'archived'; months: MonthCount[]; payments: number; events: number; entries: number }
+  | { outcome: 'not_closed'; closedBefore: Date }
+  | { outcome: 'under_way' };
+
+export interface ArchiveOptions {
+  /** The first moment of a month: what is older is archived. */
+  before: Date;
+  /** Counts, and moves nothing. */
+  isDryRun?: boolean;
+  batchSize?: number;
+  onProgress?: (done: number, of: number) => void;
+}
+
+/**
+ * Moves closed months of payments, events and entries to the archive, batch by batch, beside the running service. Each
+ * batch is one transaction that copies, verifies and deletes, so a kill leaves it done or not begun, and the next run
+ * continues.
+ */
+export async function archiveMonths(audit: AuditContext, options: ArchiveOptions): Promise<ArchiveResult> {
+  const { pool, clock } = audit;
+  const { before, isDryRun = false, onProgress = () => {} } = options;
+  const closedBefore = lastClosedBefore(clock);
+  if (before > closedBefore) return { outcome: 'not_closed', closedBefore };
+  const moved: Moved = { payments: 0, events: 0, entries: 0 };
+  if (isDryRun) return { outcome: 'archived', months: await countArchivable(pool, clock, before), ...moved };
+  return withLock(pool, async () => {
+    const months = await countArchivable(pool, clock, before);
+    const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
+    if (total > 0) await recordChange(pool, audit, startOf(before, total));
+    const run = { db: pool, before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
+    for (const account of await listAccounts(pool))
+      for await (const batch of moveAccount(run, account)) {
+        moved.payments += batch.payments;
+        moved.events += batch.events;
+        moved.entries += batch.entries;
+        onProgress(moved.payments + moved.entries, total);
+      }
+    return { outcome: 'archived', months, ...moved };
+  });
+}
+
+const startOf = (before: Date, rows: number) => ({
+  action: 'archive.move',
+  subject: before.toISOString().slice(0, 7),
+  after: { rows },
+});
+
+/** For one run at a time. Without it a second run would be stopped by the keys of the archive. */
+async function withLock(pool: Pool, work: () => Promise<ArchiveResult>): Promise<ArchiveResult> {
+  const client = await pool.connect();
+  client.on('error', () => {});
+  try {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
+      archiveLock,
+    ]);
+    return rows[0]!.locked ? await work() : { outcome: 'under_way' };
+  } finally {
+    // Closed, so that the lock goes with the session.
+    client.release(true);
+  }
+}
+
+interface Run {
+  db: Queryable;
+  before: Date;
+  /** Payments that ended later stay. */
+  endedBefore: Date;
+  /** Rows of one transaction: few enough that it takes milliseconds, and that a kill undoes little. */
+  batchSize: number;
+}
+
+type Account = { partner_id: string; mode: string };
+type Moved = { payments: number; events: number; entries: number };
+
+async function listAccounts(db: Queryable): Promise<Account[]> {
+  const { rows } = await db.query<Account>({
+    text: 'SELECT partner_id, mode FROM accounts ORDER BY partner_id, mode',
+  });
+  return rows;
+}
+
+async function* moveAccount(run: Run, account: Account): AsyncGenerator<Moved> {
+  yield* movePayments(run, account);
+  yield* moveEntries(run, account);
+}
+
+const minId = '00000000-0000-0000-0000-000000000000';
+
+async function* movePayments(
+  { db, before, endedBefore, batchSize }: Run,
+  { partner_id, mode }: Account,
+): AsyncGenerator<Moved> {
+  for (let after = minId; ; ) {
+    const { rows: found } = await db.query<{ month: string; next_month_id: string }>({
+      text: `SELECT archive_month_of(p.id)::text AS month,
+                    archive_first_id((archive_month_of(p.id) + interval '1 month')::date) AS next_month_id
+               FROM payments p WHERE p.partner_id = $1 AND p.mode = $2 AND p.id > $3 AND p.id < $4
+              ORDER BY p.id LIMIT 1`,
+      values: [partner_id, mode, after, minUuidAt(before.getTime())],
+    });
+    if (!found[0]) return;
+    const { month, next_month_id } = found[0];
+    if (!(await prepare(db, month))) {
+      after = next_month_id;
+      continue;
+    }
+    const { rows } = await db.query<{ last_id: string; payments: bigint; events: bigint }>({
+      text: 'SELECT last_id, payments, events FROM archive_payments($1, $2, $3, $4, $5, $6)',
+      values: [partner_id, mode, month, after, endedBefore, batchSize],
+    });
+    const { last_id, payments, events } = rows[0]!;
+    after = last_id;
+    yield { payments: Number(payments), events: Number(events), entries: 0 };
+  }
+}
+
+async function* moveEntries(
+  { db, before, batchSize }: Run,
+  { partner_id, mode }: Account,
+): AsyncGenerator<Moved> {
+  const { rows: bounds } = await db.query<{ up_to: bigint }>({
+    text: 'SELECT archivable_entries($1, $2, $3) AS up_to',
+    values: [partner_id, mode, before],
+  });
+  for (;;) {
+    const { rows: found } = await db.query<{ month: string }>({
+      text: `SELECT date_trunc('month', e.created_at AT TIME ZONE 'UTC')::date::text AS month
+               FROM entries e WHERE e.partner_id = $1 AND e.mode = $2 AND e.entry_no <= $3
+              ORDER BY e.entry_no LIMIT 1`,
+      values: [partner_id, mode, bounds[0]!.up_to],
+    });
+    if (!found[0]) return;
+    await prepare(db, found[0].month);
+    const { rows } = await db.query<{ moved: bigint }>({
+      text: 'SELECT archive_entries($1, $2, $3, $4, $5) AS moved',
+      values: [partner_id, mode, found[0].month, bounds[0]!.up_to, batchSize],
+    });
+    yield { payments: 0, events: 0, entries: Number(rows[0]!.moved) };
+  }
+}
+
+/** Makes the partitions of the month. False if its payments were dropped. */
+async function prepare(db: Queryable, month: string): Promise<boolean> {
+  const { rows } = await db.query<{ ready: boolean }>({
+    text: 'SELECT archive_prepare($1) AS ready',
+    values: [month],
+  });
+  return rows[0]!.ready;
+}

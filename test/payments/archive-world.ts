@@ -1,0 +1,64 @@
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { credit, verifyLedger } from '../../src/ledger/index.ts';
+import { createPartner, setLimits } from '../../src/partners/index.ts';
+import { type ArchiveOptions, archiveMonths } from '../../src/payments/archive/archive.ts';
+import { createPaymentWriter } from '../../src/payments/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { setRate } from '../helpers/partners.ts';
+
+/** Payments of early 2026, written through the money functions with a clock of that time. */
+export async function createPast(pool: Pool, startIso = '2026-01-20T10:00:00Z') {
+  const clock = manualClock(startIso);
+  await setRate(pool, clock);
+  const writer = createPaymentWriter(pool, clock);
+  const opening = await openingsOf(pool, clock);
+
+  async function newPartner(): Promise<Id<'prt'>> {
+    const audit = auditContextOf(pool, clock);
+    const { partnerId } = await createPartner(audit, 'Shop of the past');
+    await setLimits(audit, partnerId, {
+      ...{ createRps: 100_000, createBurst: 100_000, otherRps: 100_000, concurrent: 10_000 },
+    });
+    const funding = { partnerId, mode: 'live', reference: 'funding', microUsdt: 10n ** 12n } as const;
+    await credit(pool, clock, [funding]);
+    return partnerId;
+  }
+
+  const open = async (partnerId: Id<'prt'>, change: Parameters<typeof opening>[1] = {}) => {
+    const payment = opening(partnerId, { paymentId: newId('pay', clock), ...change });
+    const { verdict } = await writer.open(payment);
+    if (verdict !== 'opened') throw new Error(verdict);
+    return payment;
+  };
+  const finish = (payment: { partnerId: Id<'prt'>; mode: 'live' | 'test'; paymentId: Id<'pay'> }) =>
+    writer.finish({ ...payment, outcome: 'succeeded', orderId: 'o' });
+  const pay = async (partnerId: Id<'prt'>, change: Parameters<typeof opening>[1] = {}) => {
+    const payment = await open(partnerId, change);
+    await finish(payment);
+    return payment;
+  };
+  const at = (iso: string) => clock.advance(Date.parse(iso) - clock.nowMs());
+  const archive = (before: string, options: Partial<ArchiveOptions> = {}) =>
+    archiveMonths(auditContextOf(pool, clock), { before: new Date(`${before}-01`), ...options });
+  const findings = async () => (await verifyLedger(pool)).findings;
+  const count = async (table: string, partnerId: Id<'prt'>) => {
+    const { rows } = await pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM ${table} WHERE partner_id = $1`,
+      [uuidFromId(partnerId)],
+    );
+    return rows[0]!.count;
+  };
+  /** Rows of the partner: payments, events and entries, live and archived. */
+  const rowsOf = async (partnerId: Id<'prt'>) => {
+    const of = async (suffix: string) => [
+      await count(`payments${suffix}`, partnerId),
+      await count(`events${suffix}`, partnerId),
+      await count(`entries${suffix}`, partnerId),
+    ];
+    return { live: await of(''), archived: await of('_archive') };
+  };
+  return { clock, writer, opening, newPartner, open, finish, pay, at, archive, findings, rowsOf };
+}

@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { credit, findCredited, listCredits } from '../../src/ledger/index.ts';
+import { findPaymentAnywhere, paymentTimeline, searchPayments } from '../../src/payments/index.ts';
+import { deliveryHistory } from '../../src/webhooks/index.ts';
+import { newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { issueKey } from '../helpers/partners.ts';
+import { createPast } from './archive-world.ts';
+
+const { pool } = await createDatabase();
+const past = await createPast(pool);
+const { clock, writer, archive, at, findings, pay, open, finish, newPartner, rowsOf } = past;
+const { address } = await startApi({ pool, clock });
+
+/** A shop with test payments of January and February, made through the API, and live ones made beside it. */
+let shop: ReturnType<typeof partnerAt>;
+let partnerId: Id<'prt'>;
+const requests: { body: object; key: string; answer: string }[] = [];
+let overMidnight: Awaited<ReturnType<typeof open>>;
+let before: Record<string, string>;
+
+async function order(kopecks: number) {
+  const body = { qr_url: newLink(kopecks), external_id: `order ${requests.length % 3}` };
+  const key = `key ${requests.length}`;
+  await setRate(pool, clock);
+  const { text } = await shop.pay(body, key);
+  requests.push({ body, key, answer: text });
+}
+
+const withoutRequestId = (text: string) => text.replace(/"req_\w+"/g, '"req"');
+
+/** Everything that a partner or an operator can read, as text. */
+async function everything(): Promise<Record<string, string>> {
+  const paths = [
+    ...['/v1/payments?limit=100', '/v1/payments?limit=2', '/v1/payments?status=failed', '/v1/balance'],
+    ...['/v1/payments?external_id=order%201', '/v1/payments?created_before=2026-02-01T00:00:00Z'],
+    ...['/v1/events?limit=100', '/v1/events?limit=2', '/v1/events?after=evt_3'],
+    ...['2026-01-20', '2026-01-31', '2026-02-01', '2026-02-10', '2026-03-05'].map(
+      day => `/v1/statement?day=${day}`,
+    ),
+    ...requests.map(({ answer }) => `/v1/payments/${JSON.parse(answer).id}`),
+  ];
+  const live = partnerAt(address, await issueKey(pool, partnerId, 'live'));
+  const texts: Record<string, string> = {};
+  for (const [mode, caller] of Object.entries({ test: shop, live }))
+    for (const path of paths) {
+      const { text, status } = await caller.get(path);
+      texts[`${mode} ${path}`] = `${status} ${withoutRequestId(text)}`;
+    }
+  const found = await searchPayments(pool, [{ partnerId }, { status: 'failed' }, { recipient: 'r' }], {
+    limit: 50,
+  });
+  const asText = (value: unknown) =>
+    JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? `${member}` : member));
+  texts.search = asText(found);
+  texts.credits = asText(await listCredits(pool, partnerId, 50));
+  const payment = await findPaymentAnywhere(pool, overMidnight.paymentId);
+  texts.timeline = asText([
+    payment,
+    await paymentTimeline(pool, payment!),
+    await deliveryHistory(pool, payment!),
+  ]);
+  return texts;
+}
+
+beforeAll(async () => {
+  partnerId = await newPartner();
+  shop = partnerAt(address, await issueKey(pool, partnerId, 'test'));
+  for (const kopecks of [10_000, 10_001, 10_000, 10_001]) await order(kopecks);
+  at('2026-01-31T23:59:59.900Z');
+  overMidnight = await open(partnerId);
+  at('2026-02-01T00:00:00.100Z');
+  await finish(overMidnight);
+  at('2026-02-10T00:00:00Z');
+  await order(10_000);
+  await pay(partnerId);
+  at('2026-03-20T00:00:00Z');
+  await order(10_001);
+  before = await everything();
+});
+
+test('a month is refused until it has rested for 31 days', async () => {
+  expect(await archive('2026-03')).toEqual({ outcome: 'not_closed', closedBefore: new Date('2026-02-01') });
+  expect(await archive('2026-04')).toMatchObject({ outcome: 'not_closed' });
+});
+
+test('a dry run counts and changes nothing', async () => {
+  const rows = await rowsOf(partnerId);
+  expect(await archive('2026-02', { isDryRun: true })).toMatchObject({
+    ...{ outcome: 'archived', payments: 0, events: 0, entries: 0 },
+    months: [{ month: '2026-01', payments: 5, events: 5 }],
+  });
+  expect(await rowsOf(partnerId)).toEqual(rows);
+});
+
+describe('after January was archived', () => {
+  beforeAll(async () => {
+    // The grant, four test payments with hold and end, the credit, and the hold of the payment over midnight.
+    expect(await archive('2026-02')).toMatchObject({
+      outcome: 'archived',
+      payments: 5,
+      events: 5,
+      entries: 11,
+    });
+  });
+
+  test('its rows are in the archive, and the ledger is in order', async () => {
+    expect(await rowsOf(partnerId)).toEqual({ live: [3, 3, 7], archived: [5, 5, 11] });
+    expect(await findings()).toEqual([]);
+    expect(await archive('2026-02')).toMatchObject({ payments: 0, events: 0, entries: 0, months: [] });
+  });
+
+  test('every answer is the same, byte for byte', async () => {
+    expect(await everything()).toEqual(before);
+  });
+
+  test('a repeated request gets the same payment, and another request with its key a conflict', async () => {
+    for (const { body, key, answer } of requests) {
+      const replay = await shop.pay(body, key);
+      expect(withoutRequestId(replay.text)).toBe(withoutRequestId(answer));
+      expect(replay.headers.get('idempotent-replayed')).toBe('true');
+      const other = await shop.pay({ qr_url: newLink(10_000) }, key);
+      expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_conflict']);
+    }
+    expect(await rowsOf(partnerId)).toMatchObject({ live: [3, 3, 7] });
+  });
+
+  test('the key of an archived payment opens no other', async () => {
+    const { idempotencyKey, paymentId } = overMidnight;
+    expect(await writer.open(past.opening(partnerId, { idempotencyKey }))).toMatchObject({
+      verdict: 'known',
+      paymentId,
+    });
+    expect(await finish(overMidnight)).toMatchObject({ changed: false, status: 'succeeded' });
+  });
+
+  test('a reference is credited once', async () => {
+    const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: 10n ** 12n } as const;
+    expect(await credit(pool, clock, [item])).toMatchObject([{ outcome: 'already_credited' }]);
+    expect(await credit(pool, clock, [{ ...item, microUsdt: 1n }])).toEqual([{ outcome: 'conflict' }]);
+    expect(await findCredited(pool, item)).toBe(10n ** 12n);
+  });
+
+  test('a new payment is made as before', async () => {
+    await pay(partnerId);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('when the month is dropped, its keys still pay nothing, and the ledger is in order', async () => {
+    await pool.query(`
+      UPDATE archived_months SET dropped_at = now() WHERE month = '2026-01-01';
+      DROP TABLE payments_archive_2026_01, events_archive_2026_01`);
+    await setRate(pool, clock);
+    const { body, key } = requests[0]!;
+    const { status, json } = await shop.pay(body, key);
+    expect([status, json.error.code]).toEqual([409, 'idempotency_conflict']);
+    expect(await findings()).toEqual([]);
+    const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: 10n ** 12n } as const;
+    expect(await credit(pool, clock, [item])).toMatchObject([{ outcome: 'already_credited' }]);
+  });
+});
+
+test('what is unfinished or undelivered stays, and blocks only what it must', async () => {
+  const world = await createPast(pool, '2025-05-10T10:00:00Z');
+  const other = await world.newPartner();
+  await world.pay(other);
+  const unfinished = await world.open(other);
+  await world.pay(other);
+  await pool.query(
+    `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', '', now(), now())`,
+    [uuidFromId(other)],
+  );
+  await world.pay(other);
+  world.at('2025-08-01T00:00:00Z');
+  await world.archive('2025-06');
+  // Entries go up to the hold of the unfinished payment: the grant is of the other mode, so credit, hold and settle.
+  expect(await world.rowsOf(other)).toEqual({ live: [2, 1, 5], archived: [2, 2, 4] });
+  expect(await world.findings()).toEqual([]);
+
+  await world.finish(unfinished);
+  await pool.query('DELETE FROM deliveries WHERE partner_id = $1', [uuidFromId(other)]);
+  await world.archive('2025-06');
+  // The payment ended in August, so it rests, and so does its settle.
+  expect(await world.rowsOf(other)).toEqual({ live: [1, 1, 1], archived: [3, 3, 9] });
+  world.at('2025-10-10T00:00:00Z');
+  await world.archive('2025-09');
+  expect(await world.rowsOf(other)).toEqual({ live: [0, 0, 0], archived: [4, 4, 10] });
+  expect(await world.findings()).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, refusal } from './answer.ts';
 import type { Bank } from './bank.ts';
 import { type CallName, type Fault, kinds, type Stage } from './faults.ts';
-import { type Answer, refusal } from './http.ts';
 
 export interface Call {
   on: CallName;

@@ -1,7 +1,8 @@
 import { renderSVG } from 'uqr';
+import { type Answer, ok, refusal } from './answer.ts';
 import { type Bank, orderNow } from './bank.ts';
 import { kinds, readFault } from './faults.ts';
-import { type Answer, ok, type Route, refusal, route } from './http.ts';
+import { type Route, route } from './http.ts';
 import { BadInput, boolean, type Fields, fieldsOf, integer, oneOf, optional, text } from './input.ts';
 import { isExpired, isOneTime, newLink, resolved, type SimulatedQr, scenarios, shopFor } from './qr.ts';
 

@@ -1,16 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Answer, refusal } from './answer.ts';
 import { BadInput } from './input.ts';
+import { refuseForeign } from './own-requests.ts';
 
 const maxBodyBytes = 64 * 1024;
-
-export interface Answer {
-  status: number;
-  /** Strings and bytes are sent as they are, everything else as JSON. */
-  body: unknown;
-  contentType?: string;
-  /** What a fault does to it: no answer, half of the body, or headers and nothing more. */
-  damage?: 'lost' | 'cut' | 'stalled';
-}
 
 interface Received {
   params: string[];
@@ -32,17 +25,17 @@ export const route = (method: string, path: RegExp, handle: Route['handle']): Ro
   handle,
 });
 
-export const ok = (body: unknown): Answer => ({ status: 200, body });
+interface HttpServerOptions {
+  routes: Route[];
+  /** The host name or address that the server listens on. */
+  host: string;
+  /** Runs between every handler and its answer: nothing is answered before it is on disk. */
+  beforeAnswer: () => Promise<void>;
+}
 
-export const refusal = (status: number, code: string, message: string): Answer => ({
-  status,
-  body: { code, message },
-});
-
-/** `beforeAnswer` runs between every handler and its answer: nothing is answered before it is on disk. */
-export function createHttpServer(routes: Route[], beforeAnswer: () => Promise<void>): Server {
+export function createHttpServer({ routes, host, beforeAnswer }: HttpServerOptions): Server {
   const server = createServer(async (request, response) => {
-    const answer = await answerTo(routes, request).catch(errorAnswer);
+    const answer = refuseForeign(request, host) ?? (await answerTo(routes, request).catch(errorAnswer));
     await beforeAnswer();
     send(response, answer);
   });

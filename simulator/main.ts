@@ -55,7 +55,8 @@ if (settings.followStdin) {
 }
 const bank = await openBank(settings.dir, settings.rate, exitWith).catch(error => exitWith(error.message));
 const routes = [...wireRoutes(bank, settings.token), ...controlRoutes(bank), ...pageRoutes()];
-const server = createHttpServer(routes, bank.flushed).listen(settings.port, settings.host);
+const { host, port: wantedPort } = settings;
+const server = createHttpServer({ routes, host, beforeAnswer: bank.flushed }).listen(wantedPort, host);
 await once(server, 'listening').catch(error =>
   exitWith(`SIMULATOR_PORT ${settings.port} on ${settings.host} cannot be listened on: ${error.code}.`),
 );

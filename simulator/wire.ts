@@ -1,6 +1,7 @@
+import { type Answer, ok, refusal } from './answer.ts';
 import { takeFault, withFaults } from './apply-faults.ts';
 import { type Bank, type Order, orderNow, type ShownOrder } from './bank.ts';
-import { type Answer, ok, type Route, refusal, route } from './http.ts';
+import { type Route, route } from './http.ts';
 import { BadInput, fieldsOf, integer, text } from './input.ts';
 import { isExpired, isOneTime, type Qr, qrOfForeignLink, readLink, resolved } from './qr.ts';
 

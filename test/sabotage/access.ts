@@ -127,4 +127,19 @@ export const accessSabotages: Sabotage[] = [
     pattern: /await tx\.query\(\{ text: 'LOCK TABLE operators IN SHARE ROW EXCLUSIVE MODE' \}\);/,
     failingTitle: 'two admins who remove each other',
   },
+  {
+    guard: 'host of requests to the simulator',
+    file: 'simulator/own-requests.ts',
+    test: 'test/simulator/own-requests.test.ts',
+    pattern: /\|\| !isOwnHost\(host\[0\]!, listensOn\)/,
+    failingTitle: 'refuses the host',
+  },
+  {
+    guard: 'origin of requests to the simulator',
+    file: 'simulator/own-requests.ts',
+    test: 'test/simulator/own-requests.test.ts',
+    pattern: /isFromOtherOrigin\(request, host\[0\]!\) && /,
+    replacement: 'false && ',
+    failingTitle: 'refuses requests of pages of another origin',
+  },
 ];

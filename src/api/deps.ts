@@ -6,6 +6,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 import type { Admission } from './http/admission-control.ts';
+import type { ConnectionLimits } from './http/connections.ts';
 import type { TelegramReceiver } from './telegram/webhook-route.ts';
 
 /** What the HTTP server needs from the rest of the service. */
@@ -24,6 +25,8 @@ export interface ApiDeps extends CreateDeps {
   telegramReceiver?: TelegramReceiver | undefined;
   /** False in a process that serves the console only. */
   servesPartners?: boolean;
+  /** Tests change them. */
+  connectionLimits?: Partial<ConnectionLimits>;
   /** Adds the routes of the console, when this process serves it. */
   console?: ((server: FastifyInstance) => Promise<void>) | undefined;
 }

@@ -1,4 +1,5 @@
 export type { ApiDeps } from './deps.ts';
 export { createAdmission } from './http/admission-control.ts';
 export { listen } from './http/listen.ts';
+export { type Encoding, type StaticFile, sendStaticFile, staticMethods } from './http/static-file.ts';
 export { createServer } from './server.ts';

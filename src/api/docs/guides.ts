@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from '../http/errors.ts';
+import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
 import type { Page } from './markdown.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides');
@@ -50,37 +51,52 @@ ${html}
 `;
 
 /** Rendered on the first request: most processes are never asked for a guide, and loading the renderer takes time. */
-async function renderGuides(): Promise<Map<string, string>> {
+async function renderGuides(): Promise<Map<string, StaticFile>> {
   const { renderMarkdown } = await import('./markdown.ts');
   const names = readdirSync(folder).filter(name => name.endsWith('.md'));
   return new Map(
     names.map(name => [
       name.replace(/^README\.md$|\.md$/, ''),
-      pageOf(renderMarkdown(readFileSync(join(folder, name), 'utf8'))),
+      createStaticFile(
+        'text/html; charset=utf-8',
+        pageOf(renderMarkdown(readFileSync(join(folder, name), 'utf8'))),
+      ),
     ]),
   );
 }
 
 /** The guides of `docs/guides` as pages; `README.md` is the first of them. */
 export function guideRoutes(server: FastifyInstance): void {
-  let pages: Promise<Map<string, string>> | undefined;
+  let pages: Promise<Map<string, StaticFile>> | undefined;
+  const styleSheet = createStaticFile('text/css; charset=utf-8', style);
   const schema = { hide: true };
-  const send = (reply: FastifyReply, type: string, text: string) =>
-    reply
-      .headers({
+  const method = staticMethods;
+  const send = (request: FastifyRequest, reply: FastifyReply, file: StaticFile) =>
+    sendStaticFile(
+      request,
+      reply.headers({
         'Content-Security-Policy': policy,
         'X-Content-Type-Options': 'nosniff',
         'Referrer-Policy': 'no-referrer',
-        'Cache-Control': 'no-cache',
-      })
-      .type(`${type}; charset=utf-8`)
-      .send(text);
+      }),
+      file,
+    );
 
   server.get('/docs/guides', { schema }, (_request, reply) => reply.redirect('/docs/guides/', 308));
-  server.get('/docs/guides/style.css', { schema }, (_request, reply) => send(reply, 'text/css', style));
-  server.get<{ Params: { name: string } }>('/docs/guides/:name', { schema }, async (request, reply) => {
-    pages ??= renderGuides();
-    const page = (await pages).get(request.params.name);
-    return page === undefined ? sendError(request, reply, 'not_found') : send(reply, 'text/html', page);
+  server.route({
+    method,
+    url: '/docs/guides/style.css',
+    schema,
+    handler: (request, reply) => send(request, reply, styleSheet),
+  });
+  server.route<{ Params: { name: string } }>({
+    method,
+    url: '/docs/guides/:name',
+    schema,
+    handler: async (request, reply) => {
+      pages ??= renderGuides();
+      const page = (await pages).get(request.params.name);
+      return page === undefined ? sendError(request, reply, 'not_found') : send(request, reply, page);
+    },
   });
 }

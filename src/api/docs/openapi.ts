@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { scenarios } from '../../payments/index.ts';
+import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
 import { guideRoutes } from './guides.ts';
 import { referenceRoutes } from './reference-page.ts';
 
@@ -104,9 +105,21 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
   });
-  server.get('/openapi.json', { schema: { hide: true } }, () => server.swagger());
-
+  documentRoute(server);
   guideRoutes(server);
-
   referenceRoutes(server);
+}
+
+/** Routes are not added while the server runs, so the document is made once. */
+function documentRoute(server: FastifyInstance): void {
+  let file: StaticFile | undefined;
+  server.route({
+    method: staticMethods,
+    url: '/openapi.json',
+    schema: { hide: true },
+    handler: (request, reply) => {
+      file ??= createStaticFile('application/json; charset=utf-8', JSON.stringify(server.swagger()));
+      return sendStaticFile(request, reply, file);
+    },
+  });
 }

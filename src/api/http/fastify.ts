@@ -5,6 +5,7 @@ import { allErrors, retryAdvice } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { ApiDeps } from '../deps.ts';
 import { maxBodyBytes } from './body.ts';
+import { limitConnections } from './connections.ts';
 import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
 
@@ -13,7 +14,11 @@ const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
-export function createFastify({ clock, trustProxy }: Pick<ApiDeps, 'clock' | 'trustProxy'>): FastifyInstance {
+export function createFastify({
+  clock,
+  trustProxy,
+  connectionLimits,
+}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits'>): FastifyInstance {
   const server = Fastify({
     bodyLimit: maxBodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -39,6 +44,7 @@ export function createFastify({ clock, trustProxy }: Pick<ApiDeps, 'clock' | 'tr
     server.server.emit('request', request, response),
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
+  limitConnections(server, connectionLimits);
   refuseEarly(server, drainOnClose(server));
   return server;
 }

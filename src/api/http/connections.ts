@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** Bounds on what callers can make a process keep; tests set their own. */
+export interface ConnectionLimits {
+  /** An idle connection takes about 20 KB. No load that a process can serve needs more of them. */
+  maxConnections: number;
+  /** An answer of which the caller takes no byte for this long is given up, and its connection closed. */
+  stallTimeoutMs: number;
+  /** Requests that a connection may send before their answers. Browsers and HTTP libraries send one. */
+  maxPipelined: number;
+}
+
+const defaults: ConnectionLimits = { maxConnections: 4_000, stallTimeoutMs: 30_000, maxPipelined: 32 };
+
+/** Keeps a caller that opens many connections, or does not read its answers, from filling the memory. */
+export function limitConnections(app: FastifyInstance, limits: Partial<ConnectionLimits> = {}): void {
+  const { maxConnections, stallTimeoutMs, maxPipelined } = { ...defaults, ...limits };
+  // With `dropMaxConnection` a full process closes the connection itself. Otherwise the primary process would offer it to
+  // all processes in turn, without end if all are full.
+  Object.assign(app.server, { maxConnections, dropMaxConnection: true });
+  answerInTurn(app, maxPipelined);
+  // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
+  // the answer is complete, Node sets the time-out of an idle connection.
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    request.raw.socket.setTimeout(stallTimeoutMs);
+    done(null, payload);
+  });
+}
+
+/** A request in the order of its connection; `start` is set while it waits. */
+interface Turn {
+  request: IncomingMessage;
+  start?: () => void;
+}
+
+/**
+ * Handles the requests of a connection one after the other: the next one starts when the answer before it has left. So a
+ * connection keeps one answer at a time, even if the caller sends many requests and reads nothing. Node alone stops
+ * reading such a connection, but only after it has handled all requests of the 64 KB that it has read.
+ */
+function answerInTurn(app: FastifyInstance, maxPipelined: number): void {
+  const turnsOf = new WeakMap<Socket, Turn[]>();
+  // Before Fastify's own listener, which runs the hook below.
+  app.server.prependListener('request', (request, response) => {
+    const { socket } = request;
+    const turns = turnsOf.get(socket) ?? [];
+    turnsOf.set(socket, turns);
+    if (turns.length >= maxPipelined) return void socket.destroy();
+    turns.push({ request });
+    response.once('close', () => {
+      turns.shift();
+      const [next] = turns;
+      if (!next || socket.destroyed) return;
+      socket.setTimeout(0);
+      next.start?.();
+    });
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    const turns = turnsOf.get(request.raw.socket) ?? [];
+    const turn = turns.find(one => one.request === request.raw);
+    if (turn === turns[0]) done();
+    // Without a turn the connection had too many requests and is closed: the request is dropped.
+    else if (turn) turn.start = done;
+  });
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { documentApi } from '../../src/api/docs/openapi.ts';
+import type { ConnectionLimits } from '../../src/api/http/connections.ts';
+import { createFastify } from '../../src/api/http/fastify.ts';
+import { systemClock } from '../../src/base/clock.ts';
+
+const megabyte = 1024 * 1024;
+
+/** A server without a database; `/big` answers with more than the kernel keeps for a caller that does not read. */
+async function startServer(connectionLimits: Partial<ConnectionLimits> = {}) {
+  const server = createFastify({ clock: systemClock, trustProxy: [], connectionLimits });
+  const served: Socket[] = [];
+  server.server.on('connection', socket => served.push(socket));
+  await documentApi(server);
+  const handled: string[] = [];
+  server.get('/big', ({ url }, reply) => {
+    handled.push(url);
+    return reply.send(Buffer.alloc(12 * megabyte, 'x'));
+  });
+  server.get('/slow', async () => sleep(600, { ok: true }));
+  server.get('/small', async ({ url }) => {
+    handled.push(url);
+    return { url };
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const clients: Socket[] = [];
+  onTestFinished(async () => {
+    for (const client of clients) client.destroy();
+    await server.close();
+  });
+  /** Sends these requests at once and reads nothing until `resume` is called. */
+  const open = (...paths: string[]) => {
+    const client = connect(port, '127.0.0.1').pause();
+    clients.push(client);
+    client.on('error', () => {});
+    client.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
+    return client;
+  };
+  const isServing = async () => (await fetch(`${address}/openapi.json`)).ok;
+  return { address, served, handled, open, isServing };
+}
+
+const waitForUnread = (served: Socket[], count: number) =>
+  vi.waitFor(
+    () => expect(served.filter(({ writableLength }) => writableLength > 0)).toHaveLength(count),
+    10_000,
+  );
+
+test('callers who do not read the reference share its bytes', async () => {
+  const { address, served, open } = await startServer();
+  await (await fetch(`${address}/docs/js/scalar.js`, { headers: { 'accept-encoding': 'identity' } })).text();
+  const before = process.memoryUsage().arrayBuffers;
+  const count = 20;
+  const script = '/docs/js/scalar.js';
+  // Together they would fill the buffers of the kernel several times.
+  const clients = Array.from({ length: count }, () => open(script, script, script));
+  await waitForUnread(served, count);
+  const kept = process.memoryUsage().arrayBuffers - before;
+  expect(kept).toBeLessThan(20 * megabyte);
+  for (const client of clients) client.destroy();
+});
+
+test('requests that are sent before their answers are read are handled one at a time', async () => {
+  const { handled, served, open, isServing } = await startServer();
+  const paths = Array.from({ length: 10 }, (_, index) => `/big?${index}`);
+  const client = open(...paths, '/small');
+  await waitForUnread(served, 1);
+  expect(await isServing()).toBe(true);
+  expect(handled).toEqual(['/big?0']);
+  expect(served[0]!.writableLength).toBeLessThan(13 * megabyte);
+  let tail = '';
+  client.resume().on('data', chunk => (tail = (tail + chunk.toString('latin1')).slice(-1_000)));
+  await vi.waitFor(() => expect(tail).toMatch(/\{"url":"\/small"\}$/), 20_000);
+  expect(handled).toEqual([...paths, '/small']);
+});
+
+test('a connection with too many unanswered requests is closed, and no other', async () => {
+  const { handled, open, isServing } = await startServer({ maxPipelined: 4 });
+  const allowed = open('/slow', '/small?1', '/small?2', '/small?3');
+  const refused = open('/slow', ...Array.from({ length: 1_000 }, () => '/small'));
+  await once(refused.resume(), 'close');
+  let answers = '';
+  allowed.resume().on('data', chunk => (answers += chunk));
+  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(4), 5_000);
+  expect(handled).toEqual(['/small?1', '/small?2', '/small?3']);
+  expect(await isServing()).toBe(true);
+});
+
+test('an answer that is not read is ended, one that is read slowly or takes its time is not', async () => {
+  const { served, open } = await startServer({ stallTimeoutMs: 400 });
+  const stalled = open('/big');
+  await waitForUnread(served, 1);
+  const slow = open('/big');
+  let bytes = 0;
+  slow.resume().on('data', chunk => {
+    bytes += chunk.length;
+    slow.pause();
+    setTimeout(() => slow.resume(), 10);
+  });
+  const patient = open('/slow', '/slow');
+  let answers = '';
+  patient.resume().on('data', chunk => (answers += chunk));
+  const [server] = served;
+  await once(server!, 'close');
+  await vi.waitFor(() => expect(bytes).toBeGreaterThan(12 * megabyte), 20_000);
+  await vi.waitFor(() => expect(answers.match(/200 OK/g)).toHaveLength(2), 5_000);
+  stalled.destroy();
+});
+
+test('a process has a bound on connections; a closed one makes place', async () => {
+  const { open, served, address } = await startServer({ maxConnections: 3 });
+  const [first] = [open('/small'), open('/small'), open('/small')];
+  await vi.waitFor(() => expect(served).toHaveLength(3));
+  await once(open('/small').resume(), 'close');
+  expect(served).toHaveLength(3);
+  first!.resume().end();
+  await once(served[0]!, 'close');
+  expect((await fetch(`${address}/small`)).status).toBe(200);
+});

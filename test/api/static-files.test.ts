@@ -1,0 +1,85 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import Fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import { documentApi } from '../../src/api/docs/openapi.ts';
+import { createFastify } from '../../src/api/http/fastify.ts';
+import { createStaticFile, sendStaticFile, staticMethods } from '../../src/api/http/static-file.ts';
+import { systemClock } from '../../src/base/clock.ts';
+
+const text = 'a text that repeats '.repeat(200);
+const file = createStaticFile('text/plain; charset=utf-8', text);
+
+test.each(['br', 'gzip', 'identity'] as const)('all requests share one buffer: %s', async encoding => {
+  const [first, second] = await Promise.all([file.variant(encoding), file.variant(encoding)]);
+  expect(first!.bytes).toBe(second!.bytes);
+  expect((await file.variant(encoding))!.bytes).toBe(first!.bytes);
+  const decode = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes }[encoding];
+  expect(`${decode(first!.bytes)}`).toBe(text);
+});
+
+const server = Fastify({ exposeHeadRoutes: false });
+server.route({
+  method: staticMethods,
+  url: '/file',
+  handler: (request, reply) => sendStaticFile(request, reply, file),
+});
+const ask = (headers: Record<string, string>) => server.inject({ url: '/file', headers });
+
+test.each([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip;q=1.0, br;q=0.5', 'br'],
+  ['gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['br;q=0, gzip;q=0.5', 'gzip'],
+  ['br;q=0,gzip; q=0.000', undefined],
+  ['*', 'br'],
+  ['*, br;q=0', 'gzip'],
+  ['*;q=0', undefined],
+  [';;,,=,q=', undefined],
+])('Accept-Encoding %j gets %s', async (accepted, encoding) => {
+  const { headers, statusCode } = await ask({ 'accept-encoding': accepted });
+  expect({ statusCode, encoding: headers['content-encoding'], vary: headers.vary }).toEqual({
+    statusCode: 200,
+    encoding,
+    vary: 'Accept-Encoding',
+  });
+});
+
+test('a caller that has the file gets 304 without a body', async () => {
+  const { headers } = await ask({ 'accept-encoding': 'br' });
+  const etag = `${headers.etag}`;
+  expect(etag).toMatch(/^"[\w-]{22}-br"$/);
+  for (const known of [etag, `"other", W/${etag}`, '*']) {
+    const again = await ask({ 'accept-encoding': 'br', 'if-none-match': known });
+    expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag]);
+  }
+  // The compressed and the plain form are different representations.
+  expect((await ask({ 'if-none-match': etag })).statusCode).toBe(200);
+});
+
+const documented = createFastify({ clock: systemClock, trustProxy: [] });
+await documentApi(documented);
+const address = await documented.listen({ host: '127.0.0.1', port: 0 });
+afterAll(() => documented.close());
+
+test.each([
+  '/docs/',
+  '/docs/js/scalar.js',
+  '/docs/guides/',
+  '/docs/guides/first-payment',
+  '/docs/guides/style.css',
+  '/openapi.json',
+])('%s is compressed, can be revalidated, and answers HEAD as GET without a body', async path => {
+  const ask = (method: string, more = {}) =>
+    fetch(`${address}${path}`, { method, headers: { 'accept-encoding': 'gzip, br', ...more } });
+  const [head, get] = [await ask('HEAD'), await ask('GET')];
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  expect((await get.text()).length).toBeGreaterThan(0);
+  expect(head.headers.get('content-encoding')).toBe('br');
+  for (const name of ['content-length', 'content-type', 'etag', 'cache-control', 'vary'])
+    expect(head.headers.get(name), name).toBe(get.headers.get(name));
+  const again = await ask('GET', { 'if-none-match': get.headers.get('etag') });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+});

@@ -15,7 +15,10 @@ export interface Account {
  * Every run has partners of its own, with little money and narrow limits. Their ids are the same but for the number of
  * the run, since the lane of a batch depends on them.
  */
-export async function createAccounts({ random, pool, scheduler }: World, run: number): Promise<Account[]> {
+export async function createAccounts(
+  { random, pool, scheduler, maxPayments }: World,
+  run: number,
+): Promise<Account[]> {
   const clock = scheduler.clockOf('set-up');
   const accounts: Account[] = [];
   for (let count = random.between(1, 3); count > 0; count--) {
@@ -23,8 +26,8 @@ export async function createAccounts({ random, pool, scheduler }: World, run: nu
     const partnerId = idFromUuid('prt', uuid);
     const concurrent = random.pick([1, 2, 3, 100]);
     const dailyKopecks = random.chance(0.2) ? 40_000 : null;
-    const live = random.pick([1_000_000, 5_000_000, 20_000_000]);
-    const test = random.pick([2_000_000, 20_000_000]);
+    const live = random.pick([1_000_000, 5_000_000, 20_000_000]) * (maxPayments / 16);
+    const test = random.pick([2_000_000, 20_000_000]) * (maxPayments / 16);
     await pool.query(
       'INSERT INTO partners (id, name, created_at, concurrent, daily_kopecks) VALUES ($1, $2, $3, $4, $5)',
       [uuid, 'Shop', new Date(clock.nowMs()), concurrent, dailyKopecks],

@@ -1,6 +1,7 @@
 /**
- * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--json]`: runs seeds against
- * the real payment and webhook code, in one process per core.
+ * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
+ * [--max-payments P] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
+ * the same again with the same `--max-payments`.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     hours: { type: 'string' },
     minutes: { type: 'string' },
     processes: { type: 'string' },
+    'max-payments': { type: 'string', default: '32' },
     json: { type: 'boolean' },
     trace: { type: 'boolean' },
   },
@@ -28,10 +30,11 @@ const forMs = Number(values.hours ?? 0) * 3_600_000 + Number(values.minutes ?? 0
 const firstSeed = Number(values.seed ?? startedMs % 1_000_000_000);
 const seeds = forMs > 0 ? Number.POSITIVE_INFINITY : Number(values.seeds ?? 1);
 const processes = Math.min(seeds, Number(values.processes ?? availableParallelism()));
+const maxPayments = Number(values['max-payments']);
 const report = { firstSeed, seeds: 0, payments: 0, crashes: 0, steps: 0, simulatedHours: 0, wallSeconds: 0 };
 
-if (Number.isNaN(forMs + firstSeed + seeds + processes)) {
-  console.error('--seed, --seeds, --hours, --minutes and --processes take a number.');
+if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) {
+  console.error('--seed, --seeds, --hours, --minutes, --processes and --max-payments take a number.');
   process.exit(2);
 }
 
@@ -76,7 +79,7 @@ const work = {
   onResult,
   onFindings: (found: Finding[]) => void ledgerFindings.push(...found),
 };
-await Promise.all(Array.from({ length: processes }, () => startWorker(work)));
+await Promise.all(Array.from({ length: processes }, () => startWorker(maxPayments, work)));
 
 if (failure) process.stderr.write(`${describeFailure(failure)}\n`);
 if (ledgerFindings.length > 0) process.stderr.write(`ledger verify: ${JSON.stringify(ledgerFindings)}\n`);

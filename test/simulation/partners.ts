@@ -160,9 +160,10 @@ export function createPartners(
   return {
     plan: ({ busyMs }) => {
       // Few codes for many payments, so that they conflict.
-      const qrs = Array.from({ length: random.between(1, 8) }, (_, index) => newQr(index));
+      const { maxPayments } = world;
+      const qrs = Array.from({ length: random.between(1, maxPayments / 2) }, (_, index) => newQr(index));
       for (const qr of qrs) bank.addQr(qr);
-      for (let count = random.between(2, 16); count > 0; count--) {
+      for (let count = random.between(2, maxPayments); count > 0; count--) {
         const intent: Intent = {
           account: random.pick(accounts),
           mode: random.chance(0.8) ? 'live' : 'test',

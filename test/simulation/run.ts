@@ -20,6 +20,7 @@ import { createTrace, type Violation, type World } from './world.ts';
 
 export interface RunResult {
   seed: number;
+  maxPayments: number;
   violation: Violation | undefined;
   trace: string[];
   digest: string;
@@ -35,12 +36,21 @@ const firstDayMs = Date.parse('2026-11-15T00:00:00Z');
 const maxSimulatedMs = 24 * 3_600_000;
 /** The share of runs with webhooks; the others have payments only. */
 const webhookShare = 0.4;
-const maxSteps = 60_000;
+const maxStepsPerPayment = 4_000;
 
 let runs = 0;
 
+export interface RunOptions {
+  /** How many payments partners want at most; the same seed with another number is another run. */
+  maxPayments?: number;
+}
+
 /** Runs one seed to its end; nothing else may use the database. */
-export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
+export async function runSeed(
+  pool: Pool,
+  seed: number,
+  { maxPayments = 16 }: RunOptions = {},
+): Promise<RunResult> {
   const run = ++runs;
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
@@ -53,6 +63,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     scheduler,
     pool,
     trace,
+    maxPayments,
     faults: drawFaults(random, { lastsForHours }),
     faultsStoppedMs: undefined,
     clockErrorMs: 0,
@@ -127,7 +138,7 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     }
     await processes.checkAbandonedLeases(model.books.open.leaseHolders);
     webhooks?.model.checkWaiting();
-    if (world.counts.steps > maxSteps || scheduler.nowMs() - startMs > maxSimulatedMs)
+    if (world.counts.steps > maxStepsPerPayment * maxPayments || scheduler.nowMs() - startMs > maxSimulatedMs)
       world.violate(
         'every payment ends, every request is answered, and every event is sent or given up',
         `not after ${world.counts.steps} steps`,
@@ -145,7 +156,15 @@ export async function runSeed(pool: Pool, seed: number): Promise<RunResult> {
     webhooks?.model.checkEnd();
   }
   const simulatedMs = scheduler.nowMs() - startMs;
-  return { seed, violation, trace: trace.lines, digest: trace.digest(), ...world.counts, simulatedMs };
+  return {
+    seed,
+    maxPayments,
+    violation,
+    trace: trace.lines,
+    digest: trace.digest(),
+    ...world.counts,
+    simulatedMs,
+  };
 }
 
 function drawQr({ random }: World, run: number, index: number): Qr {

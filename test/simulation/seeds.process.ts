@@ -6,6 +6,7 @@ import { startServer } from './server.ts';
 import type { Finished, Order } from './workers.ts';
 
 const seedsPerDatabase = 500;
+const maxPayments = Number(process.argv[2]);
 
 const server = await startServer();
 let pool = await server.newDatabase();
@@ -15,7 +16,7 @@ const findings = async () => (await verifyLedger(pool, { now: endOfTime })).find
 const answer = (message: Finished) => process.send!(message);
 
 async function run(seed: number): Promise<void> {
-  const result = await runSeed(pool, seed);
+  const result = await runSeed(pool, seed, { maxPayments });
   seeds += 1;
   if (seeds % seedsPerDatabase > 0) return void answer({ result });
   const found = await findings();

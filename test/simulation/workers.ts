@@ -24,8 +24,8 @@ interface Work {
 const program = join(import.meta.dirname, 'seeds.process.ts');
 
 /** A process that runs one seed after another; resolves when it has ended. */
-export function startWorker({ nextSeed, onResult, onFindings }: Work): Promise<void> {
-  const worker = fork(program, { serialization: 'advanced' });
+export function startWorker(maxPayments: number, { nextSeed, onResult, onFindings }: Work): Promise<void> {
+  const worker = fork(program, [`${maxPayments}`], { serialization: 'advanced' });
   let isEnding = false;
   worker.on('message', ({ result, findings }: Finished) => {
     if (result) onResult(result);

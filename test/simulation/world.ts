@@ -9,6 +9,8 @@ export interface World {
   random: Random;
   scheduler: Scheduler;
   pool: Pool;
+  /** How many payments partners want at most. */
+  maxPayments: number;
   /** The current fault probabilities; `noFaults` near the end of the run. */
   faults: Faults;
   /** When the faults stopped. */

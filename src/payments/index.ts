@@ -1,6 +1,6 @@
 export { type ArchiveResult, archiveMonths } from './archive/archive.ts';
+export { lastArchivedEvent } from './archive/last-event.ts';
 export { restDays } from './archive/months.ts';
-export { readReach } from './archive/reach.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
 export { createOutcomeWaiters } from './create/outcome-waiters.ts';

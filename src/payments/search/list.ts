@@ -1,7 +1,7 @@
 import { type Id, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable, Statement } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { readReach } from '../archive/reach.ts';
+import { type ArchivedMonth, addArchived } from '../archive/pages.ts';
 import { type Payment, type PaymentRow, type PaymentStatus, paymentColumns, toPayment } from '../payment.ts';
 
 /** A partner's payments with this external id, in both modes, newest first. */
@@ -45,43 +45,32 @@ const idSkewMs = 600_000;
  * is a range of ids, within the skew, so no index by time is needed.
  */
 export async function listPayments(db: Queryable, account: AccountKey, filter: ListFilter): Promise<Page> {
-  const { limit } = filter;
-  const { rows: live } = await db.query<PaymentRow>(listStatement(account, filter));
-  const rows = (await isWithoutArchived(db, account, filter, live))
-    ? live
-    : (await db.query<PaymentRow>(listStatement(account, filter, 'all_payments'))).rows;
+  const { limit, status } = filter;
+  const read = async (month?: ArchivedMonth) =>
+    (await db.query<PaymentRow>(listStatement(account, filter, month))).rows;
+  const live = await read();
+  const rows =
+    status === 'processing' ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
-
-/** Whether no archived payment can be on this page of live ones. */
-async function isWithoutArchived(
-  db: Queryable,
-  account: AccountKey,
-  { limit, status }: ListFilter,
-  live: PaymentRow[],
-): Promise<boolean> {
-  if (status === 'processing') return true;
-  const { payments: reach } = await readReach(db, account);
-  return reach === null || (live.length > limit && live.at(-1)!.id >= reach);
-}
-
-/** `all_payments` has the archive with them. */
-type Source = 'payments' | 'all_payments';
 
 const minId = '00000000-0000-0000-0000-000000000000';
 const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export function listStatement(
-  account: AccountKey,
-  filter: ListFilter,
-  source: Source = 'payments',
-): Statement {
+/** With a month, for the archived payments of that month. */
+export function listStatement(account: AccountKey, filter: ListFilter, month?: ArchivedMonth): Statement {
   const { limit, startingAfter, externalId, createdFrom, createdBefore } = filter;
-  const from = createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId;
+  const from = [
+    createdFrom ? minUuidAt(createdFrom.getTime() - idSkewMs) : minId,
+    ...(month ? [month.firstId] : []),
+  ]
+    .sort()
+    .at(-1);
   const [before] = [
     beyondIds,
     ...(startingAfter ? [uuidFromId(startingAfter)] : []),
     ...(createdBefore ? [minUuidAt(createdBefore.getTime() + idSkewMs)] : []),
+    ...(month ? [month.beyondId] : []),
   ].sort();
   const values: unknown[] = [uuidFromId(account.partnerId), account.mode, limit + 1, from, before];
   const $ = (value: unknown) => `$${values.push(value)}`;
@@ -91,8 +80,10 @@ export function listStatement(
     ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),
     ...(createdBefore ? [`p.created_at < ${$(createdBefore)}`] : []),
   ];
-  return { text: pageOf(source, filter, conditions, 'DESC'), values };
+  return { text: pageOf(sourceOf(month), filter, conditions, 'DESC'), values };
 }
+
+const sourceOf = (month?: ArchivedMonth) => (month ? 'payments_archive' : 'payments');
 
 /**
  * At most $3 payments of the partner $1 in the mode $2, with ids from $4 on and before $5. Reads one range of one index:
@@ -106,7 +97,7 @@ export function listStatement(
  *   range of ids alone adds nothing, but the planner can estimate it; without it, it may read the whole table.
  */
 function pageOf(
-  source: Source,
+  source: ReturnType<typeof sourceOf>,
   { status, externalId }: Pick<ListFilter, 'status' | 'externalId'>,
   conditions: string[],
   order: 'ASC' | 'DESC',
@@ -140,14 +131,16 @@ export async function listNewerPayments(
   { partnerId, mode }: AccountKey,
   { limit, than, status }: { limit: number; than: Id<'pay'>; status?: PaymentStatus },
 ): Promise<Page> {
-  const read = (source: Source) =>
-    db.query<PaymentRow>({
-      text: pageOf(source, { status }, ['NOT p.rejected', 'p.id <> $4'], 'ASC'),
-      values: [uuidFromId(partnerId), mode, limit + 1, uuidFromId(than), beyondIds],
+  const thanId = uuidFromId(than);
+  const read = async (month?: ArchivedMonth) => {
+    const [, from] = [thanId, month?.firstId ?? minId].sort();
+    const { rows } = await db.query<PaymentRow>({
+      text: pageOf(sourceOf(month), { status }, ['NOT p.rejected', 'p.id <> $6'], 'ASC'),
+      values: [uuidFromId(partnerId), mode, limit + 1, from, month?.beyondId ?? beyondIds, thanId],
     });
-  const live = await read('payments');
-  const { payments: reach } = await readReach(db, { partnerId, mode });
-  const { rows } = reach === null || uuidFromId(than) >= reach ? live : await read('all_payments');
+    return rows;
+  };
+  const rows = await addArchived(db, { partnerId, mode }, await read(), { limit, order: 'ASC', read });
   const payments = rows.slice(0, limit).map(toPayment).reverse();
   return { payments, hasMore: rows.length > limit };
 }

@@ -1,7 +1,7 @@
 import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type PaymentRow, paymentColumns, readReach, toPayment } from '../../payments/index.ts';
+import { lastArchivedEvent, type PaymentRow, paymentColumns, toPayment } from '../../payments/index.ts';
 import type { Event } from './envelope.ts';
 
 export interface EventPage {
@@ -24,14 +24,15 @@ export async function listEvents(
       text: `SELECT ${paymentColumns('p')}, e.id AS event_id
                FROM (SELECT * FROM ${prefix}events
                       WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4) AS e
-               JOIN ${prefix}payments p ON p.partner_id = e.partner_id AND p.mode = e.mode AND p.id = e.payment_id
+              CROSS JOIN LATERAL (SELECT * FROM ${prefix}payments p WHERE p.partner_id = e.partner_id
+                                     AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p
               ORDER BY e.id`,
       // Two more than the page: the event of the cursor itself, and one that shows whether there are more.
       values: [uuidFromId(partnerId), mode, after, limit + 2],
     });
   const live = await read('');
-  const { events: reach } = await readReach(db, { partnerId, mode });
-  const { rows } = reach === null || after > reach ? live : await read('all_');
+  const archived = await lastArchivedEvent(db, { partnerId, mode });
+  const { rows } = archived === null || after > archived ? live : await read('all_');
   const found = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
   if (after > 0n && found.shift()?.eventId !== after) return undefined;
   return { events: found.slice(0, limit), hasMore: found.length > limit };

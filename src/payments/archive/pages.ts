@@ -1,0 +1,50 @@
+import { uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import type { PaymentRow } from '../payment.ts';
+
+/** The ids of a month's payments: from the first one on, and before the other. */
+export interface ArchivedMonth {
+  firstId: string;
+  beyondId: string;
+}
+
+/** The months of which an account has archived payments, newest first. */
+async function listMonths(db: Queryable, { partnerId, mode }: AccountKey): Promise<ArchivedMonth[]> {
+  const { rows } = await db.query<{ first: string; beyond: string }>({
+    name: 'archived months',
+    text: `SELECT archive_first_id(month) AS first, archive_first_id((month + interval '1 month')::date) AS beyond
+             FROM archive_sums WHERE partner_id = $1 AND mode = $2 AND kind = 'payments' ORDER BY month DESC`,
+    values: [uuidFromId(partnerId), mode],
+  });
+  return rows.map(({ first, beyond }) => ({ firstId: first, beyondId: beyond }));
+}
+
+interface PageOptions {
+  limit: number;
+  order: 'ASC' | 'DESC';
+  read(month: ArchivedMonth): Promise<PaymentRow[]>;
+}
+
+/**
+ * Adds archived payments to a page of live ones, of which it has one row more than the limit. Month by month, until no
+ * older one can be on the page: for one partition the planner follows the index, for many it sorts all rows of the
+ * account. A payment that moves meanwhile may be read twice.
+ */
+export async function addArchived(
+  db: Queryable,
+  account: AccountKey,
+  live: PaymentRow[],
+  { limit, order, read }: PageOptions,
+): Promise<PaymentRow[]> {
+  const months = await listMonths(db, account);
+  let page = live;
+  for (const month of order === 'DESC' ? months : months.toReversed()) {
+    const next = page[limit];
+    if (next && (order === 'DESC' ? next.id >= month.beyondId : next.id < month.firstId)) break;
+    const byId = new Map([...page, ...(await read(month))].map(row => [row.id, row]));
+    const sorted = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    page = (order === 'ASC' ? sorted : sorted.reverse()).slice(0, limit + 1);
+  }
+  return page;
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Target } from './world.ts';
+
+/** Does its worst until the signal aborts, within the limits that it has. Returns how many requests it made. */
+type Attack = (target: Target, signal: AbortSignal) => Promise<number>;
+
+const newQr = (kopecks: string) =>
+  `https://qr.nspk.ru/AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}?type=02&sum=${kopecks}&cur=RUB`;
+
+async function send(url: string, init: RequestInit, signal: AbortSignal): Promise<void> {
+  await fetch(url, { ...init, signal })
+    .then(response => response.arrayBuffer())
+    .catch(() => {});
+}
+
+/** Starts a request at a steady rate, whether or not the earlier ones were answered. */
+async function atRate(
+  perSecond: number,
+  signal: AbortSignal,
+  request: (nth: number) => Promise<void>,
+): Promise<number> {
+  let nth = 0;
+  while (!signal.aborted) {
+    void request(nth++);
+    await sleep(1_000 / perSecond, undefined, { signal }).catch(() => {});
+  }
+  return nth;
+}
+
+/** The usual limit of a partner. */
+const creationsPerSecond = 3;
+const othersPerSecond = 20;
+
+const pay = (key: string, body: object | string) => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+/** With all its keys in turn, each at its limit. */
+const createAtLimit = (target: Target, signal: AbortSignal, body: () => object | string) =>
+  atRate(creationsPerSecond * target.testKeys.length, signal, nth =>
+    send(
+      `${target.address}/v1/payments`,
+      pay(target.testKeys[nth % target.testKeys.length]!, body()),
+      signal,
+    ),
+  );
+
+const get = (target: Target, signal: AbortSignal, paths: string[], perSecond = othersPerSecond) =>
+  atRate(perSecond, signal, nth =>
+    send(
+      `${target.address}${paths[nth % paths.length]}`,
+      { headers: { authorization: `Bearer ${target.testKeys[0]}` } },
+      signal,
+    ),
+  );
+
+/** Connections that send this and read nothing. */
+async function holdConnections(
+  { address }: Target,
+  signal: AbortSignal,
+  count: number,
+  text: string,
+): Promise<number> {
+  const { hostname, port } = new URL(address);
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    return socket.pause().on('error', () => {});
+  });
+  await sleep(2 ** 30, undefined, { signal }).catch(() => {});
+  for (const socket of sockets) socket.destroy();
+  return count;
+}
+
+const getRequest = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+export const attacks: Record<string, Attack> = {
+  'numbers of 15 KB in metadata': (target, signal) => {
+    const metadata = `{"a":1${'0'.repeat(15_000)}1}`;
+    return createAtLimit(target, signal, () => `{"qr_url":"${newQr('1000')}","metadata":${metadata}}`);
+  },
+  'lists of a long history': (target, signal) =>
+    get(target, signal, [
+      '/v1/payments?status=processing&limit=100',
+      '/v1/payments?status=failed&limit=100',
+      '/v1/payments?status=succeeded&limit=100',
+      '/v1/payments?created_before=2020-01-01T00:00:00Z&limit=100',
+    ]),
+  'events and statements': (target, signal) =>
+    get(target, signal, ['/v1/events?limit=100', '/v1/statement?date=2026-11-15', '/v1/balance']),
+  'declined payments': (target, signal) => createAtLimit(target, signal, () => ({ qr_url: newQr('1001') })),
+  'a QR code that is slow to resolve': (target, signal) =>
+    atRate(othersPerSecond, signal, () =>
+      send(
+        `${target.address}/v1/qr/resolve`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${target.liveKey}` },
+          body: JSON.stringify({ qr_url: target.slowQr }),
+        },
+        signal,
+      ),
+    ),
+  'keys that do not exist': (target, signal) =>
+    atRate(100, signal, () =>
+      send(
+        `${target.address}/v1/ping`,
+        { headers: { authorization: `Bearer kp_test_${randomUUID()}` } },
+        signal,
+      ),
+    ),
+  'deep JSON to the sign-in': (target, signal) =>
+    atRate(20, signal, () =>
+      send(
+        `${target.address}/console/api/login`,
+        {
+          method: 'POST',
+          headers: { origin: target.address, 'content-type': 'application/json' },
+          body: `{"a":${'['.repeat(250)}${'"x",'.repeat(15_000)}1${']'.repeat(250)}}`,
+        },
+        signal,
+      ),
+    ),
+  'documentation again and again': (target, signal) => get(target, signal, ['/docs/', '/docs/js/scalar.js']),
+  'downloads that nobody reads': (target, signal) =>
+    holdConnections(target, signal, 400, getRequest('/docs/js/scalar.js').repeat(20)),
+  'connections without a request': (target, signal) => holdConnections(target, signal, 1_000, ''),
+};

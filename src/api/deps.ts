@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { ClockOffset } from '../db/database-clock.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
+import type { PartnerReads } from '../db/outside-pools.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Authenticator, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
@@ -15,6 +16,8 @@ export interface ApiDeps extends CreateDeps {
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
+  /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
+  reads: PartnerReads;
   heartbeat: Heartbeat;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;

@@ -6,6 +6,8 @@ import type { createSender, createVault } from '../webhooks/index.ts';
 /** What the bot needs from the runtime. */
 export interface BotDeps {
   pool: Pool;
+  /** For everything that people ask in chats: many at once must not take the connections of payments. */
+  conversationPool: Pool;
   clock: Clock;
   log: {
     info(details: object, message: string): void;

@@ -34,7 +34,7 @@ interface RunningBot {
 /** Starts the bot: updates from the webhook are handled in every process, everything else only in the leader. */
 export function startBot(deps: BotDeps): RunningBot {
   const stopping = new AbortController();
-  const handler = createUpdateHandler(deps, stopping.signal);
+  const handler = createUpdateHandler({ ...deps, pool: deps.conversationPool }, stopping.signal);
   let stopped: Promise<void> | undefined;
   const stopLeading = runAsLeader({ ...deps, onError: handler.logError }, signal =>
     lead(deps, handler, signal),

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../base/concurrency-limit.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
-import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import type { Gateway, KnownOrder, Order, OrderPage, Requester, Resolution, Unknown } from './gateway.ts';
 import {
   createTransport,

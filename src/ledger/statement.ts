@@ -101,13 +101,14 @@ const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
     values: [uuidFromId(partnerId), mode, end],
   });
 
-const batchSize = 2_000;
+/** Formatting an entry takes 8 µs, and meanwhile the process does nothing else: 4 ms a page. */
+const pageSize = 500;
 
 /** Page by page, so that a day of a million entries needs no more memory than one of ten. */
 async function* entriesOf(db: Queryable, statement: Statement): AsyncGenerator<Entry[]> {
   const { entriesUpTo: upTo } = statement;
   for (let above = statement.entriesAbove; above < upTo; ) {
-    const page = await listEntries(db, statement, { above, upTo, limit: batchSize, newestFirst: false });
+    const page = await listEntries(db, statement, { above, upTo, limit: pageSize, newestFirst: false });
     if (page.length === 0) throw new Error(`entries above ${above} of ${statement.partnerId} are missing`);
     yield page;
     above = page.at(-1)!.entryNo;
@@ -172,20 +173,21 @@ const openHoldLine = ({ entryNo, at, microUsdt, paymentId }: OpenHold) =>
     null,
   ]);
 
-type Part = { csv: string; json: string; digest?: string };
+type Form = 'csv' | 'json';
+type Part = { text: string; digest?: string };
 
-/** The statement in both forms at once, part by part; the digest comes last. */
-async function* partsOf(db: Queryable, statement: Statement): AsyncGenerator<Part> {
+/** The statement, part by part; the digest, which both forms take from the CSV form, comes last. */
+async function* partsOf(db: Queryable, statement: Statement, form: Form): AsyncGenerator<Part> {
   const { partnerId, mode, day, closed, opening, closing, openHolds } = statement;
   const hash = createHash('sha256');
-  const part = (csv: string, json: string): Part => {
+  const part = (csv: string, json: () => string): Part => {
     hash.update(csv);
-    return { csv, json };
+    return { text: form === 'csv' ? csv : json() };
   };
   const title = { object: 'statement', partner_id: partnerId, mode, day, closed, currency: 'USDT' };
   yield part(
     header + titleLine(statement) + balancesLine('opening', opening),
-    `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
+    () => `${JSON.stringify({ ...title, opening: balancesObject(opening) }).slice(0, -1)},"entries":[`,
   );
   const balances = { ...opening };
   let comma = '\n';
@@ -194,23 +196,20 @@ async function* partsOf(db: Queryable, statement: Statement): AsyncGenerator<Par
     for (const entry of page) {
       book(balances, entry);
       csv += entryLine(entry, balances);
-      json += comma + JSON.stringify(entryObject(entry, balances));
+      if (form === 'json') json += comma + JSON.stringify(entryObject(entry, balances));
       comma = ',\n';
     }
-    yield part(csv, json);
+    yield part(csv, () => json);
   }
   assertSame(balances, closing);
   const end = { closing: balancesObject(closing), open_holds: openHolds.map(holdObject) };
   yield part(
     balancesLine('closing', closing) + openHolds.map(openHoldLine).join(''),
-    `],${JSON.stringify(end).slice(1, -1)}`,
+    () => `],${JSON.stringify(end).slice(1, -1)}`,
   );
   const digest = `sha256:${hash.digest('hex')}`;
-  yield {
-    csv: csvLine(['digest', ...emptyCells(12), digest]),
-    json: `,"digest":${JSON.stringify(digest)}}\n`,
-    digest,
-  };
+  const csvEnd = csvLine(['digest', ...emptyCells(12), digest]);
+  yield { text: form === 'csv' ? csvEnd : `,"digest":${JSON.stringify(digest)}}\n`, digest };
 }
 
 const balancesObject = (balances: Balances) =>
@@ -239,14 +238,14 @@ const holdObject = ({ entryNo, at, microUsdt, paymentId }: OpenHold) => ({
 export async function* writeStatement(
   db: Queryable,
   statement: Statement,
-  form: 'csv' | 'json',
+  form: Form,
 ): AsyncGenerator<string> {
-  for await (const part of partsOf(db, statement)) yield part[form];
+  for await (const { text } of partsOf(db, statement, form)) yield text;
 }
 
 /** For the `ETag`, which is sent before the first line; reads the entries once more. */
 export async function digestOf(db: Queryable, statement: Statement): Promise<string> {
   let last: Part | undefined;
-  for await (const part of partsOf(db, statement)) last = part;
+  for await (const part of partsOf(db, statement, 'csv')) last = part;
   return last!.digest!;
 }

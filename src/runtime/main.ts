@@ -16,7 +16,7 @@ import { startService } from './start-service.ts';
 
 type Print = (line: string) => void;
 
-/** Each process keeps up to 14 connections, and PostgreSQL allows 100 by default. */
+/** Each process keeps up to 22 connections, and PostgreSQL allows 100 by default. */
 const maxProcessesByDefault = 4;
 
 /** Runs the service until a signal asks for its graceful shutdown. */

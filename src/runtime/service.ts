@@ -2,8 +2,9 @@ import type { Registry } from 'prom-client';
 import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
-import { createConsole } from '../console/index.ts';
+import { type ConsoleDeps, createConsole } from '../console/index.ts';
 import type { PoolAndClock } from '../db/database.ts';
+import { withCircuitBreaker } from '../db/pool.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
@@ -33,9 +34,16 @@ type Bot = ReturnType<typeof startBot>;
 function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | undefined {
   const { telegramToken, publicUrl = `http://${parts.host}:${parts.port}` } = parts;
   if (telegramToken === undefined) return undefined;
-  const bot = startBot({ ...parts, publicUrl, telegramToken });
+  const conversationPool = parts.outside.conversations;
+  const bot = startBot({ ...parts, conversationPool, publicUrl, telegramToken });
   cleanups.push(bot.stop);
   return bot;
+}
+
+/** The console has connections of its own, for its reads, its changes and everybody who tries to sign in. */
+function consoleDepsOf(parts: SharedParts): ConsoleDeps {
+  const pool = parts.outside.console;
+  return { ...parts, pool, db: withCircuitBreaker(pool, parts.heartbeat.isDatabaseAnswering) };
 }
 
 /** Backpressure: a process prepares this many payments in well under a second; more requests would only queue. */
@@ -57,7 +65,7 @@ async function startServer(
     metrics,
     answerWithinMs: 60_000,
     servesPartners: roles.includes('api'),
-    console: roles.includes('console') ? createConsole(parts) : undefined,
+    console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
 import type { PoolAndClock } from '../db/database.ts';
 import { startHeartbeat } from '../db/heartbeat.ts';
+import { createPartnerReads, openOutsidePools } from '../db/outside-pools.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
@@ -31,6 +32,8 @@ export async function createSharedParts(
   const heartbeat = await startHeartbeat(pool, clock.measure);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
+  const outside = openOutsidePools(pool);
+  cleanups.push(outside.close);
 
   const callLog = createCallLog({ db, clock, log });
   const gateway = openGateway(settings, clock, alarms, callLog.record);
@@ -44,6 +47,8 @@ export async function createSharedParts(
     log,
     pool,
     db,
+    outside,
+    reads: createPartnerReads(outside.partnerReads, clock, heartbeat.isDatabaseAnswering),
     clock,
     clockOffset: clock.offset,
     secretKey,

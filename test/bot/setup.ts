@@ -1,6 +1,7 @@
 import { afterAll, afterEach, expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { startBot } from '../../src/bot/index.ts';
+import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { signUp } from '../../src/partners/index.ts';
@@ -35,6 +36,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
     token: undefined,
     clock: systemClock,
   });
+  const outside = openOutsidePools(pool);
   const sender = createSender({ allowPrivate: true });
   const logged: string[] = [];
   const keep = (details: object, message: string) =>
@@ -48,6 +50,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
   const start: TestBot['start'] = (changes = { webhookAllowPrivate: true }) => {
     const bot = startBot({
       pool,
+      conversationPool: outside.conversations,
       clock: fastClock,
       log: { info: keep, warn: keep, error: keep },
       secretKey,
@@ -76,6 +79,7 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
     await telegram.close();
     await gateway.close();
     await sender.close();
+    await outside.close();
   });
   return { telegram, logged, stop, start, first };
 }

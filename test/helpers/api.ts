@@ -8,6 +8,7 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { createPartnerReads, openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
@@ -44,12 +45,14 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   });
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const heartbeat = await startHeartbeat(pool);
+  const outside = openOutsidePools(pool);
   const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const signals = createPaymentSignals();
   const deps = {
     pool,
     db: pool,
+    reads: createPartnerReads(outside.partnerReads, clock, () => true),
     clock,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     gateway,
@@ -78,6 +81,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     await authenticator.close();
     await heartbeat.close();
     await gateway.close();
+    await outside.close();
   });
   return { address, deps };
 }

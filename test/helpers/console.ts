@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { createPartnerReads, openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import type { OperatorRole, Permission } from '../../src/operators/index.ts';
@@ -35,6 +36,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const authenticator = createAuthenticator(pool, clock, secretKey);
   const heartbeat = await startHeartbeat(pool);
   const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
+  const outside = openOutsidePools(pool);
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const calls = createCallLog({ db: pool, clock, log });
@@ -48,6 +50,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const shared = {
     pool,
     db: pool,
+    reads: createPartnerReads(outside.partnerReads, clock, () => true),
     clock,
     gateway,
     heartbeat,
@@ -64,6 +67,8 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   };
   const deps: ConsoleDeps = {
     ...shared,
+    pool: outside.console,
+    db: outside.console,
     secretKey,
     sender,
     vault: createVault(secretKey),
@@ -100,6 +105,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     await gateway.close();
     await calls.stop();
     await sender.close();
+    await outside.close();
   });
   return {
     address,

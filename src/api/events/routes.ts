@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { envelope, findLastEvent, formatEventId, listEvents, parseEventId } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -13,8 +14,9 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
     { schema: schemas.listEventsOperation },
     async (request, reply) => {
       const { limit, after = 'evt_0' } = request.query;
-      const position = await readPosition(deps, request.caller, after);
-      const page = await listEvents(deps.db, request.caller, { after: position, limit });
+      const db = deps.reads.of(request.caller.partnerId);
+      const position = await readPosition(db, request.caller, after);
+      const page = await listEvents(db, request.caller, { after: position, limit });
       if (!page) return sendError(request, reply, 'not_found');
       const rest = JSON.stringify({
         has_more: page.hasMore,
@@ -27,7 +29,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
   );
 }
 
-async function readPosition({ db }: ApiDeps, caller: AccountKey, after: string): Promise<bigint> {
+async function readPosition(db: Queryable, caller: AccountKey, after: string): Promise<bigint> {
   if (after === 'evt_0') return 0n;
   if (after === 'latest') return findLastEvent(db, caller);
   const eventId = parseEventId(after);

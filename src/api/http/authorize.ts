@@ -1,12 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { sendError } from './errors.ts';
+import { createAnswersUnderWay } from './under-way.ts';
 
 /** The scheme is case-insensitive (RFC 9110, 11.1), the key is not. */
 const bearer = /^bearer ([!-~]+)$/i;
 
+/** Besides payments, which have limits of their own, a partner may have this many seconds of its rate under way. */
+const secondsUnderWay = 2;
+
 /** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
 export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
+  const underWay = createAnswersUnderWay();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     // While the database does not answer nothing can be checked, and the request would hang.
     if (!heartbeat.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
@@ -14,8 +19,13 @@ export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);
     request.caller = authentication;
-    const retryAfterSec = await rateLimiter.take(authentication, request.routeOptions.config.kind ?? 'other');
-    if (retryAfterSec === undefined) return undefined;
-    return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
+    const { kind = 'other' } = request.routeOptions.config;
+    const retryAfterSec = await rateLimiter.take(authentication, kind);
+    if (retryAfterSec !== undefined)
+      return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
+    const { partnerId, limits } = authentication;
+    if (kind === 'create' || underWay.begin(partnerId, secondsUnderWay * limits.otherRps, reply))
+      return undefined;
+    return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
   };
 }

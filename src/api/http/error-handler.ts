@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { allErrors } from '../../base/errors.ts';
+import { NoPlaceError } from '../../base/fair-share.ts';
 import { BatcherFullError } from '../../db/batch.ts';
 import { isDatabaseUnavailable } from '../../db/pool.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -13,6 +14,7 @@ export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void
     if (error instanceof ShapeError)
       return reply.removeHeader('connection').status(422).send({ detail: error.details });
     const code = codeOf(error);
+    if (error instanceof NoPlaceError) reply.header('Retry-After', 1);
     if (allErrors[code].status >= 500) log.error({ err: error, request_id: request.id }, 'a request failed');
     return sendError(request, reply, code, messageOf(error));
   });
@@ -21,6 +23,7 @@ export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void
 /** Overload and a database that is down or too slow are temporary; other errors without a 4xx status are our bugs. */
 function codeOf(error: unknown): ErrorCode {
   const { statusCode } = error as { statusCode?: number };
+  if (error instanceof NoPlaceError) return 'rate_limited';
   if (error instanceof BatcherFullError) return 'gateway_busy';
   if (isDatabaseUnavailable(error)) return 'gateway_unavailable';
   return statusCode && statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal_error';

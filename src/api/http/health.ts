@@ -1,9 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { describeOffset, exceeds } from '../../db/database-clock.ts';
+import { sharedRead } from '../../db/shared-read.ts';
 import type { ApiDeps } from '../deps.ts';
 
 /** A machine with such a clock should get no requests until somebody has set it. */
 const maxClockOffsetMs = 30_000;
+
+/** Anybody may ask, so all who ask at once share a statement. */
+const ping = sharedRead(async (db, questions: true[]) => {
+  await db.query({ text: 'SELECT 1' });
+  return questions;
+});
 
 /** `/healthz`: the process runs. `/readyz`: it can also reach the database, and its machine has the right time. */
 export function healthRoutes(
@@ -23,7 +30,7 @@ export function healthRoutes(
     if (!heartbeat.isDatabaseAnswering()) return silent;
     const offset = clockOffset();
     if (exceeds(offset, maxClockOffsetMs)) return `${describeOffset(offset)}: set it by NTP`;
-    return pool.query('SELECT 1').then(
+    return ping(pool, true).then(
       () => undefined,
       () => silent,
     );

@@ -68,10 +68,10 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
       const createdFrom = readInstant(request.query.created_after, 'created_after');
       const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const cursor = startingAfter && (await findPayment(deps.db, request.caller, startingAfter));
+      const cursor = startingAfter && (await findPayment(deps.reads.byKey, request.caller, startingAfter));
       if (after !== undefined && (!cursor || cursor.status === 'rejected'))
         return sendError(request, reply, 'not_found');
-      const page = await listPayments(deps.db, request.caller, {
+      const page = await listPayments(deps.reads.of(request.caller.partnerId), request.caller, {
         limit,
         startingAfter,
         status,
@@ -97,7 +97,7 @@ function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: Finished
       const cached = cache.find(request.caller, request.params.payment_id);
       if (cached) return sendJsonText(reply, cached);
       const paymentId = parseId('pay', request.params.payment_id);
-      const payment = paymentId && (await findPayment(deps.db, request.caller, paymentId));
+      const payment = paymentId && (await findPayment(deps.reads.byKey, request.caller, paymentId));
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
       return sendJsonText(reply, cache.toJson(payment));
     },

@@ -134,7 +134,7 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
       // Our statements are short; compiling one costs more than running it.
       jit: 'off',
       // Enough for the maximum number of processes, each with its pool and its dedicated connections.
-      max_connections: '300',
+      max_connections: '400',
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const log = fs.openSync(logFile, 'a', 0o600);

@@ -1,0 +1,61 @@
+import type { Clock } from '../base/clock.ts';
+import { createFairShare } from '../base/fair-share.ts';
+import { openPool, type Pool, type Queryable, withCircuitBreaker } from './pool.ts';
+
+/**
+ * Connections for what people outside ask for, beside the main pool: payments and background work never wait for these.
+ * They are opened when they are needed.
+ */
+export interface OutsidePools {
+  partnerReads: Pool;
+  console: Pool;
+  /** The bot's conversations; its notices use the main pool. */
+  conversations: Pool;
+  close(): Promise<void>;
+}
+
+/** One more than the places: reads by primary key always have a connection. */
+const readConnections = 4;
+const consoleConnections = 2;
+const conversationConnections = 2;
+/** Shorter than that of payments: a page takes milliseconds, and a bad plan must not hold a place for long. */
+const readTimeoutMs = 3_000;
+
+export function openOutsidePools({ options }: Pool): OutsidePools {
+  const pools = {
+    partnerReads: openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections),
+    console: openPool({ ...options }, consoleConnections),
+    conversations: openPool({ ...options }, conversationConnections),
+  };
+  return {
+    ...pools,
+    close: async () => void (await Promise.all(Object.values(pools).map(pool => pool.end()))),
+  };
+}
+
+/** What partners read through the API. */
+export interface PartnerReads {
+  /** Each statement waits for a place of this partner. */
+  of(partnerId: string, maxWaitMs?: number): Queryable;
+  /** The same for a transaction. */
+  run<Result>(partnerId: string, work: (pool: Pool) => Promise<Result>): Promise<Result>;
+  /** For reads by primary key whose callers share one statement: one connection for each such read, for all partners. */
+  byKey: Queryable;
+}
+
+const places = 3;
+const placesPerPartner = 2;
+/** Then the partner has more slow reads under way than it has places. */
+const maxPlaceWaitMs = 1_000;
+
+export function createPartnerReads(pool: Pool, clock: Clock, isAnswering: () => boolean): PartnerReads {
+  const share = createFairShare({ clock, places, placesPerOwner: placesPerPartner });
+  const db = withCircuitBreaker(pool, isAnswering);
+  return {
+    of: (partnerId, maxWaitMs = maxPlaceWaitMs) => ({
+      query: statement => share.run(partnerId, () => db.query(statement), maxWaitMs),
+    }),
+    run: (partnerId, work) => share.run(partnerId, () => work(pool), maxPlaceWaitMs),
+    byKey: db,
+  };
+}

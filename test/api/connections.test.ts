@@ -20,6 +20,7 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}) {
     handled.push(url);
     return reply.send(Buffer.alloc(12 * megabyte, 'x'));
   });
+  server.post('/json', async () => ({ ok: true }));
   server.get('/slow', async () => sleep(600, { ok: true }));
   server.get('/small', async ({ url }) => {
     handled.push(url);
@@ -40,8 +41,16 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}) {
     client.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''));
     return client;
   };
+  /** Sends any text, and keeps its end open when the server closes. */
+  const raw = (text: string) => {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    clients.push(client);
+    client.on('error', () => {});
+    client.write(text);
+    return client;
+  };
   const isServing = async () => (await fetch(`${address}/openapi.json`)).ok;
-  return { address, served, handled, open, isServing };
+  return { address, served, handled, open, raw, isServing };
 }
 
 const waitForUnread = (served: Socket[], count: number) =>
@@ -120,4 +129,43 @@ test('a process has a bound on connections; a closed one makes place', async () 
   first!.resume().end();
   await once(served[0]!, 'close');
   expect((await fetch(`${address}/small`)).status).toBe(200);
+});
+
+test('connections that are idle, or whose headers or bodies are late, are closed', async () => {
+  const { served, raw } = await startServer({
+    headersTimeoutMs: 200,
+    requestTimeoutMs: 400,
+    checkIntervalMs: 50,
+    keepAliveTimeoutMs: 200,
+  });
+  const late = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n';
+  const texts = [
+    '',
+    'GET /small HTTP/1.1\r\nHo',
+    'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+    'not HTTP\r\n\r\n',
+    'GET /small HTTP/1.1\r\nHost: x\r\n\r\n',
+    'GET /small HTTP/1.1\r\nHost: x\r\n\r\nGET /sm',
+    `POST /json HTTP/1.1\r\n${late}{"a`,
+    `POST /nothing HTTP/1.1\r\n${late}{"a`,
+    'POST /json HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"a',
+  ];
+  // They never close their end, as a program does that has forgotten them.
+  for (const text of texts) for (let index = 0; index < 20; index += 1) raw(text);
+  const drip = raw('GET /small HTTP/1.1\r\n');
+  const dripping = setInterval(() => drip.write('X: y\r\n'), 20);
+  onTestFinished(() => clearInterval(dripping));
+  const count = texts.length * 20 + 1;
+  await vi.waitFor(() => expect(served).toHaveLength(count), 5_000);
+  const isOpen = ({ destroyed }: Socket) => !destroyed;
+  await vi.waitFor(() => expect(served.filter(isOpen)).toHaveLength(0), 10_000);
+});
+
+test('an error of the next request is not taken for the answer to this one', async () => {
+  const { raw } = await startServer();
+  const client = raw('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nnot HTTP\r\n\r\n');
+  let received = '';
+  client.resume().on('data', chunk => (received += chunk));
+  await once(client, 'end');
+  expect(received).toBe('');
 });

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from 'node:net';
+import { Registry } from 'prom-client';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -75,7 +76,7 @@ describe('malformed HTTP', () => {
 });
 
 describe('a slow caller', async () => {
-  const server = await createServer(deps);
+  const server = await createServer({ ...deps, metrics: new Registry() });
   Object.assign(server.server, { headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 50 });
   const impatient = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(() => server.close());
@@ -187,7 +188,7 @@ describe('once a payment is debited', () => {
 
 test('graceful shutdown waits only for requests that wait for an answer', async () => {
   const { deps } = await startApi({ pool });
-  const server = await createServer(deps);
+  const server = await createServer({ ...deps, metrics: new Registry() });
   let answer = () => {};
   server.get('/slow', () => new Promise(resolve => (answer = () => resolve({ ok: true }))));
   await server.listen({ host: '127.0.0.1', port: 0 });

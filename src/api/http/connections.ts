@@ -10,23 +10,53 @@ export interface ConnectionLimits {
   stallTimeoutMs: number;
   /** Requests that a connection may send before their answers. Browsers and HTTP libraries send one. */
   maxPipelined: number;
+  /** Headers and body must arrive within these; an answer may take longer. */
+  headersTimeoutMs: number;
+  requestTimeoutMs: number;
+  /** How often late headers and bodies are looked for. */
+  checkIntervalMs: number;
+  /** Between two requests. Longer than the 60 s for which common proxies keep an idle connection. */
+  keepAliveTimeoutMs: number;
 }
 
-const defaults: ConnectionLimits = { maxConnections: 4_000, stallTimeoutMs: 30_000, maxPipelined: 32 };
+const defaults: ConnectionLimits = {
+  maxConnections: 4_000,
+  stallTimeoutMs: 30_000,
+  maxPipelined: 32,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  checkIntervalMs: 1_000,
+  keepAliveTimeoutMs: 72_000,
+};
 
-/** Keeps a caller that opens many connections, or does not read its answers, from filling the memory. */
-export function limitConnections(app: FastifyInstance, limits: Partial<ConnectionLimits> = {}): void {
-  const { maxConnections, stallTimeoutMs, maxPipelined } = { ...defaults, ...limits };
-  // With `dropMaxConnection` a full process closes the connection itself. Otherwise the primary process would offer it to
-  // all processes in turn, without end if all are full.
-  Object.assign(app.server, { maxConnections, dropMaxConnection: true });
-  answerInTurn(app, maxPipelined);
+/**
+ * Keeps a caller that opens many connections, sends slowly or does not read its answers from filling the memory. Returns
+ * whether a connection has a request that has arrived and is not answered.
+ */
+export function limitConnections(
+  app: FastifyInstance,
+  given: Partial<ConnectionLimits> = {},
+): (socket: Socket) => boolean {
+  const limits = { ...defaults, ...given };
+  const { maxConnections, stallTimeoutMs, maxPipelined } = limits;
+  Object.assign(app.server, {
+    maxConnections,
+    // A full process closes the connection itself. Otherwise the primary process would offer it to all processes in
+    // turn, without end if all are full.
+    dropMaxConnection: true,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+  });
+  const hasUnanswered = answerInTurn(app, maxPipelined);
   // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
   // the answer is complete, Node sets the time-out of an idle connection.
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.raw.socket.setTimeout(stallTimeoutMs);
     done(null, payload);
   });
+  return hasUnanswered;
 }
 
 /** A request in the order of its connection; `start` is set while it waits. */
@@ -40,7 +70,7 @@ interface Turn {
  * connection keeps one answer at a time, even if the caller sends many requests and reads nothing. Node alone stops
  * reading such a connection, but only after it has handled all requests of the 64 KB that it has read.
  */
-function answerInTurn(app: FastifyInstance, maxPipelined: number): void {
+function answerInTurn(app: FastifyInstance, maxPipelined: number): (socket: Socket) => boolean {
   const turnsOf = new WeakMap<Socket, Turn[]>();
   // Before Fastify's own listener, which runs the hook below.
   app.server.prependListener('request', (request, response) => {
@@ -64,4 +94,5 @@ function answerInTurn(app: FastifyInstance, maxPipelined: number): void {
     // Without a turn the connection had too many requests and is closed: the request is dropped.
     else if (turn) turn.start = done;
   });
+  return socket => turnsOf.get(socket)?.some(({ request }) => request.complete) ?? false;
 }

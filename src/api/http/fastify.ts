@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
@@ -9,10 +10,6 @@ import { limitConnections } from './connections.ts';
 import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
 
-/** Headers and body must arrive within these; an answer may take longer. */
-const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 30_000;
-
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
 export function createFastify({
   clock,
@@ -21,12 +18,13 @@ export function createFastify({
 }: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits'>): FastifyInstance {
   const server = Fastify({
     bodyLimit: maxBodyBytes,
-    requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
     // Fastify's own 503 has no error code of the contract; ours is in `refuseEarly`.
     return503OnClosing: false,
     genReqId: () => newId('req', clock),
-    clientErrorHandler: (_error: Error, socket: Duplex) => refuseOnSocket(socket, clock),
+    // An error of the next request must not look like the answer to this one, which may be a payment.
+    clientErrorHandler: (_error: Error, socket: Socket) =>
+      hasUnanswered(socket) ? socket.destroy() : refuseOnSocket(socket, clock),
     // A URL that cannot be decoded, or is longer than any id, does not exist.
     frameworkErrors: (_error, request, reply) =>
       sendError(
@@ -38,13 +36,12 @@ export function createFastify({
     http: { requireHostHeader: false },
     ...(trustProxy.length > 0 ? { trustProxy } : {}),
   });
-  server.server.headersTimeout = headersTimeoutMs;
   // By default Node answers an unknown `Expect` without a request id, and CONNECT not at all.
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
-  limitConnections(server, connectionLimits);
+  const hasUnanswered = limitConnections(server, connectionLimits);
   refuseEarly(server, drainOnClose(server));
   return server;
 }
@@ -60,9 +57,13 @@ function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
   server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
 }
 
+/** The caller has this long to read a refusal; one that keeps its end open would keep the connection. */
+const closeAfterMs = 1_000;
+
 /** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
 function refuseOnSocket(socket: Duplex, clock: Clock): void {
-  if (!socket.writable) return;
+  if (!socket.writable) return void socket.destroy();
+  setTimeout(() => socket.destroy(), closeAfterMs).unref();
   const requestId = newId('req', clock);
   const code = 'invalid_request';
   const { message } = allErrors[code];

@@ -51,6 +51,7 @@ CREATE TABLE accounts (
   last_entry_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
   turnover_day date,
   turnover_kopecks bigint NOT NULL DEFAULT 0,
+  opened_on_day integer NOT NULL DEFAULT 0,
   CONSTRAINT accounts_pkey PRIMARY KEY (partner_id, mode),
   CONSTRAINT accounts_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   CONSTRAINT accounts_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),
@@ -899,7 +900,7 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET enable_seqscan=off
   SET enable_bitmapscan=off;
 
-FUNCTION payments_open(openings payment_opening[], at timestamp with time zone)
+FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off

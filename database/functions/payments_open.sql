@@ -9,10 +9,13 @@
 -- what failed: to add up 300 000 payments took 100 ms under the lock. turnover_day is the latest day of any opening and
 -- never goes back. If `at` is of an earlier day (a clock was ahead), the day is added up from the payments.
 --
+-- The quota of test mode counts every payment opened that day, whatever its outcome (opened_on_day): a test payment that
+-- fails costs nothing, but its rows stay. Null: no quota.
+--
 -- Bitmap scans are off. A bitmap scan reads every dead row of a key until the next vacuum and marks none of them as dead.
 -- Rows of these tables come and go with each payment, so a busy partner would pay for its past. Plain index scans skip
 -- the rows that an earlier scan found dead.
-CREATE OR REPLACE FUNCTION payments_open(openings payment_opening[], at timestamptz)
+CREATE OR REPLACE FUNCTION payments_open(openings payment_opening[], at timestamptz, test_payments_per_day int)
 RETURNS TABLE (item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
@@ -31,6 +34,7 @@ DECLARE
   under_way bigint;       -- payments of this account awaiting the gateway
   counted_day date;       -- of this account: the day that its counter is for
   turnover bigint;        -- of this account today, in kopecks
+  opened_today bigint;    -- payments of this account that were opened today
   counts_ahead boolean;   -- a later day has payments already
   key_payment uuid;       -- the payment that the current idempotency key is bound to
   ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
@@ -70,19 +74,20 @@ BEGIN
     IF next.partner_id IS DISTINCT FROM partner OR next.mode IS DISTINCT FROM partner_mode THEN
       partner := next.partner_id;
       partner_mode := next.mode;
-      SELECT a.available, a.turnover_day, CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END
-        INTO available, counted_day, turnover
+      SELECT a.available, a.turnover_day, CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END,
+             CASE WHEN a.turnover_day = today THEN a.opened_on_day ELSE 0 END
+        INTO available, counted_day, turnover, opened_today
         FROM accounts a WHERE a.partner_id = partner AND a.mode = partner_mode;
       under_way := (SELECT count(*) FROM open_payments p
                      WHERE p.partner_id = partner AND p.mode = partner_mode AND p.awaiting_gateway);
       IF counted_day IS NULL OR counted_day > today THEN
-        SELECT coalesce(sum(d.amount_kopecks), 0), coalesce(bool_or(d.created_at >= day_start + interval '1 day'), false)
-          INTO turnover, counts_ahead
+        SELECT coalesce(sum(d.amount_kopecks) FILTER (WHERE d.status IN ('processing', 'succeeded')), 0),
+               coalesce(bool_or(d.created_at >= day_start + interval '1 day'), false), count(*)
+          INTO turnover, counts_ahead, opened_today
           FROM payments d
-         WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id
-           AND d.created_at >= day_start AND d.status IN ('processing', 'succeeded');
+         WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id AND d.created_at >= day_start;
         IF counted_day IS NULL AND NOT counts_ahead THEN
-          UPDATE accounts a SET turnover_day = today, turnover_kopecks = turnover
+          UPDATE accounts a SET turnover_day = today, turnover_kopecks = turnover, opened_on_day = opened_today
            WHERE a.partner_id = partner AND a.mode = partner_mode;
         END IF;
       END IF;
@@ -97,6 +102,7 @@ BEGIN
       WHEN NOT next.qr_is_free OR next.qr = ANY (taken) THEN 'duplicate_qr_in_flight'
       WHEN under_way >= next.concurrent THEN 'gateway_busy'
       WHEN turnover + next.amount_kopecks > next.daily_kopecks THEN 'daily_limit_exceeded'
+      WHEN partner_mode = 'test' AND opened_today >= test_payments_per_day THEN 'daily_limit_exceeded'
       WHEN available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'opened'
     END;
@@ -108,6 +114,7 @@ BEGIN
       available := available - next.micro_usdt;
       under_way := under_way + 1;
       turnover := turnover + next.amount_kopecks;
+      opened_today := opened_today + 1;
     END IF;
     payment_id := key_payment;
     RETURN NEXT;
@@ -130,8 +137,10 @@ BEGIN
      FROM unnest(opened) o;
   UPDATE accounts a
      SET turnover_day = today,
-         turnover_kopecks = CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END + n.kopecks
-    FROM (SELECT o.partner_id, o.mode, sum(o.amount_kopecks)::bigint AS kopecks FROM unnest(opened) o GROUP BY 1, 2) AS n
+         turnover_kopecks = CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END + n.kopecks,
+         opened_on_day = CASE WHEN a.turnover_day = today THEN a.opened_on_day ELSE 0 END + n.payments
+    FROM (SELECT o.partner_id, o.mode, sum(o.amount_kopecks)::bigint AS kopecks, count(*)::int AS payments
+            FROM unnest(opened) o GROUP BY 1, 2) AS n
    WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day <= today;
   INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
                         qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at)

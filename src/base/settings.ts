@@ -35,6 +35,8 @@ export interface Settings {
   rateSpreadBps: number;
   rateRefreshSec: number;
   rateMaxAgeSec: number;
+  /** Of one partner, in UTC; whatever their outcome. */
+  testPaymentsPerDay: number;
   /** No quote outside is ever used. */
   rateBounds: { minE4: bigint; maxE4: bigint };
   cryptoPayToken: string | undefined;
@@ -83,6 +85,12 @@ export function readSettings(environment: Environment): Settings {
     rateSources,
     rateSpreadBps: wholeNumber('RATE_SPREAD_BPS', read('RATE_SPREAD_BPS') ?? '100', 0, 5_000),
     rateRefreshSec: wholeNumber('RATE_REFRESH_SEC', read('RATE_REFRESH_SEC') ?? '60', 1, secPerDay),
+    testPaymentsPerDay: wholeNumber(
+      'TEST_PAYMENTS_PER_DAY',
+      read('TEST_PAYMENTS_PER_DAY') ?? '10000',
+      1,
+      1_000_000_000,
+    ),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     rateBounds,
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),

@@ -81,7 +81,7 @@ const openStatement = `
     FROM ${setsLockTimeout(`$${openingColumns.length + 2}`, '$1::timestamptz')},
          payments_open(ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
            .map(([type], index) => `$${index + 2}::${type}[]`)
-           .join(', ')}) AS o), call.argument)
+           .join(', ')}) AS o), call.argument, $${openingColumns.length + 3})
    ORDER BY item`;
 
 async function openAll(
@@ -89,6 +89,7 @@ async function openAll(
   clock: Clock,
   payments: NewPayment[],
   lockWait: LockWait,
+  { testPaymentsPerDay = null }: { testPaymentsPerDay?: number | null },
 ): Promise<OpenResult[]> {
   const at = instantOf(clock);
   const { rows } = await db.query<{
@@ -98,7 +99,12 @@ async function openAll(
   }>({
     name: 'payments_open',
     text: openStatement,
-    values: [at, ...openingColumns.map(([, read]) => payments.map(read)), lockTimeoutOf(lockWait)],
+    values: [
+      at,
+      ...openingColumns.map(([, read]) => payments.map(read)),
+      lockTimeoutOf(lockWait),
+      testPaymentsPerDay,
+    ],
   });
   return rows.map(row => ({
     verdict: row.verdict,
@@ -150,7 +156,10 @@ const maxLockedRuns = 2;
 const maxOpeningsApart = 200;
 const maxWaiting = 5_000;
 
-export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter {
+/** Of test mode, per partner; undefined: none. */
+type Quota = { testPaymentsPerDay?: number };
+
+export function createPaymentWriter(db: Queryable, clock: Clock, quota: Quota = {}): PaymentWriter {
   const common = {
     isItemError,
     laneOf: () => 0,
@@ -166,7 +175,7 @@ export function createPaymentWriter(db: Queryable, clock: Clock): PaymentWriter 
   return {
     open: createBatcher<NewPayment, OpenResult>({
       ...common,
-      run: (payments, lockWait) => retryOnDeadlock(() => openAll(db, clock, payments, lockWait)),
+      run: (payments, lockWait) => retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota)),
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedOpenings(db, payments),

@@ -58,7 +58,7 @@ export async function createSharedParts(
     leaseRelease,
     signals,
     outcomeWaiters: createOutcomeWaiters(db, clock, signals),
-    writer: createPaymentWriter(db, clock),
+    writer: createPaymentWriter(db, clock, settings),
     sender,
     vault: createVault(secretKey),
   };

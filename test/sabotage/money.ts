@@ -201,6 +201,14 @@ export const moneySabotages: Sabotage[] = [
     failingTitle: 'the counter is the sum of the day',
   },
   {
+    guard: 'daily quota of test payments',
+    file: 'database/functions/payments_open.sql',
+    pattern:
+      /WHEN partner_mode = 'test' AND opened_today >= test_payments_per_day THEN 'daily_limit_exceeded'/,
+    test: 'test/payments/test-quota.test.ts',
+    failingTitle: 'a partner opens as many test payments a day',
+  },
+  {
     guard: 'the day of the turnover never goes back',
     file: 'database/functions/payments_open.sql',
     pattern: / AND a\.turnover_day <= today/,

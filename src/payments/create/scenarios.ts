@@ -63,8 +63,13 @@ export function testOutcome(payment: TestPayment) {
 }
 
 const maxRefusals = 2;
+/** A refused request opens no payment, so the daily quota does not bound these rows. They are pruned after 30 days. */
+export const maxRefusedKeys = 10_000;
 
-/** Counts a refusal of `unavailable_twice`; false when there were enough. A crash after it counts as a refusal. */
+/**
+ * Counts a refusal of `unavailable_twice`; false when there were enough, of this key or of this partner. A crash after
+ * it counts as a refusal.
+ */
 export async function countRefusal(
   db: Queryable,
   clock: Clock,
@@ -72,9 +77,12 @@ export async function countRefusal(
   idempotencyKey: string,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    text: `INSERT INTO test_refusals AS r (partner_id, idempotency_key, times, at) VALUES ($1, $2, 1, $3)
+    text: `INSERT INTO test_refusals AS r (partner_id, idempotency_key, times, at)
+           SELECT $1, $2, 1, $3
+            WHERE (SELECT count(*) FROM (SELECT FROM test_refusals WHERE partner_id = $1 LIMIT $5) AS k) < $5
+               OR EXISTS (SELECT FROM test_refusals WHERE partner_id = $1 AND idempotency_key = $2)
            ON CONFLICT (partner_id, idempotency_key) DO UPDATE SET times = r.times + 1 WHERE r.times < $4`,
-    values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), maxRefusals],
+    values: [uuidFromId(partnerId), idempotencyKey, instantOf(clock), maxRefusals, maxRefusedKeys],
   });
   return rowCount === 1;
 }

@@ -1,3 +1,4 @@
+import { instantOf } from '../base/clock.ts';
 import { idFromUuid } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
@@ -160,7 +161,7 @@ export function verifyShared(audit: AuditContext): Promise<TimedVerification> {
 
 async function verifyOnRecord(audit: AuditContext): Promise<TimedVerification> {
   const startedAt = performance.now();
-  const verification = await verifyLedger(audit.pool);
+  const verification = await verifyLedger(audit.pool, { now: instantOf(audit.clock) });
   const { entries, findings } = verification;
   await recordChange(audit.pool, audit, {
     action: 'ledger.verify',

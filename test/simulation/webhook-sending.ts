@@ -142,7 +142,11 @@ export function createSendingModel(world: World, options: SendingOptions): Sendi
         attempt.processName === processNameOf(leaseHolder) &&
         attempt.turn === turnOf(partnerId),
     );
-    if (begun) violate('no process releases the lease of a partner while sending to it', begun.processName);
+    if (begun)
+      violate(
+        'no process releases the lease of a partner while sending to it',
+        `${begun.processName}, ${nameOf(begun.eventId)} to ${trace.nameOf(partnerId)}, taken at ${takenMs.get(partnerId)} of ${scheduler.nowMs()}`,
+      );
   }
 
   function postpone(attempt: Attempt): void {

@@ -1,5 +1,6 @@
 export type { ApiDeps } from './deps.ts';
 export { createAdmission } from './http/admission-control.ts';
+export { smallBody } from './http/body.ts';
 export { listen } from './http/listen.ts';
 export { type Encoding, type StaticFile, sendStaticFile, staticMethods } from './http/static-file.ts';
 export { createServer } from './server.ts';

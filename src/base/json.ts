@@ -24,7 +24,7 @@ export class JsonSyntaxError extends Error {
 }
 
 /** No real metadata nests this deep, and no input within it can exhaust the stack. */
-const maxDepth = 256;
+const deepest = 256;
 
 const whitespace = /[ \t\n\r]*/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -36,7 +36,7 @@ const literals = [
   ['null', null],
 ] as const;
 
-export function parseJson(text: string): JsonValue {
+export function parseJson(text: string, maxDepth = deepest): JsonValue {
   let position = 0;
 
   function fail(message: string): never {

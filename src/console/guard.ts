@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { smallBody } from '../api/index.ts';
 import { deriveKey } from '../db/secret-key.ts';
 import { findSession, roleHasPermission } from '../operators/index.ts';
 import { readSessionToken } from './cookie.ts';
@@ -18,6 +19,10 @@ export const csrfTokenOf = (secretKey: string, sessionToken: string) =>
 export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
   scope.addHook('onRoute', route => {
     if (!route.config?.needs) throw new Error(`${route.method} ${route.url} does not declare what it needs`);
+    if (route.config.needs === 'nothing') {
+      route.bodyLimit = smallBody.maxBytes;
+      route.config.maxBodyDepth = smallBody.maxDepth;
+    }
     // The console is not part of the partner API's OpenAPI document.
     route.schema = { ...route.schema, hide: true };
   });

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable } from '../db/pool.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
@@ -40,6 +40,9 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   settingsRoutes,
 ];
 
+const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
+  refuse(request, reply, 404, 'not_found', 'There is nothing at this address.');
+
 /** The operators' console: its pages under `/console`, and their API under `/console/api`. */
 export function createConsole(deps: ConsoleDeps): Console {
   return async server => {
@@ -56,9 +59,8 @@ export function createConsole(deps: ConsoleDeps): Console {
           return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again later.');
         });
         for (const register of routes) register(scope, deps);
-        scope.all('/*', { config: { needs: 'nothing' } }, (request, reply) =>
-          refuse(request, reply, 404, 'not_found', 'There is nothing at this address.'),
-        );
+        // Before the body is read, as for unknown paths outside of the console.
+        scope.all('/*', { config: { needs: 'nothing' }, onRequest: refuseUnknown }, refuseUnknown);
       },
       { prefix: '/console/api' },
     );

@@ -31,4 +31,5 @@ export {
   type SignedIn,
 } from './sessions.ts';
 export { signIn } from './sign-in.ts';
+export { addressFullForSec } from './throttle.ts';
 export { toBase32, totpUrl } from './totp.ts';

@@ -82,9 +82,11 @@ const subjectOf: Record<Limit, (attempt: Attempt) => string> = {
   device: ({ deviceHash }) => `device ${deviceHash}`,
 };
 
+const secondsUntil = (freeAtMs: number, nowMs: number) => Math.max(1, Math.ceil((freeAtMs - nowMs) / 1000));
+
 const throttled = (freeAtMs: number, nowMs: number): ThrottleResult => ({
   outcome: 'throttled',
-  retryAfterSec: Math.max(1, Math.ceil((freeAtMs - nowMs) / 1000)),
+  retryAfterSec: secondsUntil(freeAtMs, nowMs),
 });
 
 /**
@@ -115,9 +117,31 @@ function throttleFromCache(
 ): ThrottleResult | undefined {
   const nowMs = clock.nowMs();
   const found = attempt.limits
-    .map(limit => full.get(subjectOf[limit](attempt)))
-    .filter(cached => cached && nowMs >= cached.foundAtMs && nowMs < cached.foundAtMs + cacheMs);
-  return found.length > 0 ? throttled(Math.max(...found.map(cached => cached!.freeAtMs)), nowMs) : undefined;
+    .map(limit => freeAtFromCache(full, subjectOf[limit](attempt), nowMs))
+    .filter(freeAtMs => freeAtMs !== undefined);
+  return found.length > 0 ? throttled(Math.max(...found), nowMs) : undefined;
+}
+
+function freeAtFromCache(full: AttemptQueue['full'], subject: string, nowMs: number): number | undefined {
+  const cached = full.get(subject);
+  const isFresh = cached && nowMs >= cached.foundAtMs && nowMs < cached.foundAtMs + cacheMs;
+  return isFresh ? cached.freeAtMs : undefined;
+}
+
+/**
+ * For how long the address has used up its limit, as far as this process knows without the database. It counts for every
+ * attempt from there except those of known devices.
+ */
+export function addressFullForSec(
+  { pool, clock }: { pool: Pool; clock: Clock },
+  address: string,
+): number | undefined {
+  const nowMs = clock.nowMs();
+  const found = Object.values(queues)
+    .map(ofClients => ofClients.get(pool))
+    .map(queue => queue && freeAtFromCache(queue.full, networkOf(address), nowMs))
+    .filter(freeAtMs => freeAtMs !== undefined);
+  return found.length > 0 ? secondsUntil(Math.max(...found), nowMs) : undefined;
 }
 
 function countAttempt(

@@ -12,16 +12,26 @@ import { shapeError } from './errors.ts';
 
 export const maxBodyBytes = 64 * 1024;
 
+/** Before a caller is known it sends a name, a password, a code or a token. */
+export const smallBody = { maxBytes: 4 * 1024, maxDepth: 8 };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How deep the body of this route may be nested, if less than elsewhere. */
+    maxBodyDepth?: number;
+  }
+}
+
 /**
  * Bodies are parsed by `base/json.ts`, so that amounts and metadata keep the digits that were sent. The validator gets
  * the same value as plain JavaScript; routes read the lossless one.
  */
 export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: object, bytes: Buffer) => {
-    const lossless = readBody(bytes);
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const lossless = readBody(bytes, request.routeOptions.config.maxBodyDepth);
     refuseUnstorableText(lossless);
-    (request as { lossless?: JsonObject }).lossless = lossless;
+    (request as FastifyRequest & { lossless?: JsonObject }).lossless = lossless;
     return toPlain(lossless);
   });
 }
@@ -29,11 +39,11 @@ export function parseBodies(server: FastifyInstance): void {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Refuses what is not a JSON object, with the position of the first error. */
-function readBody(bytes: Buffer): JsonObject {
+function readBody(bytes: Buffer, maxDepth: number | undefined): JsonObject {
   if (bytes.length === 0) throw shapeError(['body'], 'Field required', 'missing');
   let value: JsonValue;
   try {
-    value = parseJson(decoder.decode(bytes));
+    value = parseJson(decoder.decode(bytes), maxDepth);
   } catch (error) {
     const position = error instanceof JsonSyntaxError ? error.position : 0;
     throw shapeError(['body', position], 'JSON decode error', 'json_invalid');
@@ -103,18 +113,29 @@ function depthOf(value: JsonValue): number {
 
 /** PostgreSQL cannot store NUL or a lone surrogate, so neither could be returned as it was sent. */
 export function refuseUnstorableText(value: JsonValue, loc: (string | number)[] = ['body']): void {
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) {
-      throw shapeError(loc, 'String should contain neither NUL nor lone surrogates', 'string_unicode');
+  const path = pathToUnstorable(value);
+  if (!path) return;
+  throw shapeError(
+    [...loc, ...path],
+    'String should contain neither NUL nor lone surrogates',
+    'string_unicode',
+  );
+}
+
+/** The path is built on the way back from the first such text: every value is checked, and almost all have none. */
+function pathToUnstorable(value: JsonValue): (string | number)[] | undefined {
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? [] : undefined;
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) {
+      const path = pathToUnstorable(member);
+      if (path) return [index, ...path];
     }
-  } else if (Array.isArray(value)) {
-    value.forEach((member, index) => {
-      refuseUnstorableText(member, [...loc, index]);
-    });
   } else if (value instanceof Map) {
     for (const [key, member] of value) {
-      refuseUnstorableText(key, loc);
-      refuseUnstorableText(member, [...loc, key]);
+      if (pathToUnstorable(key)) return [];
+      const path = pathToUnstorable(member);
+      if (path) return [key, ...path];
     }
   }
+  return undefined;
 }

@@ -1,10 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { allErrors } from '../../base/errors.ts';
 import { NoPlaceError } from '../../base/fair-share.ts';
 import { BatcherFullError } from '../../db/batch.ts';
 import { isDatabaseUnavailable } from '../../db/pool.ts';
 import type { ApiDeps } from '../deps.ts';
-import { maxBodyBytes } from './body.ts';
 import { type ErrorCode, ShapeError, sendError } from './errors.ts';
 
 /** Turns what a route throws into an answer of the contract. */
@@ -16,7 +15,7 @@ export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void
     const code = codeOf(error);
     if (error instanceof NoPlaceError) reply.header('Retry-After', 1);
     if (allErrors[code].status >= 500) log.error({ err: error, request_id: request.id }, 'a request failed');
-    return sendError(request, reply, code, messageOf(error));
+    return sendError(request, reply, code, messageOf(error, request));
   });
 }
 
@@ -30,8 +29,12 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 /** Messages for what Fastify itself refuses and the caller can correct. */
-const messages: Record<number, { message: string }> = {
-  413: { message: `The body is larger than ${maxBodyBytes / 1024} KiB.` },
-  415: { message: 'The Content-Type cannot be read: send application/json.' },
+const messages: Record<number, (request: FastifyRequest) => string> = {
+  413: ({ routeOptions }) => `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.`,
+  415: () => 'The Content-Type cannot be read: send application/json.',
 };
-const messageOf = (error: unknown) => messages[(error as { statusCode?: number }).statusCode ?? 0] ?? {};
+
+function messageOf(error: unknown, request: FastifyRequest): Record<string, string> {
+  const message = messages[(error as { statusCode?: number }).statusCode ?? 0]?.(request);
+  return message === undefined ? {} : { message };
+}

@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
-import { enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
+import { addressFullForSec, enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
 import { readDeviceToken, setSignInCookies } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Body, type Routes, refuse, typed } from '../replies.ts';
@@ -29,11 +29,22 @@ export function accessRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   setupRoutes(routes, deps);
 }
 
+function refuseThrottled(request: FastifyRequest, reply: FastifyReply, retryAfterSec: number): FastifyReply {
+  reply.header('Retry-After', retryAfterSec);
+  return refuse(request, reply, 429, 'throttled', 'Too many attempts: try again later.');
+}
+
 function signInRoute(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/login',
     {
       config: { needs },
+      // Before the body is read. Whether a device is known depends on the name in the body.
+      onRequest: async (request, reply) => {
+        const { address, deviceToken } = visitorOf(request);
+        const retryAfterSec = deviceToken === undefined ? addressFullForSec(deps, address) : undefined;
+        return retryAfterSec === undefined ? undefined : refuseThrottled(request, reply, retryAfterSec);
+      },
       schema: { body: Body({ name: Type.String({ maxLength: 100 }), password: Password, code: Code }) },
     },
     async (request, reply) => {
@@ -47,8 +58,7 @@ function signInRoute(routes: Routes, deps: ConsoleDeps): void {
         case 'refused':
           return refuse(request, reply, 401, 'wrong_credentials', 'Name, password or code is wrong.');
         case 'throttled':
-          reply.header('Retry-After', result.retryAfterSec);
-          return refuse(request, reply, 429, 'throttled', 'Too many attempts: try again later.');
+          return refuseThrottled(request, reply, result.retryAfterSec);
       }
     },
   );

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Kopeck, KopeckError, type PaymentEvent } from '../../sdk/src/index.ts';
 import { checkWebhookUrl, newSecret, parseEventId } from '../webhooks/index.ts';
 import { createRecordingFetch } from './feed-bytes.ts';
@@ -16,7 +16,14 @@ interface ListenOptions extends Remote {
 export const listenCommand = (): Command =>
   remoteCommand('listen', "forward a partner's events to an address on your machine, signed like webhooks")
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
-    .option('--secret <secret>', 'signs the forwarded events (default: a random secret)', webhookSecret)
+    .addOption(
+      new Option(
+        '--secret <secret>',
+        'signs the forwarded events; better in the environment (default: random)',
+      )
+        .env('KOPECK_WEBHOOK_SECRET')
+        .argParser(webhookSecret),
+    )
     .option('--from <event>', 'start after this event, such as evt_17; evt_0 for all', position, 'now')
     .action((options: ListenOptions) => listen(options));
 

@@ -13,7 +13,8 @@ export interface Remote {
 export const remoteCommand = (usage: string, description: string): Command =>
   command(usage, description)
     .addOption(
-      new Option('--key <key>', "the partner's API key")
+      // Other users of the machine see the arguments of a process, but not its environment.
+      new Option('--key <key>', "the partner's API key; better in the environment")
         .env('KOPECK_KEY')
         .makeOptionMandatory()
         .argParser(apiKey),

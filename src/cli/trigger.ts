@@ -64,6 +64,6 @@ function outlook({ status, status_detail: detail, metadata }: Payment, { url }: 
   const end = isReviewed && metadata.kopeck_scenario === 'review_fails' ? 'failed' : 'succeeded';
   return [
     `No final status yet: the amount is debited, and the payment is neither paid nor refused. In ${waitSec} s it has ${end}, and payment.${end} is sent.`,
-    `Sooner: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KEY" -d '{"advance_sec":${waitSec}}'`,
+    `Sooner: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KOPECK_KEY" -d '{"advance_sec":${waitSec}}'`,
   ].join('\n');
 }

@@ -25,8 +25,11 @@ afterAll(() => service.stop());
 /** Only the address of the service: no database, and no folder to create one in. */
 const elsewhere = { DATA_DIR: join(newFolder(), 'none') };
 
-async function listen(...args: string[]) {
-  const listener = startKopeck(elsewhere, 'listen', '--key', key, '--url', service.address, ...args);
+const listen = (...args: string[]) => listenWith({}, ...args);
+
+async function listenWith(variables: Record<string, string>, ...args: string[]) {
+  const env = { ...elsewhere, KOPECK_KEY: key, ...variables };
+  const listener = startKopeck(env, 'listen', '--url', service.address, ...args);
   onTestFinished(() => void listener.stop('SIGKILL'));
   await expect.poll(listener.stderr).toContain('Ctrl-C ends it.');
   return listener;
@@ -41,7 +44,7 @@ describe('kopeck listen', () => {
     const { partner_id: partner } = await client.ping();
     await kopeckProcess(env, 'webhook', 'set', partner, '--url', real.url);
     await client.payments.create({ qr_url: newLink(10_000), external_id: 'before' });
-    const listener = await listen('--forward-to', local.url, '--secret', secret);
+    const listener = await listenWith({ KOPECK_WEBHOOK_SECRET: secret }, '--forward-to', local.url);
     // Raw text: JSON.stringify cannot write such metadata.
     const metadata = '{"b":1.10,"2":12345678901234567890,"1":"два","__proto__":{"x":1e2}}';
     const paid = await fetch(`${service.address}/v1/payments`, {

@@ -45,6 +45,15 @@ describe('malformed HTTP', () => {
     expectError(answer, 401, 'unauthorized');
   });
 
+  test.each(['/v1/ping', '/healthz', '/docs/', '/unknown'])('two Hosts are refused at %s', async path => {
+    for (const second of ['Host: x', 'HOST: evil.example']) {
+      const head = `GET ${path} HTTP/1.1\r\nHost: x\r\n${second}\r\nAuthorization: ${authorization}\r\n\r\n`;
+      const answer = await sendRaw(address, head);
+      expectError(answer, 400, 'invalid_request');
+      expect(answer.headers.connection).toBe('close');
+    }
+  });
+
   test('HTTP/1.0 works', async () => {
     const answer = await sendRaw(address, `GET /v1/ping HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`);
     expect(answer.json.ok).toBe(true);

@@ -46,16 +46,24 @@ export function createFastify({
   return server;
 }
 
-/** Answers before the body is read: during shutdown, and for a URL that does not exist. */
+/** Answers before the body is read: during shutdown, to an ambiguous Host, and for a URL that does not exist. */
 function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id);
     if (isClosing()) sendError(request, reply.header('Connection', 'close'), 'gateway_unavailable');
+    else if (hasSeveralHosts(request))
+      sendError(request, reply.header('Connection', 'close'), 'invalid_request', {
+        message: 'The header Host occurs more than once.',
+      });
     else if (request.is404) sendError(request, reply, 'not_found');
     else done();
   });
   server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
 }
+
+/** Node takes the first one. A proxy in front may have taken another, for its routes and rules (RFC 9112, 3.2). */
+const hasSeveralHosts = ({ raw: { rawHeaders } }: FastifyRequest) =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
 
 /** The caller has this long to read a refusal; one that keeps its end open would keep the connection. */
 const closeAfterMs = 1_000;

@@ -19,12 +19,12 @@ async function run(
   before: Date,
   isDryRun: boolean,
 ): Promise<Output> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const counting = setTimeout(() => progress('Counting what can be moved …'), 2_000);
   let show: ((done: number) => void) | undefined;
   const onProgress = (done: number, of: number) => {
     clearTimeout(counting);
-    if (Date.now() - startedAt > 2_000) show ??= progressBar(of, screen);
+    if (performance.now() - startedAt > 2_000) show ??= progressBar(of, screen);
     show?.(done);
   };
   const result = await archiveMonths(audit, { before, isDryRun, onProgress }).finally(() =>

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from '../http/errors.ts';
+import { pageHeaders } from '../http/page-headers.ts';
 import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
 import type { Page } from './markdown.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides');
 
 /** Text and one style sheet: no scripts, and nothing from other hosts. */
-const policy =
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const headers = pageHeaders(["style-src 'self'", 'img-src data:']);
 
 const style = `
 :root { color-scheme: light dark; --text: light-dark(#1b1f24, #e3e6ea); --ground: light-dark(#fff, #14171b);
@@ -72,15 +72,7 @@ export function guideRoutes(server: FastifyInstance): void {
   const schema = { hide: true };
   const method = staticMethods;
   const send = (request: FastifyRequest, reply: FastifyReply, file: StaticFile) =>
-    sendStaticFile(
-      request,
-      reply.headers({
-        'Content-Security-Policy': policy,
-        'X-Content-Type-Options': 'nosniff',
-        'Referrer-Policy': 'no-referrer',
-      }),
-      file,
-    );
+    sendStaticFile(request, reply.headers(headers), file);
 
   server.get('/docs/guides', { schema }, (_request, reply) => reply.redirect('/docs/guides/', 308));
   server.route({

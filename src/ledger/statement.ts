@@ -101,7 +101,7 @@ const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
     values: [uuidFromId(partnerId), mode, end],
   });
 
-/** Formatting an entry takes 8 µs, and meanwhile the process does nothing else: 4 ms a page. */
+/** Meanwhile the process does nothing else: formatting a page took 6 ms as CSV and 9 ms as JSON on a busy machine. */
 const pageSize = 500;
 
 /** Page by page, so that a day of a million entries needs no more memory than one of ten. */

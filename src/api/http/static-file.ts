@@ -45,7 +45,7 @@ export function createStaticFile(type: string, content: string | Buffer): Static
   };
 }
 
-/** Level 6 makes 0.9 MB of the reference's 4.4 MB in a fifth of a second; the best level takes eight seconds. */
+/** Of the reference's 4.4 MB level 6 made 1.07 MB in 0.7 s, the best level 0.94 MB in 19 s, on a busy machine. */
 const brotliParams = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 
 async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {

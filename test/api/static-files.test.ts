@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { documentApi } from '../../src/api/docs/openapi.ts';
 import { createFastify } from '../../src/api/http/fastify.ts';
 import { createStaticFile, sendStaticFile, staticMethods } from '../../src/api/http/static-file.ts';
@@ -82,4 +83,33 @@ test.each([
     expect(head.headers.get(name), name).toBe(get.headers.get(name));
   const again = await ask('GET', { 'if-none-match': get.headers.get('etag') });
   expect([again.status, await again.text()]).toEqual([304, '']);
+});
+
+test('a large file is written in pieces, in many turns of the event loop', async () => {
+  const content = randomBytes(1024 * 1024);
+  const large = createStaticFile('application/octet-stream', content);
+  const server = Fastify();
+  server.get('/large', (request, reply) => sendStaticFile(request, reply, large));
+  onTestFinished(() => server.close());
+  let turn = 0;
+  const count = () => {
+    turn += 1;
+    counter = setImmediate(count);
+  };
+  let counter = setImmediate(count);
+  onTestFinished(() => clearImmediate(counter));
+  const writes: { bytes: number; turn: number }[] = [];
+  server.server.on('connection', socket => {
+    const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+    socket.write = (...given: unknown[]) => {
+      writes.push({ bytes: (given[0] as Buffer).length, turn });
+      return write(...given);
+    };
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const received = Buffer.from(await (await fetch(`${address}/large`)).arrayBuffer());
+  expect(received.equals(content)).toBe(true);
+  expect(Math.max(...writes.map(({ bytes }) => bytes))).toBeLessThanOrEqual(64 * 1024);
+  // Of 16 pieces some may share a turn: one that waited for the socket, and the next.
+  expect(new Set(writes.map(one => one.turn)).size).toBeGreaterThan(4);
 });

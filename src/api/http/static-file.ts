@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -69,9 +70,33 @@ export async function sendStaticFile(
     }
     if (encoding !== 'identity') reply.header('Content-Encoding', encoding);
     // Also for HEAD, which has the headers of GET and no body.
-    return reply.type(file.type).header('Content-Length', bytes.length).send(bytes);
+    reply.type(file.type).header('Content-Length', bytes.length);
+    const isSmall = bytes.length <= pieceBytes || request.method === 'HEAD';
+    return reply.send(isSmall ? bytes : Readable.from(piecesOf(bytes), { highWaterMark: 1 }));
   }
   throw new Error(`a static file of type ${file.type} has no content`);
+}
+
+/**
+ * The kernel copies megabytes per connection at once, also for callers that do not read: 400 such downloads of 4.4 MB held
+ * the process for 1.4 s. So all downloads together write a few pieces per turn of the event loop, one after the other.
+ */
+const pieceBytes = 64 * 1024;
+const piecesPerTurn = 4;
+const waiting: (() => void)[] = [];
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    await new Promise<void>(resolve => {
+      if (waiting.push(resolve) === 1) setImmediate(startNext);
+    });
+    yield bytes.subarray(start, start + pieceBytes);
+  }
+}
+
+function startNext(): void {
+  for (const start of waiting.splice(0, piecesPerTurn)) start();
+  if (waiting.length > 0) setImmediate(startNext);
 }
 
 /** The encodings that the caller accepts, best first; every caller accepts the file as it is. */

@@ -66,6 +66,35 @@ describe('crashes and races', () => {
     },
   );
 
+  test('a repeat that hung since it found the payment does not show one that was undone', async () => {
+    const { partnerId } = await newCustomer();
+    const caller = await callerOf(partnerId, 'live');
+    const qr = await qrWith();
+    const request = requestFor(qr.link);
+    let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
+    const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
+    const first = createPayment({ ...deps, gateway: { ...deps.gateway, pay } }, caller, request);
+    await untilRow(qr.qrc_id);
+
+    const found = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
+    const query: Queryable['query'] = async statement => {
+      const result = await pool.query(statement as never);
+      if ((statement as { name?: string }).name === 'find payments by key') {
+        found.resolve();
+        await resumed.promise;
+      }
+      return result as never;
+    };
+    const repeat = createPayment({ ...deps, db: { query } }, caller, request);
+    await found.promise;
+    answer({ outcome: 'refused', code: 'gateway_busy' });
+    expect(await first).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+    clock.advance(90_000);
+    resumed.resolve();
+    expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+  });
+
   test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
     const { partnerId } = await newCustomer();
     const caller = await callerOf(partnerId, 'live');
@@ -79,8 +108,8 @@ describe('crashes and races', () => {
     // It looked for its key before the first was stored, and finds the first when that is over.
     const db: Queryable = {
       query: async statement => {
-        if (statement.name === 'find payment by key') return { rows: [] } as never;
-        if (statement.name === 'find payment') await first;
+        if (statement.name === 'find payments by key') return { rows: [] } as never;
+        if (statement.name === 'find payments') await first;
         return pool.query(statement);
       },
     };

@@ -238,4 +238,13 @@ export const moneySabotages: Sabotage[] = [
     test: 'test/payments/locked-accounts.test.ts',
     failingTitle: 'payments of a locked account are opened in the order',
   },
+  {
+    guard: 'a repeat reads its payment again',
+    file: 'src/payments/create/create.ts',
+    pattern: /if \(payment\.status !== 'processing' \|\| outcomeAfterMs\(payment\) !== undefined\)/,
+    replacement:
+      "if (payment.status !== 'processing' || deps.clock.nowMs() >= payment.createdAt.getTime() + deps.answerWithinMs)",
+    test: 'test/api/live-races.test.ts',
+    failingTitle: 'a repeat that hung',
+  },
 ];

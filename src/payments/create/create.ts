@@ -84,14 +84,14 @@ async function replay(
   // It was rejected after it was found; the repeated request gets the same answer as the first.
   if (payment.status === 'rejected') return refused(payment.errorCode as ErrorCode);
   if (!isSameRequest(request, payment)) return refused('idempotency_conflict');
+  if (payment.status !== 'processing' || outcomeAfterMs(payment) !== undefined)
+    return { outcome: 'payment', payment, replayed: true };
   const deadlineMs = payment.createdAt.getTime() + deps.answerWithinMs;
-  const isRunning =
-    payment.status === 'processing' &&
-    deps.clock.nowMs() < deadlineMs &&
-    outcomeAfterMs(payment) === undefined;
-  if (!isRunning) return { outcome: 'payment', payment, replayed: true };
+  const isRunning = deps.clock.nowMs() < deadlineMs;
   caller.onDebited?.();
+  // Read again also after the deadline: this process may have hung since it read the payment, which was undone meanwhile.
   const creation = await waitForOutcome(deps, payment);
+  if (!isRunning && creation.outcome === 'payment') return { ...creation, replayed: true };
   const isUndecided = creation.outcome === 'payment' && creation.payment.status === 'processing';
   // This process shuts down before the first request is answered, which may still undo the payment: the partner must
   // repeat the request, and another process answers it.

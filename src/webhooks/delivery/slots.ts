@@ -6,6 +6,8 @@ export interface FreeSlots {
   free: number;
 }
 
+export type EndAttempt = (result: { isDelivered: boolean; hasHung: boolean }) => void;
+
 /** The partners that share one set of slots, and how many of it are free. */
 export interface SlotPlan {
   partners: FreeSlots[];
@@ -21,13 +23,15 @@ export interface DeliverySlots {
   add(partnerId: Id<'prt'>): void;
   remove(partnerId: Id<'prt'>): void;
   partners(): Id<'prt'>[];
-  /** False when it must not begin now: the partner was removed, or other attempts exclude this one. */
+  /**
+   * Returns how to end the attempt; undefined when it must not begin now: the partner was removed, or other attempts
+   * exclude this one.
+   */
   begin(
     partnerId: Id<'prt'>,
     eventId: bigint,
     options: { isHanging: boolean; isExclusive: boolean },
-  ): boolean;
-  end(partnerId: Id<'prt'>, eventId: bigint, result: { isDelivered: boolean; hasHung: boolean }): void;
+  ): EndAttempt | undefined;
   /** The free quick slots and the free slow slots, where there are any. */
   plan(): SlotPlan[];
   inFlight(): bigint[];
@@ -72,20 +76,19 @@ export function createDeliverySlots(nowMs: () => number): DeliverySlots {
     partners: () => [...receivers.keys()],
     begin: (partnerId, eventId, { isHanging, isExclusive }) => {
       const receiver = receivers.get(partnerId);
-      if (!receiver || (isExclusive && receiver.underWay.size > 0)) return false;
+      if (!receiver || (isExclusive && receiver.underWay.size > 0)) return undefined;
       receiver.underWay.set(eventId, nowMs());
       receiver.isHanging = isHanging;
       receiver.lastActiveMs = nowMs();
       if (isExclusive) receiver.maxUnderWay = 1;
-      return true;
-    },
-    end: (partnerId, eventId, { isDelivered, hasHung }) => {
-      const receiver = receivers.get(partnerId);
-      if (!receiver) return;
-      receiver.underWay.delete(eventId);
-      receiver.lastActiveMs = nowMs();
-      receiver.isHanging = hasHung;
-      receiver.maxUnderWay = isDelivered ? Math.min(receiver.maxUnderWay * 2, maxPerReceiver) : 1;
+      // Of this receiver: a partner that was removed and added again meanwhile has a new one, which may send the same
+      // event again, and must not count as idle then.
+      return ({ isDelivered, hasHung }) => {
+        receiver.underWay.delete(eventId);
+        receiver.lastActiveMs = nowMs();
+        receiver.isHanging = hasHung;
+        receiver.maxUnderWay = isDelivered ? Math.min(receiver.maxUnderWay * 2, maxPerReceiver) : 1;
+      };
     },
     plan: () => planSlots(inRotation(), nowMs()),
     inFlight: () => Array.from(receivers.values(), ({ underWay }) => [...underWay.keys()]).flat(),

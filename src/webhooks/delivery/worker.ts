@@ -5,7 +5,7 @@ import { type DueDelivery, readDue } from './due.ts';
 import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
-import { createDeliverySlots } from './slots.ts';
+import { createDeliverySlots, type EndAttempt } from './slots.ts';
 import { holdBack } from './test-mode.ts';
 
 export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps {
@@ -101,8 +101,9 @@ async function beginDue(work: Work): Promise<number> {
     for (const delivery of due) {
       const { partnerId, event, isHanging, isBacklog } = delivery;
       if (event.payment.mode === 'test' && (await holdBack(db, clock, delivery))) continue;
-      if (!slots.begin(partnerId, event.eventId, { isHanging, isExclusive: isBacklog })) continue;
-      const attempt = attemptAndRecord(work, delivery).finally(() => underWay.delete(attempt));
+      const end = slots.begin(partnerId, event.eventId, { isHanging, isExclusive: isBacklog });
+      if (!end) continue;
+      const attempt = attemptAndRecord(work, delivery, end).finally(() => underWay.delete(attempt));
       underWay.add(attempt);
       begun += 1;
     }
@@ -110,8 +111,8 @@ async function beginDue(work: Work): Promise<number> {
   return begun;
 }
 
-async function attemptAndRecord(work: Work, due: DueDelivery): Promise<void> {
-  const { clock, log, slots, unrecorded, stopping, cutOff } = work;
+async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): Promise<void> {
+  const { clock, log, unrecorded, stopping, cutOff } = work;
   const { partnerId, event } = due;
   const { eventId } = event;
   const result = await attemptDelivery(work, due, cutOff).catch(err => {
@@ -121,7 +122,7 @@ async function attemptAndRecord(work: Work, due: DueDelivery): Promise<void> {
   if (cutOff.aborted) return;
   // The slot is free while the attempt is being recorded, but the event must not be read again before that.
   unrecorded.add(eventId);
-  slots.end(partnerId, eventId, result ?? { isDelivered: false, hasHung: false });
+  end(result ?? { isDelivered: false, hasHung: false });
   work.runNow();
   const isRecorded =
     result && (await work.record(result).catch(err => void log.error({ err }, 'an attempt is not recorded')));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
+import { afterFile } from '../helpers/after-file.ts';
 import { secretKey } from '../helpers/api.ts';
 import { startService } from '../helpers/cli.ts';
 import { startSimulator } from '../helpers/simulator.ts';
@@ -31,7 +31,7 @@ export async function createMachines(url: string) {
     bank,
     start: async (clock: { offsetMs?: number; jumpMs?: number }) => {
       const service = await startService({ ...env, ...machineEnv(clock) });
-      afterAll(() => service.stop());
+      afterFile(() => service.stop());
       return service;
     },
   };

@@ -4,41 +4,41 @@ import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import type { IfMissing } from './missing.ts';
-import type { Queryable } from './pool.ts';
+import { type Pool, transaction } from './pool.ts';
 
 /** A key for one purpose, so that no two uses of SECRET_KEY share one. */
 export const deriveKey = (secretKey: string, purpose: string) =>
   createHmac('sha256', secretKey).update(purpose).digest();
 
 /**
- * The SECRET_KEY of the settings, or the one in DATA_DIR, which `kopeck start` creates. With another key than the one that the database was
- * first used with, no API key would be recognised, so that stops the start.
+ * The SECRET_KEY of the settings, or the one in DATA_DIR, which `kopeck start` creates for a database that was never used
+ * with one. With another key than the first, no API key would be recognised, so that stops the start.
+ *
+ * The row is locked while the file is made: of several first starts one makes the key, and a process that dies before the
+ * commit leaves a key that the next start uses.
  */
-export async function openSecretKey(
-  settings: Settings,
-  db: Queryable,
-  ifMissing: IfMissing,
-): Promise<string> {
-  const secretKey = settings.secretKey ?? readOrMakeKey(settings.dataDir, ifMissing);
-  const fingerprint = deriveKey(secretKey, 'fingerprint').toString('hex');
-  const { rows } = await db.query<{ known: string }>({
-    text: `UPDATE service SET secret_key_fingerprint = coalesce(secret_key_fingerprint, $1)
-           RETURNING secret_key_fingerprint AS known`,
-    values: [fingerprint],
-  });
-  if (rows[0]!.known !== fingerprint) {
+export const openSecretKey = (settings: Settings, pool: Pool, ifMissing: IfMissing): Promise<string> =>
+  transaction(pool, async tx => {
+    const { rows } = await tx.query<{ known: string | null }>({
+      text: 'SELECT secret_key_fingerprint AS known FROM service FOR UPDATE',
+    });
+    const { known } = rows[0]!;
+    const secretKey = settings.secretKey ?? readOrMakeKey(settings.dataDir, ifMissing, known !== null);
+    const fingerprint = deriveKey(secretKey, 'fingerprint').toString('hex');
+    if (known === null)
+      await tx.query({ text: 'UPDATE service SET secret_key_fingerprint = $1', values: [fingerprint] });
+    if ((known ?? fingerprint) === fingerprint) return secretKey;
     const source = settings.secretKey ? 'SECRET_KEY' : `The key in ${join(settings.dataDir, 'secret.key')}`;
     throw new OperatorError(`${source} is not the one this database was first used with: put that one back.`);
-  }
-  return secretKey;
-}
+  });
 
-function readOrMakeKey(dataDir: string, ifMissing: IfMissing): string {
+function readOrMakeKey(dataDir: string, ifMissing: IfMissing, isDatabaseUsed: boolean): string {
   const file = join(dataDir, 'secret.key');
   let secretKey: string;
   try {
     if (!fs.existsSync(file)) {
       if (ifMissing === 'refuse') throw missingKey(file);
+      if (isDatabaseUsed) throw lostKey(file);
       makeKey(file, dataDir);
     }
     secretKey = fs.readFileSync(file, 'utf8').trim();
@@ -56,6 +56,11 @@ function readOrMakeKey(dataDir: string, ifMissing: IfMissing): string {
 const missingKey = (file: string) =>
   new OperatorError(
     `There is no ${file}: set DATA_DIR or SECRET_KEY as the service has them, or run \`kopeck start\` once.`,
+  );
+
+const lostKey = (file: string) =>
+  new OperatorError(
+    `There is no ${file}, and this database was first used with a key: put it back, or set SECRET_KEY to it. Nothing was written.`,
   );
 
 /** Written to a temporary file and linked into place: of several processes one wins, and none reads half a key. */

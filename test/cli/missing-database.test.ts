@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
+import { openSecretKey } from '../../src/db/secret-key.ts';
 import { kopeck } from '../helpers/cli.ts';
-import { createDatabase } from '../helpers/database.ts';
+import { createDatabase, type TestDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder, usedFolder } from '../helpers/folders.ts';
 
 const secretKey = 'a secret key for production, long enough';
@@ -100,6 +102,37 @@ describe('a command without the key of the installation is refused and makes non
       expect(existsSync(dataDir)).toBe(false);
     },
   );
+});
+
+describe('the key of a database', () => {
+  const settingsOf = (dataDir: string) => readSettings({ DATA_DIR: dataDir });
+  const openIn = (dataDir: string, { pool }: TestDatabase) =>
+    openSecretKey(settingsOf(dataDir), pool, 'create');
+
+  test('that is missing stops the start, which writes nothing', async () => {
+    const database = await createDatabase();
+    await openIn(newFolder(), database);
+    const dataDir = join(newFolder(), 'data');
+    await expect(openIn(dataDir, database)).rejects.toThrow(
+      `There is no ${dataDir}/secret.key, and this database was first used with a key: put it back, or set SECRET_KEY to it. Nothing was written.`,
+    );
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('is made by one of several first starts; the others write nothing', async () => {
+    const database = await createDatabase();
+    const folders = Array.from({ length: 4 }, () => join(newFolder(), 'data'));
+    const starts = await Promise.allSettled(folders.map(folder => openIn(folder, database)));
+    expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(folders.filter(folder => existsSync(folder))).toHaveLength(1);
+  });
+
+  test('is the same for several first starts in one folder', async () => {
+    const database = await createDatabase();
+    const dataDir = newFolder();
+    const keys = await Promise.all(Array.from({ length: 4 }, () => openIn(dataDir, database)));
+    expect(new Set(keys).size).toBe(1);
+  });
 });
 
 test('after a first start that was killed before it made the database, a command is refused and stops the server', async () => {

@@ -183,7 +183,8 @@ export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): P
  */
 export const isItemError = (error: unknown) => /^(2[23]|54)/.test(sqlStateOf(error) ?? '');
 
-class NotAnsweringError extends Error {}
+/** Without an answer in time: a statement under way may or may not have been carried out. */
+export class NotAnsweringError extends Error {}
 
 /**
  * Circuit breaker for the database: statements fail at once while the heartbeat shows that it does not answer. Otherwise

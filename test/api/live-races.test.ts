@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import { isDatabaseUnavailable, type Queryable } from '../../src/db/pool.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
 import { findPartner } from '../../src/partners/index.ts';
 import { type Creation, createPayment } from '../../src/payments/index.ts';
@@ -93,6 +93,49 @@ describe('crashes and races', () => {
     clock.advance(90_000);
     resumed.resolve();
     expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
+  });
+
+  test('a request that hangs while its payment is undone does not show it', async () => {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith();
+    const undoing = Promise.withResolvers<void>();
+    const hanging = {
+      ...deps,
+      clock: { ...clock, sleep: () => undoing.promise },
+      gateway: { ...deps.gateway, pay: async () => ({ outcome: 'refused', code: 'gateway_busy' }) as const },
+      writer: {
+        ...deps.writer,
+        finish: () => {
+          undoing.resolve();
+          return never;
+        },
+      },
+    };
+    const answer = createPayment(hanging, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    await expect(answer).rejects.toSatisfy(isDatabaseUnavailable);
+  });
+
+  test('a refusal that is written when repeats may have shown the payment undoes nothing', async () => {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith();
+    const resumed = Promise.withResolvers<void>();
+    const finish: typeof deps.writer.finish = async payment => {
+      if (payment.outcome === 'rejected') await resumed.promise;
+      return deps.writer.finish(payment);
+    };
+    const refused = { outcome: 'refused', code: 'gateway_busy' } as const;
+    const stalled = {
+      ...deps,
+      gateway: { ...deps.gateway, pay: async () => refused },
+      writer: { ...deps.writer, finish },
+    };
+    const answer = createPayment(stalled, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    await untilRow(qr.qrc_id);
+    clock.advance(60_000);
+    resumed.resolve();
+    expect(await answer).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
+    await recoverAfter(60_000);
+    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status: 'failed', error_code: 'not_executed' }]);
   });
 
   test('a repeat that arrives just as the first request is refused gets the refusal', async () => {

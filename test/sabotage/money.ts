@@ -30,6 +30,21 @@ export const moneySabotages: Sabotage[] = [
     test: 'test/rates/one-wrong-source.test.ts',
     failingTitle: 'one source cannot move',
   },
+  {
+    guard: 'age of an undone payment',
+    ...finishing,
+    pattern: / AND \(f\.outcome <> 'rejected' OR payments_finish\.at < p\.created_at \+ interval '45 s'\)/,
+    test: 'test/api/live-races.test.ts',
+    failingTitle: 'a refusal that is written when repeats may have shown the payment',
+  },
+  {
+    guard: 'no answer while a payment is undone',
+    file: 'src/payments/create/pay.ts',
+    pattern: /attempt\.isUndoing \? Promise/,
+    replacement: 'false ? Promise',
+    test: 'test/api/live-races.test.ts',
+    failingTitle: 'a request that hangs while its payment is undone',
+  },
   { guard: 'row lock', ...posting, pattern: / FOR UPDATE/, failingTitle: 'row lock:' },
   { guard: 'lock order', ...posting, pattern: / ORDER BY 1, 2/, failingTitle: 'sort order:' },
   {

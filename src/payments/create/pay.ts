@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Queryable } from '../../db/pool.ts';
+import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
@@ -31,10 +31,13 @@ export interface PayDeps extends FinishDeps {
 
 /**
  * A refusal of the gateway undoes the payment only while no answer can have shown it to the partner: at most this long
- * after it was opened, and at least this long before its own request is answered. Later it is a failed payment.
+ * after it was opened, and at least this long before its own request is answered. Later it is a failed payment. If this
+ * process hangs in between, `payments_finish` refuses to undo it.
  */
 const undoWithinMs = 30_000;
 const undoBeforeAnswerMs = 20_000;
+
+const undoHangs = 'the database has not answered whether the payment was undone';
 
 /** A reason of our own: without one, every abort creates an error with its stack, once per payment. */
 const isAnswered = 'answered';
@@ -48,8 +51,8 @@ interface Attempt {
 
 /**
  * Pays a payment whose money is held. An error or a time-out here is no refusal: the payment exists, and recovery will
- * find its outcome. Only an error while the payment was being undone leaves open whether it exists, and the request
- * fails.
+ * find its outcome. Only an error or a time-out while the payment is being undone leaves open whether it exists: then the
+ * request fails, and shows nothing that may be gone in a moment.
  */
 export async function payOpened(
   deps: PayDeps,
@@ -66,7 +69,9 @@ export async function payOpened(
   try {
     return await Promise.race([
       payment.mode === 'test' ? payInTestMode(deps, payment) : payThroughGateway(deps, payment, attempt),
-      clock.sleep(answerByMs - clock.nowMs(), answered.signal).then(() => unfinished),
+      clock
+        .sleep(answerByMs - clock.nowMs(), answered.signal)
+        .then(() => (attempt.isUndoing ? Promise.reject(new NotAnsweringError(undoHangs)) : unfinished)),
     ]);
   } catch (err) {
     deps.log.error({ err, paymentId: payment.paymentId }, 'a payment was opened and then its request failed');

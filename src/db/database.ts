@@ -87,14 +87,21 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   if (state === '55P03') {
     return new OperatorError(`The database ${where} is busy (${message}); nothing was written. Repeat.`);
   }
-  if (state && /^(28|3D|25006|42501|53)/.test(state)) {
+  if (state === '25006') {
+    return new OperatorError(
+      `The database ${where} is read-only (${message}): DATABASE_URL must lead to the primary server.`,
+    );
+  }
+  if (state && /^(28|3D|42501|53)/.test(state)) {
     return new OperatorError(
       `The database ${where} refused us (${message}): correct DATABASE_URL, or what its user may do.`,
     );
   }
   if (!isDatabaseUnreachable(error)) return error;
   const fix = settings.databaseUrl ? 'check DATABASE_URL and that the server runs' : 'see postgres.log there';
-  return new OperatorError(`The database ${where} does not answer (${syscall ? code : message}): ${fix}.`);
+  return new OperatorError(
+    `The database ${where} does not answer (${syscall || !message ? code : message}): ${fix}.`,
+  );
 }
 
 /** Host, port and name only: the address may contain a password. */

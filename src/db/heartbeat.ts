@@ -39,21 +39,40 @@ const deadline = () =>
     setTimeout(() => reject(late), connectTimeoutMs).unref();
   });
 
-const ping = (session: Queryable): Promise<unknown> => session.query({ text: 'SELECT 1' });
+export interface HeartbeatOptions {
+  /** The statement of each second; the service measures the database's clock with it. */
+  beat(session: Queryable): Promise<unknown>;
+  onAnswer(): void;
+  /** Each second in which the database does not answer. */
+  onSilence(reason: string): void;
+}
+
+const silence = 'the database does not answer';
+
+const defaults: HeartbeatOptions = {
+  beat: session => session.query({ text: 'SELECT 1' }),
+  onAnswer: () => {},
+  onSilence: () => {},
+};
 
 /**
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
- * at once: no timeout has to pass before another process takes over. `beat` is the statement of each second; the service
- * measures the database's clock with it.
+ * at once: no timeout has to pass before another process takes over.
  */
-export async function startHeartbeat(pool: Pool, beat = ping): Promise<Heartbeat> {
+export async function startHeartbeat(
+  pool: Pool,
+  options: Partial<HeartbeatOptions> = {},
+): Promise<Heartbeat> {
+  const { beat, ...reports } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
   let missedBeats = 0;
   const onAnswer = () => {
     missedBeats = 0;
+    reports.onAnswer();
   };
+  const isDatabaseAnswering = () => missedBeats <= maxMissedBeats;
   let connected: () => void;
   const connection = new Promise<void>(resolve => {
     connected = resolve;
@@ -72,6 +91,7 @@ export async function startHeartbeat(pool: Pool, beat = ping): Promise<Heartbeat
   let isAsking = false;
   const heartbeat = setInterval(() => {
     missedBeats += 1;
+    if (!isDatabaseAnswering()) reports.onSilence(silence);
     const client = session.client();
     if (!client || isAsking) return;
     isAsking = true;
@@ -93,7 +113,7 @@ export async function startHeartbeat(pool: Pool, beat = ping): Promise<Heartbeat
       });
       return rows.map(row => row.instance);
     },
-    isDatabaseAnswering: () => missedBeats <= maxMissedBeats,
+    isDatabaseAnswering,
     close: () => {
       clearInterval(heartbeat);
       return session.close();

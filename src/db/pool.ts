@@ -127,8 +127,9 @@ export async function transaction<Result>(
       const { name: _name, ...unprepared } = statement;
       return await client.query(unprepared);
     } catch (error) {
-      // After an error of the server the connection can be used; after a timeout or a broken socket it cannot.
-      if (!(error instanceof pg.DatabaseError)) onConnectionLost();
+      // After an error of the server the connection can be used; after a timeout or a broken socket it cannot, and one
+      // that leads to the wrong server should not.
+      if (!(error instanceof pg.DatabaseError) || isDatabaseUnreachable(error)) onConnectionLost();
       throw error;
     }
   };
@@ -201,11 +202,19 @@ export const withCircuitBreaker = (pool: Pool, isAnswering: () => boolean): Quer
 const lostConnection =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;
 
-/** There is no connection, or it was lost: a statement under way may or may not have been carried out. */
+/**
+ * What a proxy or a server that is not in service answers: the connection failed (08), it stops or starts (57P), or it is
+ * read-only (25006), as a standby is.
+ */
+const notInService = /^(08|57P|25006)/;
+
+/** The database is not reached, or was lost: a statement under way may or may not have been carried out. */
 export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof NotAnsweringError) return true;
-  if (error instanceof pg.DatabaseError) return error.code?.startsWith('57P') ?? false;
+  if (error instanceof pg.DatabaseError) return notInService.test(error.code ?? '');
+  // A name with several addresses: each was tried.
+  if (error instanceof AggregateError) return error.errors.every(isDatabaseUnreachable);
   return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
 }
 

@@ -75,7 +75,7 @@ export async function serveMetrics(
       reading = undefined;
     });
     const text = await reading.catch(() => undefined);
-    if (text === undefined) return void response.writeHead(503).end();
+    if (text === undefined) return void response.writeHead(503, { 'retry-after': '2' }).end();
     response.writeHead(200, { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
   });
   server.listen(metricsPort, metricsHost);

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { type Alarms, createAlarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
@@ -17,6 +16,7 @@ import {
 import { createSender, createVault } from '../webhooks/index.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
+import { createLog } from './log.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 
@@ -26,10 +26,14 @@ export async function createSharedParts(
   { pool, clock }: PoolAndClock,
   cleanups: Cleanup[],
 ) {
-  const log = pino({ level: settings.logLevel });
+  const { log, databaseWorks, databaseFailed } = createLog(settings, clock);
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
-  const heartbeat = await startHeartbeat(pool, clock.measure);
+  const heartbeat = await startHeartbeat(pool, {
+    beat: clock.measure,
+    onAnswer: databaseWorks,
+    onSilence: databaseFailed,
+  });
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
   const outside = openOutsidePools(pool);

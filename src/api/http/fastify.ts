@@ -43,8 +43,16 @@ export function createFastify({
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
   const hasUnanswered = limitConnections(server, connectionLimits);
   refuseEarly(server, drainOnClose(server));
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.statusCode === 503 && !reply.hasHeader('Retry-After'))
+      reply.header('Retry-After', retryAfterSec);
+    done(null, payload);
+  });
   return server;
 }
+
+/** As the contract begins: 2 seconds, then twice as long. */
+const retryAfterSec = 2;
 
 /** Answers before the body is read: during shutdown, to an ambiguous Host, and for a URL that does not exist. */
 function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {

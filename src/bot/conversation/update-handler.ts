@@ -1,5 +1,6 @@
 import { Bot, BotError } from 'grammy';
 import type { Update } from 'grammy/types';
+import { isDatabaseUnavailable } from '../../db/pool.ts';
 import { abortCallsOnShutdown } from '../abort-calls-on-shutdown.ts';
 import type { BotDeps } from '../deps.ts';
 import { retryCalls } from '../retry.ts';
@@ -29,7 +30,7 @@ export function createUpdateHandler(deps: BotDeps, stopping: AbortSignal): Updat
   bot.api.config.use(abortCallsOnShutdown(stopping), retryCalls(deps.clock, stopping));
   const { track, drain } = createTracker();
   const inOrder = createUserQueues();
-  const logError = (error: unknown) => deps.log.error({ reason: withoutToken(deps, error) }, 'bot error');
+  const logError = (error: unknown) => deps.log.error(describe(deps, error), 'bot error');
   const apologise = async (error: unknown, userId: number | undefined) => {
     logError(error);
     const text = `${textsByLanguage.ru.failed}\n${textsByLanguage.en.failed}`;
@@ -93,9 +94,10 @@ function createUserQueues() {
 const userOf = (update: Update) =>
   (update.callback_query ?? update.message ?? update.my_chat_member)?.from?.id;
 
-/** The error as text without the token, which is part of every URL of the Bot API. */
-function withoutToken({ telegramToken }: BotDeps, error: unknown): string {
+/** The error as text without the token, which is part of every URL of the Bot API. Errors of the database have none. */
+function describe({ telegramToken }: BotDeps, error: unknown): { err: unknown } | { reason: string } {
   const cause = error instanceof BotError ? error.error : error;
+  if (isDatabaseUnavailable(cause)) return { err: cause };
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  return text.replaceAll(telegramToken, '…');
+  return { reason: text.replaceAll(telegramToken, '…') };
 }

@@ -1,0 +1,62 @@
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { explainDatabaseError } from '../../src/db/database.ts';
+import { isDatabaseUnavailable, isDatabaseUnreachable, openPool, transaction } from '../../src/db/pool.ts';
+import { createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+
+/** Each new session of the database is read-only, as behind a proxy that leads to a standby. */
+const setReadOnly = (isOn: boolean) =>
+  pool.query(`ALTER DATABASE ${pool.options.database} SET default_transaction_read_only = ${isOn}`);
+const write = 'UPDATE service SET reconciled_at = reconciled_at';
+const serverError = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code });
+
+test.each(['08000', '08006', '08P01', '25006', '57P01', '57P03'])('%s is unavailability', code => {
+  expect(isDatabaseUnreachable(serverError(code))).toBe(true);
+  expect(isDatabaseUnavailable(serverError(code))).toBe(true);
+});
+
+test.each(['25001', '23505', '40P01', '57014'])('%s is not an unreachable server', code => {
+  expect(isDatabaseUnreachable(serverError(code))).toBe(false);
+});
+
+test('a name whose addresses all refuse is an unreachable server', () => {
+  const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
+  const all = Object.assign(new AggregateError([refused(), refused()]), { code: 'ECONNREFUSED' });
+  expect(isDatabaseUnreachable(all)).toBe(true);
+  const explained = explainDatabaseError(
+    all,
+    readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' }),
+  );
+  expect(`${explained}`).toContain('does not answer (ECONNREFUSED)');
+});
+
+describe('a connection to a read-only server is dropped, and the next one is opened anew', () => {
+  test.each([
+    ['by a statement', (through: pg.Pool) => through.query(write)],
+    [
+      'by a transaction',
+      (through: pg.Pool) => transaction(through, async tx => void (await tx.query({ text: write }))),
+    ],
+  ])('%s', async (_case, send) => {
+    const through = openPool({ ...pool.options }, 1);
+    try {
+      await setReadOnly(true);
+      await expect(send(through)).rejects.toMatchObject({ code: '25006' });
+      await setReadOnly(false);
+      await send(through);
+    } finally {
+      await setReadOnly(false);
+      await through.end();
+    }
+  });
+});
+
+test('a command on a read-only server names the fix in one line', async () => {
+  const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
+  expect(`${explainDatabaseError(serverError('25006'), settings)}`).toContain(
+    'The database at db.example:5432/kopeck is read-only (): DATABASE_URL must lead to the primary server.',
+  );
+});

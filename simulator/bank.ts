@@ -15,6 +15,8 @@ export interface ShownOrder {
   qrc_id: string;
   created_at: string;
   updated_at: string;
+  /** As the PUT sent it; older lines of a journal have none. */
+  reference?: string;
 }
 
 export interface Order extends ShownOrder {

@@ -8,7 +8,7 @@ export type CallName = (typeof calls)[number];
  * A call goes through the stages in this order and takes the first fault that fits at each. So faults of different
  * stages combine: a delay, then a decline, then a lost answer.
  */
-export type Stage = 'wait' | 'before' | 'outcome' | 'amount' | 'answer';
+export type Stage = 'wait' | 'before' | 'outcome' | 'amount' | 'reference' | 'answer';
 
 interface Kind {
   stage: Stage;
@@ -27,6 +27,7 @@ export const kinds = {
   decline: { stage: 'outcome', on: ['pay'], params: ['reason'] },
   finish_later: { stage: 'outcome', on: ['pay'], params: ['ms', 'outcome', 'reason'] },
   wrong_amount: { stage: 'amount', on: ['resolve', 'pay'], params: [] },
+  without_reference: { stage: 'reference', on: ['pay'], params: [] },
   answer_lost: { stage: 'answer', on: calls, params: [] },
   broken_json: { stage: 'answer', on: calls, params: [] },
   stall: { stage: 'answer', on: calls, params: [] },

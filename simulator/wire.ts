@@ -2,10 +2,11 @@ import { type Answer, ok, refusal } from './answer.ts';
 import { takeFault, withFaults } from './apply-faults.ts';
 import { type Bank, type Order, orderNow, type ShownOrder } from './bank.ts';
 import { type Route, route } from './http.ts';
-import { BadInput, fieldsOf, integer, text } from './input.ts';
+import { BadInput, type Fields, fieldsOf, integer, text } from './input.ts';
 import { isExpired, isOneTime, type Qr, qrOfForeignLink, readLink, resolved } from './qr.ts';
 
 const anyLink = /^.{1,2048}$/s;
+const maxReference = 1_024;
 
 /** The wire contract of the gateway, which Kopeck calls. */
 export function wireRoutes(bank: Bank, token: string | undefined): Route[] {
@@ -56,6 +57,7 @@ interface PayRequest {
   qrcId: string;
   amountKopecks: number;
   fingerprint: string;
+  reference: string | undefined;
 }
 
 function readRequest(paymentId: string, body: unknown): PayRequest {
@@ -64,7 +66,15 @@ function readRequest(paymentId: string, body: unknown): PayRequest {
   const qrcId = text(fields, 'qrc_id', /^\w{16,64}$/);
   if (readLink(qrUrl)?.qrcId !== qrcId) throw new BadInput('"qr_url" is not a link of "qrc_id".');
   const amountKopecks = integer(fields, 'amount_kopecks', 1);
-  return { paymentId, qrUrl, qrcId, amountKopecks, fingerprint: text(fields, 'fingerprint') };
+  const fingerprint = text(fields, 'fingerprint');
+  return { paymentId, qrUrl, qrcId, amountKopecks, fingerprint, reference: readReference(fields) };
+}
+
+/** Any text: the bank side does not interpret it. */
+function readReference({ reference }: Fields): string | undefined {
+  if (reference === undefined || reference === null) return undefined;
+  if (typeof reference === 'string' && reference.length <= maxReference) return reference;
+  throw new BadInput(`"reference" must be a string of at most ${maxReference} characters.`);
 }
 
 function pay(bank: Bank, request: PayRequest): Answer {
@@ -112,7 +122,8 @@ function chooseOutcome(bank: Bank, qrcId: string): Outcome {
 }
 
 function placeOrder(bank: Bank, request: PayRequest, { state, reason, end = null }: Outcome): Answer {
-  const { paymentId, qrcId, amountKopecks } = request;
+  const { paymentId, qrcId, amountKopecks, reference } = request;
+  const isReferenceKept = !takeFault(bank, 'reference', { on: 'pay', qrcId });
   const errorKopecks = takeFault(bank, 'amount', { on: 'pay', qrcId }) ? 1 : 0;
   const now = new Date().toISOString();
   const order: Order = {
@@ -124,6 +135,7 @@ function placeOrder(bank: Bank, request: PayRequest, { state, reason, end = null
     qrc_id: qrcId,
     created_at: now,
     updated_at: now,
+    ...(reference !== undefined && isReferenceKept ? { reference } : {}),
     asked_kopecks: amountKopecks,
     end,
   };

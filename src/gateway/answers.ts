@@ -26,6 +26,7 @@ const maxPurpose = 2_000;
 const maxFingerprint = 2_000;
 const maxOrderId = 256;
 const maxCursor = 2_000;
+const maxReference = 1_024;
 /** Of what the service itself says about an answer, which can quote it. */
 const maxReason = 200;
 
@@ -131,7 +132,7 @@ export function readPage(body: Record<string, unknown> | undefined): OrderPage |
 }
 
 function readListed(order: unknown): ListedOrder | undefined {
-  const { payment_id, order_id, state, amount_kopecks, created_at } = (order ?? {}) as Record<
+  const { payment_id, order_id, state, amount_kopecks, created_at, reference } = (order ?? {}) as Record<
     string,
     unknown
   >;
@@ -147,5 +148,7 @@ function readListed(order: unknown): ListedOrder | undefined {
     state: stateName!,
     amountKopecks: BigInt(amount_kopecks as number),
     createdAt,
+    // One order must not hide all others: without its reference it is still an order.
+    reference: isText(reference, maxReference) ? reference : null,
   };
 }

@@ -40,6 +40,8 @@ export interface Order {
   qrcId: string;
   amountKopecks: bigint;
   fingerprint: string;
+  /** Kept with the order and given back; at most 1 024 characters that the bank side does not read. */
+  reference: string;
 }
 
 /** The amount is needed to read any answer: one about another amount is not about our order. */
@@ -80,6 +82,8 @@ export interface ListedOrder {
   state: string;
   amountKopecks: bigint;
   createdAt: Date;
+  /** Null: the bank side does not keep it, or what it gave cannot be ours. */
+  reference: string | null;
 }
 
 export interface OrderPage {

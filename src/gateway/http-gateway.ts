@@ -123,6 +123,7 @@ const pay = (connection: Connection, order: Order) =>
       qrc_id: order.qrcId,
       amount_kopecks: Number(order.amountKopecks),
       fingerprint: order.fingerprint,
+      reference: order.reference,
     },
     timeoutMs: connection.payTimeoutMs,
     read: answer => readRefusal(answer) ?? readOrder(answer, order.amountKopecks),
@@ -152,7 +153,8 @@ const voidOrder = (connection: Connection, order: KnownOrder) =>
   });
 
 const ordersPerPage = 1_000;
-const maxPageBytes = 1024 * 1024;
+/** A thousand orders of 3 KiB, of which 1 KiB is the reference. One page is in memory at a time. */
+const maxPageBytes = 3 * 1024 * 1024;
 
 async function listOrders(
   { transport, pollTimeoutMs: timeoutMs }: Connection,

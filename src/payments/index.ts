@@ -7,6 +7,7 @@ export { createOutcomeWaiters } from './create/outcome-waiters.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
+export { referenceKeyOf } from './order-reference.ts';
 export {
   formatInstant,
   type Payment,

@@ -12,6 +12,7 @@ import {
   createOutcomeWaiters,
   createPaymentSignals,
   createPaymentWriter,
+  referenceKeyOf,
 } from '../payments/index.ts';
 import { createSender, createVault } from '../webhooks/index.ts';
 import { startClockWatch } from './clock-watch.ts';
@@ -59,6 +60,7 @@ export async function createSharedParts(
     alarms,
     heartbeat,
     gateway,
+    referenceKey: referenceKeyOf(secretKey),
     leaseRelease,
     signals,
     outcomeWaiters: createOutcomeWaiters(db, clock, signals),

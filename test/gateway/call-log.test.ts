@@ -37,6 +37,7 @@ const orderOf = (paymentId = newPaymentId()) => ({
   qrcId: 'AD1',
   amountKopecks: 15_000n,
   fingerprint: 'f',
+  reference: 'x'.repeat(400),
 });
 
 describe('calls to the gateway', () => {
@@ -93,6 +94,28 @@ describe('calls to the gateway', () => {
       [token.slice(0, 8), 'Authorization'],
     );
     expect(rows[0].count).toBe(0);
+  });
+
+  test('the reference of an order is not stored: it is long, and nobody can read it there', async () => {
+    const { calls, gateway } = start();
+    const order = orderOf();
+    const echo = `{"order_id":"o1","state":"accepted", "reference" : "${order.reference}","reason":null}`;
+    Object.assign(bank, { status: 200, body: echo });
+    await gateway.pay(order);
+    Object.assign(bank, {
+      status: 200,
+      body: '{"order_id":"o1","state":"accepted","reference":"their own"}',
+    });
+    await gateway.poll(order);
+    await calls.stop();
+    const [paid, polled] = await listCalls(pool, order.paymentId);
+    expect(JSON.parse(paid!.request!)).toMatchObject({ amount_kopecks: 15_000, reference: '[sealed]' });
+    expect(JSON.parse(paid!.response!)).toMatchObject({
+      order_id: 'o1',
+      reference: '[sealed]',
+      reason: null,
+    });
+    expect(JSON.parse(polled!.response!)).toMatchObject({ reference: 'their own' });
   });
 
   test('without the database only the log is lost', async () => {

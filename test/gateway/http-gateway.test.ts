@@ -30,7 +30,7 @@ function listenOnce(answer: object): Promise<{ line: string; authorization?: str
 
 describe('what is sent', () => {
   const authorization = `Bearer ${token}`;
-  const { qrUrl: qr_url, qrcId: qrc_id, fingerprint } = order;
+  const { qrUrl: qr_url, qrcId: qrc_id, fingerprint, reference } = order;
 
   test.each([
     ['resolve', () => gateway.resolve(order.qrUrl, requester), 'POST /base/qr/resolve', { qr_url }],
@@ -38,7 +38,7 @@ describe('what is sent', () => {
       'pay',
       () => gateway.pay(order),
       `PUT /base/orders/${paymentId}`,
-      { qr_url, qrc_id, amount_kopecks: 15_000, fingerprint },
+      { qr_url, qrc_id, amount_kopecks: 15_000, fingerprint, reference },
     ],
     ['poll', () => gateway.poll(order), `GET /base/orders/${paymentId}`, undefined],
     ['void', () => gateway.void(order), `POST /base/orders/${paymentId}/void`, undefined],

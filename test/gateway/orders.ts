@@ -30,6 +30,7 @@ export const order: Order = {
   qrcId: 'AD10004MV5CJ3D638358RO81129CE63P',
   amountKopecks: 15_000n,
   fingerprint: 'f1',
+  reference: 'r1',
 };
 
 /** The three calls about an order; each must treat the same answers as unknown. */

@@ -17,6 +17,7 @@ import {
   createOutcomeWaiters,
   createPaymentSignals,
   createPaymentWriter,
+  referenceKeyOf,
 } from '../../src/payments/index.ts';
 import { secretKey } from './partners.ts';
 
@@ -56,6 +57,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     clock,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     gateway,
+    referenceKey: referenceKeyOf(secretKey),
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.maxBeforeDebit ?? 500),

@@ -17,6 +17,7 @@ import {
   createOutcomeWaiters,
   createPaymentSignals,
   createPaymentWriter,
+  referenceKeyOf,
 } from '../../src/payments/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from './partners.ts';
@@ -53,6 +54,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     reads: createPartnerReads(outside.partnerReads, clock, () => true),
     clock,
     gateway,
+    referenceKey: referenceKeyOf(secretKey),
     heartbeat,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     leaseRelease,

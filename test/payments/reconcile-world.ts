@@ -51,5 +51,6 @@ export const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
   state: 'succeeded',
   amountKopecks: 100n,
   createdAt: new Date(clock.nowMs()),
+  reference: null,
   ...order,
 });

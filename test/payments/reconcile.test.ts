@@ -65,6 +65,7 @@ describe('reconcile', () => {
       state: order.state,
       amountKopecks: BigInt(order.amount_kopecks!),
       createdAt: new Date(order.created_at!),
+      reference: order.reference!,
     }));
     const again = { ...listed.find(({ paymentId }) => paymentId === twice)!, orderId: 'ord_again' };
     const pages = [...listed, again].map(order => [order]);

@@ -1,5 +1,12 @@
 import type { Id } from '../../src/base/ids.ts';
-import type { Gateway, KnownOrder, OrderAnswer, PayRefusal, Unknown } from '../../src/gateway/gateway.ts';
+import type {
+  Gateway,
+  KnownOrder,
+  Order,
+  OrderAnswer,
+  PayRefusal,
+  Unknown,
+} from '../../src/gateway/gateway.ts';
 import type { NewStep, Step } from './scheduler.ts';
 import { type World, wireDelayMs } from './world.ts';
 
@@ -19,15 +26,24 @@ interface BankOrder {
   qrcId: string;
   state: 'accepted' | 'succeeded' | 'declined';
   code: Declined;
+  reference: string;
+  createdAt: Date;
 }
 
 /** The real state of a payment id at the bank, whatever the bank answers about it. */
 export type Truth = 'never_received' | 'refused' | 'voided' | BankOrder['state'];
 
+interface KnownTruth {
+  truth: Truth;
+  amountKopecks: bigint | undefined;
+  /** Of an order: what it carries. */
+  reference: string | undefined;
+}
+
 export interface Bank {
   addQr(qr: Qr): void;
   portOf(processName: string): Gateway;
-  truthOf(paymentId: string): { truth: Truth; amountKopecks: bigint | undefined };
+  truthOf(paymentId: string): KnownTruth;
   paidIds(): string[];
   hasLiedAbout(paymentId: string): boolean;
 }
@@ -65,9 +81,11 @@ export function createBank(world: World, options: BankOptions): Bank {
     options.onPaid(paymentId);
   }
 
-  function accept(paymentId: string, qrcId: string, amountKopecks: bigint): BankOrder {
+  function accept({ paymentId, qrcId, amountKopecks, reference }: Order): BankOrder {
     const orderId = `order-${orders.size + 1}`;
-    const order: BankOrder = { orderId, amountKopecks, qrcId, state: 'accepted', code: 'gateway_declined' };
+    const createdAt = new Date(scheduler.nowMs());
+    const terms = { orderId, amountKopecks, qrcId, reference, createdAt };
+    const order: BankOrder = { ...terms, state: 'accepted', code: 'gateway_declined' };
     orders.set(paymentId, order);
     if (!random.chance(world.faults.acceptedLater)) end(paymentId, order);
     else scheduler.after(processingMs(), { run: () => end(paymentId, order) });
@@ -106,8 +124,8 @@ export function createBank(world: World, options: BankOptions): Bank {
     return lies;
   }
 
-  function pay(order: Parameters<Gateway['pay']>[0]): OrderAnswer | PayRefusal | Unknown {
-    const { paymentId, qrcId, amountKopecks } = order;
+  function pay(order: Order): OrderAnswer | PayRefusal | Unknown {
+    const { paymentId } = order;
     const refusal = refusals.get(paymentId);
     if (refusal) return refusal;
     const known = orders.get(paymentId);
@@ -117,7 +135,7 @@ export function createBank(world: World, options: BankOptions): Bank {
       refusals.set(paymentId, { outcome: 'refused', code });
       return { outcome: 'refused', code };
     }
-    return answerAbout(paymentId, accept(paymentId, qrcId, amountKopecks));
+    return answerAbout(paymentId, accept(order));
   }
 
   function poll({ paymentId }: KnownOrder) {
@@ -213,16 +231,20 @@ export function createBank(world: World, options: BankOptions): Bank {
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
-      listOrders: () => Promise.reject(new Error('the simulation does not reconcile')),
+      listOrders: async since => ({ orders: listSince(since), nextCursor: null }),
       close: () => Promise.resolve(),
     };
   }
 
-  function truthOf(paymentId: string): { truth: Truth; amountKopecks: bigint | undefined } {
+  const listSince = (since: Date) =>
+    [...orders].map(([paymentId, order]) => ({ ...order, paymentId })).filter(o => o.createdAt >= since);
+
+  function truthOf(paymentId: string): KnownTruth {
     const order = orders.get(paymentId);
     const refusal = refusals.get(paymentId);
     const refused = refusal && (refusal.code === 'voided' ? 'voided' : 'refused');
-    return { truth: order?.state ?? refused ?? 'never_received', amountKopecks: order?.amountKopecks };
+    const truth = order?.state ?? refused ?? 'never_received';
+    return { truth, amountKopecks: order?.amountKopecks, reference: order?.reference };
   }
 
   return {

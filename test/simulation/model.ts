@@ -1,6 +1,7 @@
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
+import { isCarriedBy } from './references.ts';
 import { checkTimes } from './times.ts';
 import type { World } from './world.ts';
 
@@ -88,7 +89,7 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
         violate('in test mode the kopecks decide', `${nameOf(payment)} over ${kopecks} ${status}`);
       return;
     }
-    const { truth, amountKopecks } = bank().truthOf(payment.paymentId);
+    const { truth, amountKopecks, reference } = bank().truthOf(payment.paymentId);
     const fits = {
       processing: [],
       succeeded: ['succeeded'],
@@ -102,6 +103,8 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
         'amounts are equal on both sides',
         `${nameOf(payment)}: ${kopecks} here, ${amountKopecks} there`,
       );
+    if (reference !== undefined && !isCarriedBy(reference, payment))
+      violate('an order carries its payment', nameOf(payment));
   }
 
   function checkRows(payments: BookedPayment[]): void {

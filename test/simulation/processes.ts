@@ -19,6 +19,7 @@ import type { Bank } from './bank.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { openCheckedClock } from './machines.ts';
 import type { Model } from './model.ts';
+import { referenceKey } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
@@ -111,6 +112,7 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
       clock,
       log,
       gateway: bank.portOf(name),
+      referenceKey,
       writer: createPaymentWriter(db, clock),
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),

@@ -115,6 +115,15 @@ describe('carried out, but', () => {
   });
 });
 
+test('without_reference: an order that was placed meanwhile has none', async () => {
+  const qr = await makeQr(simulator, { reusable: true });
+  await qr.fault({ on: 'pay', kind: 'without_reference', times: 1 });
+  const [without, withOne] = [nextPaymentId(), nextPaymentId()];
+  for (const paymentId of [without, withOne]) await qr.pay(paymentId, { reference: 'sealed' });
+  expect((await poll(without)).body).not.toHaveProperty('reference');
+  expect((await poll(withOne)).body.reference).toBe('sealed');
+});
+
 test('a void wins against an order that is still delayed', async () => {
   const qr = await qrWith({ on: 'pay', kind: 'delay', ms: 600, times: 1 });
   const paying = qr.pay();

@@ -21,7 +21,7 @@ test('everything that was answered is there after kill -9', async () => {
     lost: nextPaymentId(),
     voided: nextPaymentId(),
   };
-  await once.pay(ids.once);
+  await once.pay(ids.once, { reference: 'sealed' });
   await killed.call('PATCH', `/sim/qrs/${changed.qrc_id}`, { amount_kopecks: 1 });
   await later.fault({ on: 'pay', kind: 'finish_later', ms: 3_600_000, outcome: 'succeeded' });
   expect((await later.pay(ids.later)).body.state).toBe('accepted');
@@ -46,6 +46,9 @@ test('everything that was answered is there after kill -9', async () => {
   expect((await put(ids.voided, changed)).body.code).toBe('VOIDED');
   expect((await put(ids.lost, orphan)).body.state).toBe('succeeded');
   expect((await call('GET', `/orders/${ids.later}`)).body.state).toBe('accepted');
+  // As every line of a journal was before orders had references.
+  expect((await call('GET', `/orders/${ids.later}`)).body).not.toHaveProperty('reference');
+  expect((await call('GET', `/orders/${ids.once}`)).body.reference).toBe('sealed');
 });
 
 test('an order ends on time although the simulator was down', async () => {

@@ -81,6 +81,18 @@ describe('PUT /orders/{id}', () => {
     expect(await call('POST', `/orders/${paymentId}/void`)).toEqual(first);
   });
 
+  test('keeps the first reference, and gives it back with the order and in the list', async () => {
+    const [qr, paymentId] = [await makeQr(simulator), nextPaymentId()];
+    const reference = 'ж"\\'.repeat(341);
+    expect(await qr.pay(paymentId, { reference: `${reference}xx` })).toEqual(refused(400, 'BAD_REQUEST'));
+    expect(await qr.pay(paymentId, { reference: 7 })).toEqual(refused(400, 'BAD_REQUEST'));
+    expect((await qr.pay(paymentId, { reference })).body).toMatchObject({ reference });
+    expect((await qr.pay(paymentId, { reference: 'another' })).body).toMatchObject({ reference });
+    expect((await call('GET', `/orders/${paymentId}`)).body).toMatchObject({ reference });
+    const { orders } = (await call('GET', '/orders?limit=1000')).body;
+    expect(orders).toContainEqual(expect.objectContaining({ payment_id: paymentId, reference }));
+  });
+
   test('refuses the same id for another QR or amount', async () => {
     const [qr, other, paymentId] = [await makeQr(simulator), await makeQr(simulator), nextPaymentId()];
     await qr.pay(paymentId);

@@ -1,8 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
+import { sealReference } from '../order-reference.ts';
 import type { Payment } from '../payment.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
@@ -22,6 +24,8 @@ export interface PayDeps extends FinishDeps {
   db: Queryable;
   clock: Clock;
   gateway: Gateway;
+  /** Seals what an order carries, from which a lost payment can be rebuilt. */
+  referenceKey: KeyObject;
   leaseRelease: LeaseRelease;
   outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
@@ -109,7 +113,8 @@ async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Cre
 }
 
 async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt: Attempt): Promise<Creation> {
-  const answer = await deps.gateway.pay(payment);
+  const reference = sealReference(payment, deps.referenceKey);
+  const answer = await deps.gateway.pay({ ...payment, reference });
   const finish = (outcome: PaymentOutcome) => finishWith(deps, payment, outcome);
   switch (answer.outcome) {
     case 'succeeded':

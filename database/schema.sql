@@ -16,6 +16,8 @@ CREATE TYPE payment_detail AS ENUM ('awaiting_gateway', 'manual_review', 'gatewa
 
 CREATE TYPE payment_status AS ENUM ('processing', 'succeeded', 'failed', 'rejected');
 
+CREATE TYPE recovery_verdict AS ENUM ('recovered', 'known', 'no_account', 'key_taken', 'qr_in_flight', 'insufficient_balance');
+
 CREATE TYPE payment_opening AS (
   partner_id uuid,
   mode mode,
@@ -256,6 +258,18 @@ CREATE INDEX entries_archive_of_releases ON entries_archive USING btree (payment
 CREATE TRIGGER entries_archive_is_append_only BEFORE DELETE OR UPDATE ON entries_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
 ALTER TABLE entries_archive ENABLE ALWAYS TRIGGER entries_archive_is_append_only;
 
+CREATE TABLE entry_gaps (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  after_no bigint NOT NULL,
+  next_no bigint NOT NULL,
+  incarnation integer NOT NULL,
+  CONSTRAINT entry_gaps_pkey PRIMARY KEY (partner_id, mode, after_no),
+  CONSTRAINT entry_gaps_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number),
+  CONSTRAINT entry_gaps_partner_id_mode_fkey FOREIGN KEY (partner_id, mode) REFERENCES accounts(partner_id, mode),
+  CONSTRAINT entry_gaps_go_forward CHECK (next_no > (after_no + 1))
+);
+
 CREATE TABLE events (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,
@@ -298,6 +312,30 @@ CREATE TABLE gateway_calls (
 ) PARTITION BY RANGE (at);
 CREATE TABLE gateway_calls_default PARTITION OF gateway_calls DEFAULT;
 CREATE TRIGGER gateway_calls_leave_with_their_partition BEFORE DELETE ON gateway_calls FOR EACH STATEMENT EXECUTE FUNCTION refuse_delete();
+
+CREATE TABLE incarnations (
+  number integer NOT NULL,
+  token uuid NOT NULL DEFAULT gen_random_uuid(),
+  system_identifier text NOT NULL,
+  timeline integer NOT NULL,
+  place text,
+  cause text NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  certain_at timestamp with time zone NOT NULL,
+  is_synchronous boolean NOT NULL,
+  last_event_id bigint NOT NULL,
+  next_event_id bigint NOT NULL,
+  claimed_by integer,
+  claimed_until timestamp with time zone,
+  listed_orders bigint NOT NULL DEFAULT 0,
+  opened_at timestamp with time zone,
+  CONSTRAINT incarnations_pkey PRIMARY KEY (number),
+  CONSTRAINT incarnations_go_on_after_the_last_event CHECK (next_event_id > last_event_id),
+  CONSTRAINT incarnations_have_a_known_cause CHECK (cause = ANY (ARRAY['first_start'::text, 'promotion'::text, 'restore'::text, 'copy'::text]))
+);
+CREATE UNIQUE INDEX incarnations_recover_one_at_a_time ON incarnations USING btree ((opened_at IS NULL)) WHERE opened_at IS NULL;
+COMMENT ON COLUMN incarnations.place IS 'Of the files of the embedded server; NULL for an outside one';
+COMMENT ON COLUMN incarnations.is_synchronous IS 'No acknowledged commit can be missing';
 
 CREATE TABLE invitations (
   hash bytea NOT NULL,
@@ -579,6 +617,13 @@ CREATE INDEX payments_archive_newest ON payments_archive USING btree (mode, id) 
 CREATE TRIGGER payments_archive_is_append_only BEFORE DELETE OR UPDATE ON payments_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
 ALTER TABLE payments_archive ENABLE ALWAYS TRIGGER payments_archive_is_append_only;
 
+CREATE TABLE process_beats (
+  instance integer NOT NULL,
+  at timestamp with time zone NOT NULL,
+  synchronous boolean NOT NULL,
+  CONSTRAINT process_beats_pkey PRIMARY KEY (instance)
+) WITH (fillfactor=50);
+
 CREATE UNLOGGED TABLE rate_buckets (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,
@@ -644,6 +689,19 @@ CREATE TABLE reconciliations (
   CONSTRAINT reconciliations_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE recovered_payments (
+  payment_id uuid NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  incarnation integer NOT NULL,
+  order_id text NOT NULL,
+  order_state text NOT NULL,
+  recovered_at timestamp with time zone NOT NULL,
+  CONSTRAINT recovered_payments_pkey PRIMARY KEY (payment_id),
+  CONSTRAINT recovered_payments_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number)
+);
+CREATE INDEX recovered_payments_by_incarnation ON recovered_payments USING btree (incarnation, payment_id);
+
 CREATE TABLE schema_functions (
   name text NOT NULL,
   sha256 text NOT NULL,
@@ -674,6 +732,32 @@ CREATE TABLE service (
   CONSTRAINT service_only_row_check CHECK (only_row),
   CONSTRAINT service_resolve_alone_kopecks_check CHECK (resolve_alone_kopecks >= 0)
 );
+
+CREATE TABLE stray_orders (
+  payment text NOT NULL,
+  order_id text NOT NULL,
+  state text NOT NULL,
+  amount_kopecks bigint NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  qrc_id text,
+  partner_id uuid,
+  idempotency_key text,
+  reference text,
+  why text NOT NULL,
+  incarnation integer NOT NULL,
+  found_at timestamp with time zone NOT NULL,
+  released_at timestamp with time zone,
+  released_by text,
+  reason text,
+  CONSTRAINT stray_orders_pkey PRIMARY KEY (payment),
+  CONSTRAINT stray_orders_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number),
+  CONSTRAINT stray_orders_are_released_for_a_reason CHECK ((released_at IS NULL) = (released_by IS NULL) AND (released_at IS NULL) = (reason IS NULL))
+);
+CREATE INDEX stray_orders_by_code ON stray_orders USING btree (qrc_id) WHERE released_at IS NULL;
+CREATE INDEX stray_orders_by_key ON stray_orders USING btree (idempotency_key, partner_id) WHERE released_at IS NULL;
+COMMENT ON COLUMN stray_orders.payment IS 'The id under which the bank side has it, which need not be one of ours';
+COMMENT ON COLUMN stray_orders.qrc_id IS 'NULL: unknown, so no payment may be accepted at all';
+COMMENT ON COLUMN stray_orders.reference IS 'Readable: the payment is rebuilt as soon as that is possible';
 
 CREATE TABLE test_clocks (
   partner_id uuid NOT NULL,
@@ -880,6 +964,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_seqscan=off
   SET enable_bitmapscan=off;
 
+FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, jump bigint, at timestamp with time zone)
+  RETURNS incarnations;
+
 FUNCTION ledger_entries_before(partner uuid, in_mode mode, moment timestamp with time zone)
   RETURNS bigint STABLE
   SET enable_seqscan=off
@@ -905,6 +992,9 @@ FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, 
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
   SET enable_bitmapscan=off;
+
+FUNCTION payments_recover(forgotten payment_opening[], created_ats timestamp with time zone[], order_ids text[], order_states text[], in_incarnation integer, at timestamp with time zone)
+  RETURNS TABLE(item bigint, verdict recovery_verdict);
 
 FUNCTION queue_deliveries()
   RETURNS trigger;

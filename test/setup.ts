@@ -22,7 +22,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'kopeck-test-'));
   const [running, usedDataDir] = [join(dir, 'running'), join(dir, 'used')];
-  await (await openDatabase(readSettings({ DATA_DIR: running }), () => {}, 'create')).close();
+  const made = await openDatabase(readSettings({ DATA_DIR: running }), () => {}, 'create');
+  // Every test copies it, and a copy of a database that was started is not open.
+  await made.pool.query('DELETE FROM incarnations');
+  await made.close();
   execFileSync('cp', ['-a', running, usedDataDir]);
   const server = await openEmbedded(running, () => {}, 'create');
   const { host, port, user, database } = server.connection as Record<'host' | 'user' | 'database', string> & {

@@ -1,22 +1,24 @@
--- How many entries of an account were booked before a moment. Their times never go back, so a binary search finds it:
--- twenty look-ups in a million entries, and no index by time, which every payment would pay for.
+-- A number such that the entries of an account up to it, and no others, were booked before a moment. Times never go back, so
+-- a binary search finds it: twenty look-ups in a million entries, and no index by time, which every payment would pay for.
+-- Numbers may have gaps (entry_gaps): in a gap the entry before it decides.
 CREATE OR REPLACE FUNCTION ledger_entries_before(partner uuid, in_mode mode, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_bitmapscan = off
 AS $$
 DECLARE
-  low bigint := 0;   -- this many were before the moment,
-  high bigint;       -- and no more than this many
+  low bigint := 0;   -- all up to this number were before the moment,
+  high bigint;       -- and none above this one
   middle bigint;
 BEGIN
   SELECT a.entry_count INTO high FROM accounts a WHERE a.partner_id = partner AND a.mode = in_mode;
   WHILE low < high LOOP
     middle := (low + high + 1) / 2;
-    IF (SELECT e.created_at < moment FROM all_entries e
-         WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no = middle) THEN
-      low := middle;
-    ELSE
+    IF (SELECT e.created_at >= moment FROM all_entries e
+         WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= middle
+         ORDER BY e.entry_no DESC LIMIT 1) THEN
       high := middle - 1;
+    ELSE
+      low := middle;
     END IF;
   END LOOP;
   RETURN low;

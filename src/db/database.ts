@@ -3,6 +3,8 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
 import { openEmbedded } from './embedded/server.ts';
+import { createIncarnationGuard } from './incarnation/guard.ts';
+import { joinIncarnation } from './incarnation/join.ts';
 import { hasSchema, migrate } from './migrate.ts';
 import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
@@ -13,22 +15,29 @@ export interface Database {
   clock: DatabaseClock;
   /** Where it is, for messages. */
   description: string;
+  /** Resolves with a line for people when connections lead to another history of it: open it again. */
+  changed: Promise<string>;
   close(): Promise<void>;
 }
 
 /** What work in the database needs of it. */
 export type PoolAndClock = Pick<Database, 'pool' | 'clock'>;
 
-/** Opens the database of the settings, checks and migrates it, and measures its clock. Fails with one line that names the fix. */
+/**
+ * Opens the database of the settings: checks and migrates it, measures its clock and joins its incarnation. Fails with one
+ * line that names the fix.
+ */
 export async function openDatabase(
   settings: Settings,
   print: (line: string) => void,
   ifMissing: IfMissing,
+  { isRestored = false } = {},
 ): Promise<Database> {
   const server = settings.databaseUrl
-    ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
+    ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing);
-  const pool = openPool(server.connection);
+  const guard = createIncarnationGuard();
+  const pool = openPool({ ...server.connection, verify: guard.verify, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();
     await server.close();
@@ -37,7 +46,9 @@ export async function openDatabase(
     await assertDurable(pool);
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrate(pool);
-    return { pool, clock: await openDatabaseClock(pool), description: describe(settings), close };
+    const clock = await openDatabaseClock(pool);
+    guard.stayWith(await joinIncarnation({ pool, clock }, { place: server.place, isRestored }));
+    return { pool, clock, description: describe(settings), changed: guard.changed, close };
   } catch (error) {
     await close();
     throw explainDatabaseError(error, settings);

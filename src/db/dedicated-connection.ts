@@ -26,18 +26,15 @@ export function openDedicatedConnection(
   let retry: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
-    const { host, port, user, database, password, connectionString, ssl, options } = pool.options;
-    const connection = { host, port, user, database, password, connectionString, ssl, options };
-    const known = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
-    const client = new pg.Client({ ...connectionDefaults, ...known, application_name: `kopeck ${name}` });
+    const client = clientLike(pool, name);
     connecting = client;
-    client.on('error', () => {});
     client.once('end', () => {
       current = undefined;
       if (!isClosed) retry = setTimeout(() => void connect(), reconnectDelayMs);
     });
     try {
       await client.connect();
+      await verify(pool, client);
       await setUp(client);
       if (!isClosed && connecting === client) current = client;
     } catch {
@@ -62,6 +59,36 @@ export function openDedicatedConnection(
       await connecting?.end().catch(() => {});
     },
   };
+}
+
+/** A client for the server of the pool, not yet connected. */
+function clientLike(pool: Pool, name: string, limits: pg.ClientConfig = {}): pg.Client {
+  const { host, port, user, database, password, connectionString, ssl, options } = pool.options;
+  const connection = { host, port, user, database, password, connectionString, ssl, options };
+  const known = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
+  const names = { application_name: `kopeck ${name}` };
+  const client = new pg.Client({ ...connectionDefaults, ...known, ...names, ...limits });
+  // Its end is noticed otherwise; without a listener the event would end the process.
+  client.on('error', () => {});
+  return client;
+}
+
+/** What the pool does with each of its new connections. */
+const verify = (pool: Pool, client: pg.Client) =>
+  new Promise<void>((resolve, reject) => {
+    if (!pool.options.verify) return resolve();
+    pool.options.verify(client as pg.PoolClient, error => (error ? reject(error) : resolve()));
+  });
+
+/** Opens a connection like those of the pool, checks it as the pool does, and closes it again. */
+export async function tryConnection(pool: Pool, name: string, limits: pg.ClientConfig): Promise<void> {
+  const client = clientLike(pool, name, limits);
+  try {
+    await client.connect();
+    await verify(pool, client);
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /** Fails if the session does not answer in time. (The driver knows `query_timeout` of one statement, its types do not.) */

@@ -69,13 +69,30 @@ export const connectionDefaults: pg.ClientConfig = {
   idle_in_transaction_session_timeout: clientTimeoutMs,
 };
 
-export function openPool(connection: pg.ClientConfig, max = 10): Pool {
+/** How to reach the server, and what keeps a pool with it. */
+export interface PoolConnection extends pg.ClientConfig, Pick<pg.PoolConfig, 'verify'> {
+  /** False: no connection may be used any more, not even one that is open. */
+  isCurrent?: () => boolean;
+}
+
+export function openPool(connection: PoolConnection, max = 10): Pool {
   const pool = new pg.Pool({ ...connectionDefaults, ...withSessionSettings(connection), max });
+  if (connection.isCurrent) fence(pool, connection.isCurrent);
   pool.query = prepareAgain(pool.query.bind(pool)) as typeof pool.query;
   // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without
   // a listener the event would end the process.
   pool.on('error', () => {});
   return pool;
+}
+
+/** The pool takes every connection by `connect`, with a callback or without. */
+function fence(pool: Pool, isCurrent: () => boolean): void {
+  const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
+  pool.connect = ((done?: (error: Error) => void) => {
+    if (isCurrent()) return connect(done);
+    const error = new NotAnsweringError('the database is another one than before');
+    return done ? done(error) : Promise.reject(error);
+  }) as typeof pool.connect;
 }
 
 /**

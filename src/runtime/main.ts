@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
@@ -19,8 +20,13 @@ type Print = (line: string) => void;
 /** Each process keeps up to 22 connections, and PostgreSQL allows 100 by default. */
 const maxProcessesByDefault = 4;
 
+export interface StartOptions {
+  /** The operator says that the database was restored from a backup or is a copy. */
+  isRestored: boolean;
+}
+
 /** Runs the service until a signal asks for its graceful shutdown. */
-export async function runService(print: Print): Promise<void> {
+export async function runService(print: Print, options: StartOptions): Promise<void> {
   const stopped = firstSignal();
   let isShuttingDown = false;
   // Also during the start, which takes minutes while another process migrates the database.
@@ -31,12 +37,8 @@ export async function runService(print: Print): Promise<void> {
   const settings = readSettings(process.env);
   const cleanups: Cleanup[] = [];
   try {
-    if (cluster.isWorker) {
-      if (await runClusterWorker(settings, cleanups, print)) await stopped;
-    } else {
-      await runPrimary(settings, cleanups, print);
-      print(`Stopping on ${await stopped} …`);
-    }
+    if (cluster.isWorker) await runClusterWorker(settings, cleanups, { stopped, print });
+    else await runUntilStopped(settings, cleanups, { stopped, print, ...options });
   } catch (error) {
     // A start that the shutdown interrupts may fail in any way.
     if (!isShuttingDown) throw error;
@@ -47,11 +49,44 @@ export async function runService(print: Print): Promise<void> {
   }
 }
 
-/** The database and, without a gateway, the simulator; then the service, in this process or in workers. */
-async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print): Promise<void> {
+interface Run {
+  stopped: Promise<NodeJS.Signals>;
+  print: Print;
+}
+
+/** After this long, what still waits for the bank side is abandoned: its sessions of the database are of no use any more. */
+const leaveTimeoutMs = 2_000;
+
+/** When the database turns out to be another one, everything closes and starts again as a newcomer to it. */
+async function runUntilStopped(
+  settings: Settings,
+  cleanups: Cleanup[],
+  { stopped, print, isRestored }: Run & StartOptions,
+): Promise<void> {
+  for (let start = { print, isRestored }; ; start = { print, isRestored: false }) {
+    const { changed } = await runPrimary(settings, cleanups, start);
+    const end = await Promise.race([
+      stopped.then(signal => ({ signal })),
+      changed.then(line => ({ line, signal: undefined })),
+    ]);
+    if (end.signal) return print(`Stopping on ${end.signal} …`);
+    print(`${end.line} Joining it …`);
+    await Promise.race([shutDown(cleanups.splice(0)), sleep(leaveTimeoutMs)]);
+  }
+}
+
+/**
+ * The database and, without a gateway, the simulator; then the service, in this process or in workers. The result resolves
+ * when the database of this process has changed; workers join another one by themselves.
+ */
+async function runPrimary(
+  settings: Settings,
+  cleanups: Cleanup[],
+  { print, isRestored }: { print: Print; isRestored: boolean },
+): Promise<{ changed: Promise<string> }> {
   refuseSimulatorInProduction(settings);
   const pagesBuilt = settings.roles.includes('console') && buildPages(print);
-  const database = await openDatabase(settings, print, 'create');
+  const database = await openDatabase(settings, print, 'create', { isRestored });
   cleanups.push(database.close);
   const secretKey = await openSecretKey(settings, database.pool, 'create');
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
@@ -78,6 +113,7 @@ async function runPrimary(settings: Settings, cleanups: Cleanup[], print: Print)
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
   printStarted({ settings, processes, database, bank, address, metrics }, print);
   if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
+  return { changed: processes === 1 ? database.changed : new Promise(() => {}) };
 }
 
 /** No bank is behind the simulator: in production its success would be a loss, and its rate is made up. */
@@ -94,8 +130,12 @@ const simulatorVariable = 'KOPECK_SIMULATOR';
 
 const sendToPrimary = (message: Message) => void process.send!(message, undefined, undefined, () => {});
 
-/** False if it could not start; the primary then prints why. */
-async function runClusterWorker(settings: Settings, cleanups: Cleanup[], print: Print): Promise<boolean> {
+/** If it cannot start, or must leave its database, it ends and the primary prints why; another takes its place. */
+async function runClusterWorker(
+  settings: Settings,
+  cleanups: Cleanup[],
+  { stopped, print }: Run,
+): Promise<void> {
   const channel = joinCluster(sendToPrimary);
   const simulator = process.env[simulatorVariable];
   try {
@@ -104,12 +144,15 @@ async function runClusterWorker(settings: Settings, cleanups: Cleanup[], print: 
     const bank = simulator && !settings.gatewayUrl ? JSON.parse(simulator) : undefined;
     const address = await startService(withBank(settings, bank), database, channel, cleanups);
     sendToPrimary({ kopeck: 'ready', address });
-    return true;
+    const changed = await Promise.race([stopped.then(() => undefined), database.changed]);
+    if (changed !== undefined) {
+      setTimeout(() => process.exit(1), leaveTimeoutMs).unref();
+      throw new OperatorError(changed);
+    }
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     sendToPrimary({ kopeck: 'failed', line: error.message });
     process.exitCode = 1;
-    return false;
   }
 }
 

@@ -2,9 +2,10 @@ import { type Alarms, createAlarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
 import type { PoolAndClock } from '../db/database.ts';
-import { startHeartbeat } from '../db/heartbeat.ts';
+import { type Heartbeat, startHeartbeat } from '../db/heartbeat.ts';
+import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch.ts';
 import { createPartnerReads, openOutsidePools } from '../db/outside-pools.ts';
-import { withCircuitBreaker } from '../db/pool.ts';
+import { type Pool, withCircuitBreaker } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
 import {
@@ -30,11 +31,12 @@ export async function createSharedParts(
   const { log, databaseWorks, databaseFailed } = createLog(settings, clock);
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
-  const heartbeat = await startHeartbeat(pool, {
+  const beats = await startHeartbeat(pool, {
     beat: clock.measure,
     onAnswer: databaseWorks,
     onSilence: databaseFailed,
   });
+  const heartbeat = withWatch(beats, watchHistory(settings, pool, clock));
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
   const outside = openOutsidePools(pool);
@@ -69,6 +71,20 @@ export async function createSharedParts(
     vault: createVault(secretKey),
   };
 }
+
+/** New connections to the embedded server always lead to the same one: it is in our own folder. */
+const watchHistory = ({ databaseUrl }: Settings, pool: Pool, clock: Clock): IncarnationWatch | undefined =>
+  databaseUrl === undefined ? undefined : watchIncarnation(pool, clock);
+
+/** While it is not known whether this is the current history, the database counts as unreachable. */
+const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): Heartbeat =>
+  watch
+    ? {
+        ...heartbeat,
+        isDatabaseAnswering: () => heartbeat.isDatabaseAnswering() && watch.isVerified(),
+        close: async () => void (await Promise.all([heartbeat.close(), watch.stop()])),
+      }
+    : heartbeat;
 
 function openGateway(
   settings: Settings,

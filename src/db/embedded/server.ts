@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
+import { placeOf } from '../incarnation/place.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
 import {
@@ -18,6 +19,8 @@ import { acquireStartLock, type StartLock } from './start-lock.ts';
 
 export interface EmbeddedServer {
   connection: pg.ClientConfig;
+  /** Where its files are: a copy is elsewhere. */
+  place: string;
   close(): Promise<void>;
 }
 
@@ -64,6 +67,7 @@ export async function openEmbedded(
 
   return {
     connection: { host: socketDir, port, user: superuser, database },
+    place: placeOf(cluster.dir),
     close: async () => {
       isClosing = true;
       await leaveServer(session, cluster);
@@ -171,7 +175,11 @@ async function connect(cluster: Cluster): Promise<pg.Client | undefined> {
   client.on('error', () => {});
   try {
     await client.connect();
-    return client;
+    const { rows } = await client.query<{ isReady: boolean }>('SELECT NOT pg_is_in_recovery() AS "isReady"');
+    if (rows[0]!.isReady) return client;
+    // A restored server can be read before its log is replayed to the end.
+    await client.end();
+    return undefined;
   } catch {
     return undefined;
   }

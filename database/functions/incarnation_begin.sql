@@ -1,0 +1,52 @@
+-- Begins the next incarnation; see docs/internals/lost-history.md. Concurrent callers wait for each other; `expected` is the
+-- number that the caller saw, and a caller that comes second gets the row that the first one made.
+--
+-- `jump` is 0 only for the first incarnation of a new database, which is open at once. setval() is not undone by a rollback:
+-- a repeat jumps once more, which does no harm.
+CREATE OR REPLACE FUNCTION incarnation_begin(
+  expected int, in_system text, in_timeline int, in_place text, in_cause text, in_certain_at timestamptz,
+  in_synchronous boolean, jump bigint, at timestamptz
+) RETURNS incarnations
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  current incarnations;
+  begun incarnations;
+  last_event bigint;
+  next_sequence record;
+BEGIN
+  LOCK TABLE incarnations IN SHARE ROW EXCLUSIVE MODE;
+  SELECT * INTO current FROM incarnations ORDER BY number DESC LIMIT 1;
+  IF coalesce(current.number, 0) <> expected THEN RETURN current; END IF;
+
+  SELECT coalesce(last_value, 0) INTO last_event FROM pg_sequences
+   WHERE schemaname = current_schema()
+     AND sequencename = replace(pg_get_serial_sequence('events', 'id'), current_schema() || '.', '');
+  FOR next_sequence IN
+    SELECT format('%I.%I', schemaname, sequencename) AS name, coalesce(last_value, 0) AS last, max_value
+      FROM pg_sequences WHERE schemaname = current_schema() AND jump > 0
+  LOOP
+    -- Sequences of type int number people's changes and processes: few.
+    PERFORM setval(next_sequence.name::regclass,
+                   CASE WHEN next_sequence.max_value > 2147483647 THEN next_sequence.last + jump
+                        ELSE least(next_sequence.last + 1000, next_sequence.max_value) END);
+  END LOOP;
+
+  -- An incarnation that was recovering and is itself lost: what it had to find is found from its certain moment on.
+  UPDATE incarnations SET opened_at = at WHERE opened_at IS NULL;
+  INSERT INTO incarnations (number, system_identifier, timeline, place, cause, began_at, certain_at, is_synchronous,
+                            last_event_id, next_event_id, opened_at)
+    VALUES (expected + 1, in_system, in_timeline, in_place, in_cause, at,
+            CASE WHEN current.opened_at IS NULL AND current.number IS NOT NULL
+                 THEN least(current.certain_at, in_certain_at) ELSE in_certain_at END,
+            in_synchronous AND (current.number IS NULL OR current.opened_at IS NOT NULL),
+            last_event, last_event + jump + 1, CASE WHEN jump = 0 THEN at END)
+    RETURNING * INTO begun;
+  IF jump > 0 THEN
+    WITH jumped AS (
+      UPDATE accounts SET entry_count = entry_count + jump RETURNING partner_id, mode, entry_count)
+    INSERT INTO entry_gaps (partner_id, mode, after_no, next_no, incarnation)
+      SELECT j.partner_id, j.mode, j.entry_count - jump, j.entry_count + 1, begun.number FROM jumped j;
+  END IF;
+  RETURN begun;
+END $$;

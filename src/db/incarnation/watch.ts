@@ -1,0 +1,35 @@
+import { startBackgroundLoop } from '../../base/background-loop.ts';
+import type { Clock } from '../../base/clock.ts';
+import { tryConnection } from '../dedicated-connection.ts';
+import type { Pool } from '../pool.ts';
+
+const checkIntervalMs = 2_000;
+const limits = { connectionTimeoutMillis: 2_000, query_timeout: 2_000 };
+/** One check may fail. Together with the interval this is below the 5 s after which nothing is accepted any more. */
+const verifiedForMs = 4_500;
+
+export interface IncarnationWatch {
+  /** False while it is not known whether new connections lead to the history that this process joined. */
+  isVerified(): boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Asks in a new connection again and again where new connections lead. After a fail-over the sessions of the pool may stay
+ * with the old primary, which goes on answering.
+ */
+export function watchIncarnation(pool: Pool, clock: Clock): IncarnationWatch {
+  let verifiedMs = clock.monotonicMs();
+  const loop = startBackgroundLoop({
+    clock,
+    everyMs: checkIntervalMs,
+    work: async () => {
+      const startedMs = clock.monotonicMs();
+      await tryConnection(pool, 'history check', limits);
+      verifiedMs = startedMs;
+    },
+    // Without a success the payments stop, and the outage is logged by the heartbeat.
+    onError: () => {},
+  });
+  return { isVerified: () => clock.monotonicMs() - verifiedMs < verifiedForMs, stop: loop.stop };
+}

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
+import { readIdentity } from '../../src/db/incarnation/identity.ts';
+import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import { isDatabaseUnreachable, openPool, type Pool } from '../../src/db/pool.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder, usedFolder } from '../helpers/folders.ts';
+
+const open = (dataDir: string, isRestored = false) =>
+  openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create', { isRestored });
+
+/** Opens the database for a moment and returns its newest incarnation. */
+async function visit(dataDir: string, isRestored = false) {
+  const database = await open(dataDir, isRestored);
+  return newest(database.pool).finally(database.close);
+}
+
+const newest = async (pool: Pool) =>
+  (
+    await pool.query<{ number: number; cause: string; timeline: number; isOpen: boolean }>(
+      `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`,
+    )
+  ).rows[0]!;
+
+describe('an embedded database', () => {
+  const dataDir = usedFolder();
+  const server = path.join(dataDir, 'postgres');
+
+  test('is open at its first start, and at every later one', async () => {
+    expect(await visit(dataDir)).toEqual({ number: 1, cause: 'first_start', timeline: 1, isOpen: true });
+    expect(await visit(dataDir)).toMatchObject({ number: 1 });
+  });
+
+  test('that was moved is the same, and a copy beside it is not', async () => {
+    const copy = path.join(newFolder(), 'copy');
+    execFileSync('cp', ['-a', dataDir, copy]);
+    expect(await visit(copy)).toMatchObject({ number: 2, cause: 'copy', isOpen: false });
+
+    fs.renameSync(dataDir, `${dataDir}-moved`);
+    expect(await visit(`${dataDir}-moved`)).toMatchObject({ number: 1, isOpen: true });
+    fs.renameSync(`${dataDir}-moved`, dataDir);
+  });
+
+  test('that was recovered from its log has another timeline', async () => {
+    fs.appendFileSync(path.join(server, 'postgresql.auto.conf'), "restore_command = 'false'\n");
+    const { uid, gid } = fs.statSync(server);
+    fs.writeFileSync(path.join(server, 'recovery.signal'), '');
+    fs.chownSync(path.join(server, 'recovery.signal'), uid, gid);
+    expect(await visit(dataDir)).toEqual({ number: 2, cause: 'promotion', timeline: 2, isOpen: false });
+    expect(await visit(dataDir)).toMatchObject({ number: 2, isOpen: false });
+  });
+
+  test('is restored when its operator says so', async () => {
+    expect(await visit(dataDir, true)).toMatchObject({ number: 3, cause: 'restore', isOpen: false });
+  });
+});
+
+describe('a process', () => {
+  const connectionOf = ({ options: { host, port, user, database } }: Pool) =>
+    ({ host, port, user, database }) as { host: string };
+  const clockOf = { nowMs: Date.now, monotonicMs: () => performance.now() } as Database['clock'];
+  const join = (pool: Pool, isRestored = false) =>
+    joinIncarnation({ pool, clock: clockOf }, { place: undefined, isRestored });
+
+  test('of several that find another timeline at once: one begins an incarnation, all join it', async () => {
+    const { pool } = await createDatabase();
+    await join(pool);
+    await pool.query('UPDATE incarnations SET timeline = 99');
+    const joined = await Promise.all(Array.from({ length: 8 }, () => join(pool)));
+    expect(joined.map(({ incarnation }) => incarnation?.number)).toEqual(Array(8).fill(2));
+    expect(await newest(pool)).toMatchObject({ number: 2, cause: 'promotion', isOpen: false });
+  });
+
+  test('that sees another incarnation uses no connection any more, old or new', async () => {
+    const { pool: other } = await createDatabase();
+    await join(other);
+    const guard = createIncarnationGuard();
+    const { verify, isCurrent } = guard;
+    const pool = openPool({ ...connectionOf(other), verify, isCurrent }, 2);
+    guard.stayWith(await readIdentity(pool));
+    const old = await pool.connect();
+    old.release();
+
+    await join(other, true);
+    // The old session still works: nothing has shown it the change.
+    await pool.query('SELECT 1');
+    const [, second] = await Promise.allSettled([pool.query('SELECT pg_sleep(0.2)'), pool.query('SELECT 1')]);
+    expect(second).toMatchObject({ status: 'rejected' });
+    expect(isDatabaseUnreachable((second as PromiseRejectedResult).reason)).toBe(true);
+    expect(await guard.changed).toContain('incarnation 2');
+    await expect(pool.query('SELECT 1')).rejects.toSatisfy(isDatabaseUnreachable);
+    await expect(pool.connect()).rejects.toSatisfy(isDatabaseUnreachable);
+    await pool.end();
+  });
+});

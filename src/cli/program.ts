@@ -15,6 +15,7 @@ import { paymentCommands } from './payment.ts';
 import { rateCommands } from './rate.ts';
 import { recipientCommands } from './recipient.ts';
 import { reconcileCommand } from './reconcile.ts';
+import { recoveryCommands } from './recovery.ts';
 import { RefusedError } from './refused.ts';
 import { triggerCommand } from './trigger.ts';
 import { webhookCommands } from './webhook.ts';
@@ -26,11 +27,17 @@ export function createProgram(terminal: Terminal): Command {
     .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
     .helpCommand(false)
     .addCommand(
-      new Command('start').description('run the service until it is stopped').action(async () => {
-        // Loaded only here: other commands do not need the web server and start faster without it.
-        const { runService } = await import('../runtime/index.ts');
-        await runService(line => process.stdout.write(`${line}\n`));
-      }),
+      new Command('start')
+        .description('run the service until it is stopped')
+        .option(
+          '--restored',
+          'the database was restored or copied: first bring back what the bank side knows',
+        )
+        .action(async ({ restored = false }: { restored?: boolean }) => {
+          // Loaded only here: other commands do not need the web server and start faster without it.
+          const { runService } = await import('../runtime/index.ts');
+          await runService(line => process.stdout.write(`${line}\n`), { isRestored: restored });
+        }),
     )
     .addCommand(partnerCommands(withDatabase))
     .addCommand(keyCommands(withDatabase))
@@ -42,6 +49,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(rateCommands(withDatabase))
     .addCommand(ledgerCommands(withDatabase))
     .addCommand(reconcileCommand(withDatabase))
+    .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommand(withDatabase))
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())

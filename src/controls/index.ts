@@ -2,8 +2,10 @@ export {
   cancelMaintenance,
   isUnderMaintenance,
   listMaintenance,
+  type PaymentStops,
   planMaintenance,
   pruneMaintenance,
+  readPaymentStops,
   setMaintenance,
 } from './maintenance.ts';
 export { blockRecipient, isRecipientBlocked, listBlockedRecipients, unblockRecipient } from './recipients.ts';

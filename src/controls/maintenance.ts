@@ -12,26 +12,49 @@ export interface MaintenanceWindow {
   plannedBy: string;
 }
 
+/** What can stop new payments. */
+export interface PaymentStops {
+  /** Switched on, or within a planned window. */
+  isUnderMaintenance: boolean;
+  /** The database may have forgotten payments, and is being compared with the bank side. */
+  isRecovering: boolean;
+  /** Orders of the bank side without a payment block their codes and keys. */
+  hasStrayOrders: boolean;
+}
+
+interface StopsRow {
+  maintenance: boolean;
+  recovering: boolean;
+  stray: boolean;
+  from_at: Date | null;
+  until_at: Date | null;
+}
+
 /** Read for every payment: one statement serves all concurrent callers, each with its own time. */
-const readMaintenance = sharedRead<number, boolean>(async (db, askedAtMs) => {
-  const { rows } = await db.query<{ maintenance: boolean; from_at: Date | null; until_at: Date | null }>({
-    name: 'is under maintenance',
-    text: `SELECT s.maintenance, w.from_at, w.until_at
+const readStops = sharedRead<number, PaymentStops>(async (db, askedAtMs) => {
+  const { rows } = await db.query<StopsRow>({
+    name: 'what stops payments',
+    text: `SELECT s.maintenance, w.from_at, w.until_at,
+                  EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL) AS recovering,
+                  EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL) AS stray
              FROM service s LEFT JOIN maintenance_windows w
                ON w.cancelled_at IS NULL AND w.until_at > $1 AND w.from_at <= $2`,
     values: [new Date(Math.min(...askedAtMs)), new Date(Math.max(...askedAtMs))],
   });
-  return askedAtMs.map(
-    atMs =>
-      rows[0]!.maintenance ||
-      rows.some(
-        ({ from_at, until_at }) => from_at && from_at.getTime() <= atMs && until_at!.getTime() > atMs,
-      ),
-  );
+  const { maintenance, recovering, stray } = rows[0]!;
+  const isOpen = ({ from_at, until_at }: StopsRow, atMs: number) =>
+    from_at !== null && from_at.getTime() <= atMs && until_at!.getTime() > atMs;
+  return askedAtMs.map(atMs => ({
+    isUnderMaintenance: maintenance || rows.some(row => isOpen(row, atMs)),
+    isRecovering: recovering,
+    hasStrayOrders: stray,
+  }));
 });
 
-/** Switched on, or within a planned window. */
-export const isUnderMaintenance = (db: Queryable, clock: Clock) => readMaintenance(db, clock.nowMs());
+export const readPaymentStops = (db: Queryable, clock: Clock) => readStops(db, clock.nowMs());
+
+export const isUnderMaintenance = async (db: Queryable, clock: Clock) =>
+  (await readPaymentStops(db, clock)).isUnderMaintenance;
 
 /**
  * While it is on, no new payment is accepted; running ones continue. Switching it off also ends an open window, since

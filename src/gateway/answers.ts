@@ -132,10 +132,8 @@ export function readPage(body: Record<string, unknown> | undefined): OrderPage |
 }
 
 function readListed(order: unknown): ListedOrder | undefined {
-  const { payment_id, order_id, state, amount_kopecks, created_at, reference } = (order ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const fields = (order ?? {}) as Record<string, unknown>;
+  const { payment_id, order_id, state, amount_kopecks, created_at, qrc_id, reference } = fields;
   const texts = [payment_id, order_id, state, created_at];
   const createdAt = new Date(String(created_at));
   const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
@@ -148,6 +146,7 @@ function readListed(order: unknown): ListedOrder | undefined {
     state: stateName!,
     amountKopecks: BigInt(amount_kopecks as number),
     createdAt,
+    qrcId: isText(qrc_id, maxName) ? qrc_id : null,
     // One order must not hide all others: without its reference it is still an order.
     reference: isText(reference, maxReference) ? reference : null,
   };

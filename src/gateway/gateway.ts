@@ -82,6 +82,8 @@ export interface ListedOrder {
   state: string;
   amountKopecks: bigint;
   createdAt: Date;
+  /** Null: the bank side does not say for which code it is. */
+  qrcId: string | null;
   /** Null: the bank side does not keep it, or what it gave cannot be ours. */
   reference: string | null;
 }

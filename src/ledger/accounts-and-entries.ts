@@ -86,9 +86,12 @@ export async function listAccounts(
   { after, limit }: { after?: AccountKey | undefined; limit: number },
 ): Promise<AccountBalances[]> {
   const { rows } = await db.query<
-    Balances & { partner_id: string; mode: Mode; name: string; entry_count: bigint }
+    Balances & { partner_id: string; mode: Mode; name: string; entries: bigint }
   >({
-    text: `SELECT a.*, p.name FROM accounts a JOIN partners p ON p.id = a.partner_id
+    text: `SELECT a.*, p.name, a.entry_count - (
+                    SELECT coalesce(sum(g.next_no - g.after_no - 1), 0) FROM entry_gaps g
+                     WHERE g.partner_id = a.partner_id AND g.mode = a.mode)::bigint AS entries
+             FROM accounts a JOIN partners p ON p.id = a.partner_id
             WHERE $1::uuid IS NULL OR (a.partner_id, a.mode) < ($1, $2::mode)
             ORDER BY a.partner_id DESC, a.mode DESC LIMIT $3`,
     values: [after ? uuidFromId(after.partnerId) : null, after?.mode ?? null, limit],
@@ -98,7 +101,7 @@ export async function listAccounts(
     mode: row.mode,
     partner: row.name,
     balances: balancesOf(row),
-    entries: row.entry_count,
+    entries: row.entries,
   }));
 }
 

@@ -45,11 +45,19 @@ const invariants: Record<string, string> = {
       FROM accounts WHERE least(available, held, settled) < 0`,
 
   'entries are numbered without gaps': `
-    SELECT partner_id, mode, format('%s entries, the last is number %s, the account says %s', count(e.entry_no),
-             coalesce(max(e.entry_no), 0), coalesce(a.entry_count, 0)) AS detail
-      FROM accounts a FULL JOIN all_entries e USING (partner_id, mode)
-     GROUP BY partner_id, mode, a.entry_count
-    HAVING count(e.entry_no) <> coalesce(a.entry_count, 0) OR coalesce(max(e.entry_no), 0) <> coalesce(a.entry_count, 0)`,
+    SELECT partner_id, mode, format('%s entries and %s skipped numbers, the last is number %s, the account says %s',
+             coalesce(e.count, 0), coalesce(g.skipped, 0), greatest(e.last, g.last, 0), coalesce(a.entry_count, 0)) AS detail
+      FROM accounts a
+      FULL JOIN (SELECT partner_id, mode, count(*), max(entry_no) AS last FROM all_entries GROUP BY 1, 2) AS e
+                USING (partner_id, mode)
+      LEFT JOIN (SELECT partner_id, mode, sum(next_no - after_no - 1) AS skipped, max(next_no) - 1 AS last
+                   FROM entry_gaps GROUP BY 1, 2) AS g USING (partner_id, mode)
+     WHERE coalesce(e.count, 0) + coalesce(g.skipped, 0) <> coalesce(a.entry_count, 0)
+        OR greatest(e.last, g.last, 0) <> coalesce(a.entry_count, 0)
+    UNION ALL
+    SELECT partner_id, mode, format('entry %s has a number that was skipped', e.entry_no)
+      FROM entry_gaps g JOIN all_entries e USING (partner_id, mode)
+     WHERE e.entry_no > g.after_no AND e.entry_no < g.next_no`,
 
   'times never go back': `
     SELECT partner_id, mode, format('entry %s is of %s, the one before it of %s', entry_no, created_at, before) AS detail

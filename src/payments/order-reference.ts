@@ -3,8 +3,8 @@ import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { packText, unpackText } from '../base/packed-text.ts';
 import { seal, sealOverheadBytes, unseal } from '../db/sealing.ts';
 import { deriveKey } from '../db/secret-key.ts';
+import type { NewPayment } from './openings.ts';
 import type { Payment } from './payment.ts';
-import type { NewPayment } from './store.ts';
 
 /**
  * What the bank side keeps with an order, so that a payment that our database has lost can be rebuilt. It is sealed: the
@@ -46,10 +46,7 @@ export function sealReference(payment: SealedPayment, key: KeyObject): string {
   return Buffer.concat([Buffer.of(version), sealed]).toString('base64url');
 }
 
-/**
- * Undefined if it is not of this service, was modified, or belongs to another order.
- * @public Rebuilding reads it; so far only the tests do.
- */
+/** Undefined if it is not of this service, was modified, or belongs to another order. */
 export function openReference(
   text: string,
   key: KeyObject,

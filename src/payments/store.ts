@@ -7,20 +7,8 @@ import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
+import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
 import { type FailureCode, type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
-
-/** A payment that is ready to be opened: its future row, and what `payments_open` needs for its checks. */
-export interface NewPayment
-  extends Omit<
-    Payment,
-    'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
-  > {
-  rateId: bigint;
-  rateStaleAt: Date;
-  nextAt: Date;
-  /** The process that pays it; null for a test payment whose outcome comes with time alone. */
-  leaseHolder: number | null;
-}
 
 export interface OpenResult {
   verdict:
@@ -54,34 +42,10 @@ export type PaymentOutcome =
 
 export type PaymentToFinish = AccountKey & { paymentId: Id<'pay'> } & PaymentOutcome;
 
-/** The columns of the SQL type `payment_opening`, in its order. */
-const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] = [
-  ['uuid', payment => uuidFromId(payment.partnerId)],
-  ['mode', payment => payment.mode],
-  ['uuid', payment => uuidFromId(payment.paymentId)],
-  ['text', payment => payment.idempotencyKey],
-  ['bytea', payment => payment.requestHash],
-  ['text', payment => payment.externalId],
-  ['text', payment => payment.qrcId],
-  ['text', payment => payment.qrUrl],
-  ['text', payment => payment.fingerprint],
-  ['text', payment => payment.recipient],
-  ['bigint', payment => payment.amountKopecks],
-  ['bigint', payment => payment.microUsdt],
-  ['bigint', payment => payment.rateE4],
-  ['bigint', payment => payment.rateId],
-  ['timestamptz', payment => payment.rateStaleAt],
-  ['text', payment => payment.metadata],
-  ['timestamptz', payment => payment.nextAt],
-  ['int', payment => payment.leaseHolder],
-];
-
 const openStatement = `
   SELECT verdict, payment_id, balance
-    FROM ${setsLockTimeout(`$${openingColumns.length + 2}`, '$1::timestamptz')},
-         payments_open(ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
-           .map(([type], index) => `$${index + 2}::${type}[]`)
-           .join(', ')}) AS o), call.argument, $${openingColumns.length + 3})
+    FROM ${setsLockTimeout(`$${openingColumnCount + 2}`, '$1::timestamptz')},
+         payments_open(${openingArray(2)}, call.argument, $${openingColumnCount + 3})
    ORDER BY item`;
 
 async function openAll(
@@ -99,12 +63,7 @@ async function openAll(
   }>({
     name: 'payments_open',
     text: openStatement,
-    values: [
-      at,
-      ...openingColumns.map(([, read]) => payments.map(read)),
-      lockTimeoutOf(lockWait),
-      testPaymentsPerDay,
-    ],
+    values: [at, ...openingValues(payments), lockTimeoutOf(lockWait), testPaymentsPerDay],
   });
   return rows.map(row => ({
     verdict: row.verdict,

@@ -1,7 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { listen as listenTo } from '../db/listen.ts';
 import { startPruning } from '../db/prune.ts';
-import { startReconciler, startRecovery } from '../payments/index.ts';
+import { startHistoryRecovery, startReconciler, startRecovery } from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
 import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
@@ -9,11 +9,11 @@ import type { Cleanup } from './graceful-shutdown.ts';
 import { prunes } from './prunes.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** The role `worker`: rates, recovery of unfinished payments, delivery of webhooks, reconciliation, pruning. */
+/** The role `worker`: rates, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
   const recovery = startRecovery(parts);
-  cleanups.push(recovery.stop, startReconciler(parts));
+  cleanups.push(recovery.stop, startHistoryRecovery(parts).stop, startReconciler(parts));
   const delivery = startDelivery(parts);
   cleanups.push(delivery.stop, startPruning(parts, prunes));
 

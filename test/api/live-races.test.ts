@@ -95,6 +95,28 @@ describe('crashes and races', () => {
     expect(await repeat).toEqual({ outcome: 'refused', code: 'gateway_busy' });
   });
 
+  test('an order is not sent when the process hung since the debit', async () => {
+    const { partnerId } = await newCustomer();
+    const qr = await qrWith();
+    const open: typeof deps.writer.open = async payment => {
+      const opened = await deps.writer.open(payment);
+      clock.advance(10_001);
+      return opened;
+    };
+    const pay = vi.fn<Gateway['pay']>();
+    const hung = {
+      ...deps,
+      answerWithinMs: 0,
+      writer: { ...deps.writer, open },
+      gateway: { ...deps.gateway, pay },
+    };
+    const answer = await createPayment(hung, await callerOf(partnerId, 'live'), requestFor(qr.link));
+    expect(answer).toMatchObject({ payment: { status: 'processing', statusDetail: 'manual_review' } });
+    expect(pay).not.toHaveBeenCalled();
+    await recoverAfter(60_000);
+    expect(await rowsOf(qr.qrc_id)).toMatchObject([{ status: 'failed', error_code: 'not_executed' }]);
+  });
+
   test('a request that hangs while its payment is undone does not show it', async () => {
     const { partnerId } = await newCustomer();
     const qr = await qrWith();

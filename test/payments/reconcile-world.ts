@@ -50,6 +50,7 @@ export const listed = (order: Partial<ListedOrder> = {}): ListedOrder => ({
   orderId: 'ord_x',
   state: 'succeeded',
   amountKopecks: 100n,
+  qrcId: null,
   createdAt: new Date(clock.nowMs()),
   reference: null,
   ...order,

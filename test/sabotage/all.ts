@@ -1,11 +1,13 @@
 import { accessSabotages } from './access.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
+import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { serviceSabotages } from './service.ts';
 
 export const sabotages = [
   ...moneySabotages,
+  ...lostHistorySabotages,
   ...archiveSabotages,
   ...serviceSabotages,
   ...approvalSabotages,

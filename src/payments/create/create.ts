@@ -1,5 +1,6 @@
+import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
-import { findPayment, findPaymentByKey, type NewPayment, type OpenResult } from '../store.ts';
+import { findPayment, findPaymentByKey, type OpenResult } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
 import { type Caller, type PrepareDeps, preparePayment } from './prepare.ts';

@@ -1,15 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
-import type { Gateway } from '../../gateway/index.ts';
+import type { Gateway, Unknown } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
+import type { NewPayment } from '../openings.ts';
 import { sealReference } from '../order-reference.ts';
 import type { Payment } from '../payment.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
 import { firstPollMs } from '../recovery/poll-payment.ts';
-import type { NewPayment, PaymentOutcome } from '../store.ts';
+import type { PaymentOutcome } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario, outcomeAfterMs, testOutcome } from './scenarios.ts';
@@ -112,9 +113,20 @@ async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Cre
   };
 }
 
+/**
+ * An order is sent soon after its debit or never: if this process hung in between, the database may have lost the debit in a
+ * fail-over, and the partner may have repeated the request since. Recovery asks the bank side and voids the order.
+ */
+const sendWithinMs = 10_000;
+const isTooLateToSend = ({ clock }: PayDeps, { createdAt }: OpenedPayment) =>
+  clock.nowMs() - createdAt.getTime() > sendWithinMs;
+const tooLate: Unknown = { outcome: 'unknown', why: 'the order was not sent in time' };
+
+const send = ({ gateway, referenceKey }: PayDeps, payment: OpenedPayment) =>
+  gateway.pay({ ...payment, reference: sealReference(payment, referenceKey) });
+
 async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt: Attempt): Promise<Creation> {
-  const reference = sealReference(payment, deps.referenceKey);
-  const answer = await deps.gateway.pay({ ...payment, reference });
+  const answer = isTooLateToSend(deps, payment) ? tooLate : await send(deps, payment);
   const finish = (outcome: PaymentOutcome) => finishWith(deps, payment, outcome);
   switch (answer.outcome) {
     case 'succeeded':

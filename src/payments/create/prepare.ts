@@ -1,14 +1,16 @@
 import { newId } from '../../base/ids.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
-import { isRecipientBlocked, isUnderMaintenance } from '../../controls/index.ts';
+import { isRecipientBlocked, type PaymentStops, readPaymentStops } from '../../controls/index.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Limits } from '../../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
+import { findBlock } from '../lost-history/stray-orders.ts';
+import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
-import { findPaymentByKey, type NewPayment } from '../store.ts';
+import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
@@ -43,13 +45,13 @@ export async function preparePayment(
   caller: Caller,
   request: PaymentRequest,
 ): Promise<Preparation> {
-  const [known, maintenance, rate] = await Promise.all([
+  const [known, stops, rate] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
-    isUnderMaintenance(deps.db, deps.clock),
+    readPaymentStops(deps.db, deps.clock),
     readCurrentRate(deps.db),
   ]);
   if (known) return { outcome: 'known', payment: known };
-  if (maintenance) return refused('maintenance');
+  if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
   const scenario = scenarioIn(caller.mode, request.metadata);
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
     return refused('rate_unavailable');
@@ -57,7 +59,7 @@ export async function preparePayment(
   const resolution = await resolveQr(deps, caller, request.qrUrl, request.amountKopecks);
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const objection = await findRefusal(deps, caller, request, qr);
+  const objection = await findRefusal(deps, caller, { request, qr, stops });
   if (objection) return refused(objection);
   if (
     scenario === 'unavailable_twice' &&
@@ -67,19 +69,36 @@ export async function preparePayment(
   return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, rate }) };
 }
 
+interface Checked {
+  request: PaymentRequest;
+  qr: PayableQr;
+  stops: PaymentStops;
+}
+
 async function findRefusal(
   deps: PrepareDeps,
-  { mode, limits }: Caller,
-  request: PaymentRequest,
-  qr: PayableQr,
+  caller: Caller,
+  { request, qr, stops }: Checked,
 ): Promise<ErrorCode | undefined> {
+  const { mode, limits } = caller;
   if (request.amountKopecks !== undefined && request.amountKopecks !== qr.amountKopecks)
     return 'amount_mismatch';
   if (qr.amountKopecks < limits.minKopecks) return 'invalid_request';
   if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
   if (await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
   if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
-  return undefined;
+  return mode === 'live' && stops.hasStrayOrders ? findStray(deps, caller, request, qr) : undefined;
+}
+
+/** The bank side has an order for this code or this request that is not a payment here yet. */
+async function findStray(
+  { db }: PrepareDeps,
+  caller: Caller,
+  { idempotencyKey }: PaymentRequest,
+  { qrcId }: PayableQr,
+): Promise<ErrorCode | undefined> {
+  const block = await findBlock(db, caller, { qrcId, idempotencyKey });
+  return block && ({ key: 'maintenance', code: 'duplicate_qr_in_flight' } as const)[block];
 }
 
 interface PreparedParts {

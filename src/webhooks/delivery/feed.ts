@@ -11,7 +11,8 @@ export interface EventPage {
 
 /**
  * Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit.
- * Undefined if `after` is not an event of this partner and mode; 0 is the beginning.
+ * Undefined if `after` is not an event of this partner and mode; 0 is the beginning. A number that a lost history may have
+ * given out stands for the end of that history: what was rebuilt follows.
  */
 export async function listEvents(
   db: Queryable,
@@ -34,8 +35,18 @@ export async function listEvents(
   const archived = await lastArchivedEvent(db, { partnerId, mode });
   const { rows } = archived === null || after > archived ? live : await read('all_');
   const found = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
-  if (after > 0n && found.shift()?.eventId !== after) return undefined;
+  if (after > 0n && found[0]?.eventId === after) found.shift();
+  else if (after > 0n && !(await isLostEvent(db, after))) return undefined;
   return { events: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+/** Whether numbers jumped over this one, since the database may have forgotten its event. */
+async function isLostEvent(db: Queryable, eventId: bigint): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'SELECT FROM incarnations WHERE last_event_id < $1 AND next_event_id > $1 LIMIT 1',
+    values: [eventId],
+  });
+  return rowCount === 1;
 }
 
 /** The id of the newest event; 0 if there is none. */

@@ -46,7 +46,10 @@ export const texts = inBoth({
     kinds: {
       clock_offset: 'The clock of a machine is wrong',
       gateway_contradiction: 'The gateway contradicts itself',
+      foreign_orders: 'Another installation uses the same gateway',
       gateway_unreachable: 'The gateway cannot be reached',
+      history_recovery_waits: 'Forgotten payments cannot be recovered yet',
+      stray_order: 'The gateway has an order without a payment',
       reconciliation_failed: 'Reconciliation failed',
       reconciliation_differs: 'Reconciliation found differences',
       payment_overdue: 'A payment is overdue',
@@ -103,7 +106,10 @@ export const texts = inBoth({
     kinds: {
       clock_offset: 'Часы машины неверны',
       gateway_contradiction: 'Шлюз противоречит сам себе',
+      foreign_orders: 'С этим шлюзом работает другая установка',
       gateway_unreachable: 'Шлюз недоступен',
+      history_recovery_waits: 'Утраченные платежи пока не восстановлены',
+      stray_order: 'В шлюзе есть ордер без платежа',
       reconciliation_failed: 'Сверка не удалась',
       reconciliation_differs: 'Сверка нашла расхождения',
       payment_overdue: 'Платёж просрочен',

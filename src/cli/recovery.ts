@@ -1,0 +1,106 @@
+import { Command } from 'commander';
+import { formatKopecks } from '../base/money.ts';
+import {
+  listIncarnations,
+  listStray,
+  type PastIncarnation,
+  releaseStray,
+  type StrayOrder,
+} from '../payments/index.ts';
+import { command, type WithDatabase } from './command.ts';
+import { formatInstant, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function recoveryCommands(withDatabase: WithDatabase): Command {
+  return new Command('recovery')
+    .description('what a restored or promoted database had forgotten')
+    .addCommand(
+      command('show', 'show the histories of the database, and orders that are no payment yet').action(
+        ({ json }) =>
+          withDatabase(json, async ({ audit }) => {
+            const incarnations = await listIncarnations(audit.pool);
+            const orders = await listStray(audit.pool);
+            return {
+              json: {
+                incarnations: incarnations.map(incarnationObject),
+                stray_orders: orders.map(orderObject),
+              },
+              text: describe(incarnations, orders),
+            };
+          }),
+      ),
+    )
+    .addCommand(
+      command('release <order>', 'let the code and the key of an order be used again')
+        .requiredOption('--reason <text>', 'what was found out about it; kept on record')
+        .action((order: string, { json, reason }: { json: boolean; reason: string }) =>
+          withDatabase(json, async ({ audit }) => {
+            if (!(await releaseStray(audit, order, reason)))
+              throw new RefusedError('no_order', `No order ${order} waits: see kopeck recovery show.`);
+            return {
+              json: { order, released: true },
+              text: `The code and the key of ${order} are free again.`,
+            };
+          }),
+        ),
+    );
+}
+
+const incarnationObject = (incarnation: PastIncarnation) => ({
+  incarnation: incarnation.number,
+  cause: incarnation.cause,
+  began_at: incarnation.beganAt.toISOString(),
+  certain_at: incarnation.certainAt.toISOString(),
+  opened_at: incarnation.openedAt?.toISOString() ?? null,
+  listed_orders: Number(incarnation.listedOrders),
+  recovered_payments: Number(incarnation.recoveredPayments),
+  stray_orders: Number(incarnation.strayOrders),
+});
+
+const orderObject = (order: StrayOrder) => ({
+  order: order.payment,
+  order_id: order.orderId,
+  state: order.state,
+  amount_rub: formatKopecks(order.amountKopecks),
+  created_at: order.createdAt.toISOString(),
+  qrc_id: order.qrcId,
+  why: order.why,
+});
+
+function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string {
+  const histories = table(
+    [
+      'incarnation',
+      'cause',
+      'began (UTC)',
+      'complete until (UTC)',
+      'opened (UTC)',
+      'orders',
+      'rebuilt',
+      'waiting',
+    ],
+    incarnations.map(incarnation => [
+      `${incarnation.number}`,
+      incarnation.cause,
+      formatInstant(incarnation.beganAt),
+      formatInstant(incarnation.certainAt),
+      incarnation.openedAt ? formatInstant(incarnation.openedAt) : 'not yet',
+      `${incarnation.listedOrders}`,
+      `${incarnation.recoveredPayments}`,
+      `${incarnation.strayOrders}`,
+    ]),
+  );
+  if (orders.length === 0) return histories;
+  const waiting = table(
+    ['order', 'state', 'RUB', 'created (UTC)', 'QR code', 'why'],
+    orders.map(order => [
+      order.payment,
+      order.state,
+      formatKopecks(order.amountKopecks),
+      formatInstant(order.createdAt),
+      order.qrcId ?? 'unknown',
+      order.why,
+    ]),
+  );
+  return `${histories}\n\nOrders of the bank side that are no payment here:\n${waiting}`;
+}

@@ -1,0 +1,72 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+
+/** An incarnation whose database may have forgotten payments, while it is compared with the bank side. */
+export interface RecoveringIncarnation {
+  number: number;
+  cause: string;
+  beganAt: Date;
+  /** What was committed before is here. */
+  certainAt: Date;
+  /** No acknowledged commit can be missing. */
+  isSynchronous: boolean;
+}
+
+/** If the process dies, another goes on after so long. */
+const claimMs = 10_000;
+
+const columns = `number, cause, began_at AS "beganAt", certain_at AS "certainAt", is_synchronous AS "isSynchronous"`;
+
+/** For one process at a time; the same process may repeat it to go on. Undefined: nothing to recover, or another does it. */
+export async function claimRecovery(
+  db: Queryable,
+  clock: Clock,
+  instance: number,
+): Promise<RecoveringIncarnation | undefined> {
+  const { rows } = await db.query<RecoveringIncarnation>({
+    name: 'claim recovery of the history',
+    text: `UPDATE incarnations SET claimed_by = $1, claimed_until = $3
+            WHERE opened_at IS NULL AND (claimed_by = $1 OR claimed_until IS NULL OR claimed_until < $2)
+           RETURNING ${columns}`,
+    values: [instance, instantOf(clock), new Date(clock.nowMs() + claimMs)],
+  });
+  return rows[0];
+}
+
+/** Payments are accepted from now on. False if another process has the claim by now. */
+export async function openIncarnation(db: Queryable, clock: Clock, instance: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `UPDATE incarnations SET opened_at = $2, claimed_by = NULL, claimed_until = NULL
+            WHERE opened_at IS NULL AND claimed_by = $1`,
+    values: [instance, instantOf(clock)],
+  });
+  return rowCount === 1;
+}
+
+export const recordListed = (db: Queryable, { number }: RecoveringIncarnation, orders: number) =>
+  db.query({
+    text: 'UPDATE incarnations SET listed_orders = $2 WHERE number = $1',
+    values: [number, orders],
+  });
+
+/** An incarnation for people: what happened to the database, and what was brought back. */
+export interface PastIncarnation extends RecoveringIncarnation {
+  /** Null while it is compared with the bank side. */
+  openedAt: Date | null;
+  listedOrders: bigint;
+  recoveredPayments: bigint;
+  strayOrders: bigint;
+}
+
+/** The newest first. */
+export async function listIncarnations(db: Queryable, limit = 20): Promise<PastIncarnation[]> {
+  const { rows } = await db.query<PastIncarnation>({
+    text: `SELECT ${columns}, opened_at AS "openedAt", listed_orders AS "listedOrders",
+                  (SELECT count(*) FROM recovered_payments r WHERE r.incarnation = i.number) AS "recoveredPayments",
+                  (SELECT count(*) FROM stray_orders s WHERE s.incarnation = i.number AND s.released_at IS NULL)
+                    AS "strayOrders"
+             FROM incarnations i ORDER BY number DESC LIMIT $1`,
+    values: [limit],
+  });
+  return rows;
+}

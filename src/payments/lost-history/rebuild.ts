@@ -1,0 +1,101 @@
+import type { KeyObject } from 'node:crypto';
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, parseId, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { ListedOrder } from '../../gateway/index.ts';
+import { openingArray, openingValues } from '../openings.ts';
+import { openReference, type ReferencedPayment } from '../order-reference.ts';
+
+/** Why an order could not become a payment. */
+export type StrayReason = 'unreadable' | 'no_account' | 'key_taken' | 'qr_in_flight' | 'insufficient_balance';
+
+export interface Rebuilt {
+  order: ListedOrder;
+  /** Undefined if the reference cannot be read. */
+  payment: ReferencedPayment | undefined;
+  verdict: 'recovered' | 'known' | StrayReason;
+}
+
+/** The orders that this database has no payment for. */
+export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promise<ListedOrder[]> {
+  // An order that was voided before it was accepted has paid nothing and never will.
+  const possible = orders.filter(({ state }) => state !== 'voided');
+  const ids = possible.map(({ paymentId }) => parseId('pay', paymentId));
+  const { rows } = await db.query<{ id: string }>({
+    text: `SELECT id FROM unnest($1::uuid[]) AS o (id)
+            WHERE EXISTS (SELECT FROM all_payments p WHERE p.mode = 'live' AND p.id = o.id AND NOT p.rejected)`,
+    values: [ids.flatMap(id => (id ? [uuidFromId(id)] : []))],
+  });
+  const known = new Set(rows.map(({ id }) => id));
+  return possible.filter((_order, index) => {
+    const id = ids[index];
+    return !id || !known.has(uuidFromId(id));
+  });
+}
+
+interface RebuildDeps {
+  db: Queryable;
+  clock: Clock;
+  referenceKey: KeyObject;
+}
+
+/** Brings the payments of forgotten orders back, as far as that is possible. A repeat changes nothing. */
+export async function rebuild(
+  deps: RebuildDeps,
+  incarnation: number,
+  orders: ListedOrder[],
+): Promise<Rebuilt[]> {
+  const read = orders.map(order => ({ order, payment: readReference(order, deps.referenceKey) }));
+  const readable = read.filter(hasPayment);
+  const verdicts = readable.length > 0 ? await recover(deps, incarnation, readable) : [];
+  const verdictOf = new Map(readable.map(({ order }, nth) => [order, verdicts[nth]!]));
+  return read.map(({ order, payment }) => ({
+    order,
+    payment,
+    verdict: verdictOf.get(order) ?? 'unreadable',
+  }));
+}
+
+interface Readable {
+  order: ListedOrder;
+  payment: ReferencedPayment;
+}
+const hasPayment = (item: { order: ListedOrder; payment: ReferencedPayment | undefined }): item is Readable =>
+  item.payment !== undefined;
+
+/** The amount must be the one that the bank side pays: otherwise people must look at it. */
+function readReference(order: ListedOrder, key: KeyObject): ReferencedPayment | undefined {
+  const paymentId: Id<'pay'> | undefined = parseId('pay', order.paymentId);
+  if (!paymentId || order.reference === null) return undefined;
+  const payment = openReference(order.reference, key, paymentId);
+  return payment?.mode === 'live' && payment.amountKopecks === order.amountKopecks ? payment : undefined;
+}
+
+async function recover(
+  { db, clock }: RebuildDeps,
+  incarnation: number,
+  items: Readable[],
+): Promise<Rebuilt['verdict'][]> {
+  const now = instantOf(clock);
+  const payments = items.map(({ payment }) => ({
+    ...payment,
+    rateStaleAt: now,
+    nextAt: now,
+    leaseHolder: null,
+  }));
+  const openings = openingValues(payments);
+  const next = (nth: number) => `$${openings.length + nth}`;
+  const { rows } = await db.query<{ verdict: Rebuilt['verdict'] }>({
+    text: `SELECT verdict FROM payments_recover(${openingArray(1)}, ${next(1)}, ${next(2)}, ${next(3)}, ${next(4)}, ${next(5)})
+            ORDER BY item`,
+    values: [
+      ...openings,
+      payments.map(({ createdAt }) => createdAt),
+      items.map(({ order }) => order.orderId),
+      items.map(({ order }) => order.state),
+      incarnation,
+      now,
+    ],
+  });
+  return rows.map(({ verdict }) => verdict);
+}

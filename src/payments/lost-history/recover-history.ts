@@ -1,0 +1,139 @@
+import type { KeyObject } from 'node:crypto';
+import type { Alarms } from '../../alarms/index.ts';
+import { startBackgroundLoop } from '../../base/background-loop.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Heartbeat } from '../../db/heartbeat.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Gateway, ListedOrder } from '../../gateway/index.ts';
+import { claimRecovery, openIncarnation, type RecoveringIncarnation, recordListed } from './incarnations.ts';
+import { findForgotten, type Rebuilt, rebuild } from './rebuild.ts';
+import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
+
+export interface RecoverHistoryDeps {
+  db: Queryable;
+  clock: Clock;
+  gateway: Gateway;
+  alarms: Alarms;
+  referenceKey: KeyObject;
+  heartbeat: Pick<Heartbeat, 'instance'>;
+  log: { info(details: object, message: string): void; warn(details: object, message: string): void };
+}
+
+/** The clock of the bank side may differ, and a payment is a little older than the order that follows it. */
+const skewMs = 15 * 60_000;
+/**
+ * So long after the beginning an order may still arrive from a process that goes on with the lost history: it notices within
+ * 5 s, and sends an order at most 10 s after its debit.
+ */
+const lateOrdersMs = 20_000;
+const roundPauseMs = 1_000;
+const retryPauseMs = 5_000;
+
+/** Recovers a history in rounds until it may open, then only tries again what could not be rebuilt. */
+export const startHistoryRecovery = (deps: RecoverHistoryDeps) =>
+  startBackgroundLoop({
+    clock: deps.clock,
+    everyMs: retryPauseMs,
+    work: signal => recoverRound(deps, signal),
+    onError: err => {
+      const detail = `What this database may have forgotten cannot be asked for: ${err}`;
+      void deps.alarms.raise({ kind: 'history_recovery_waits', subject: 'service', detail });
+    },
+  });
+
+/** One round; returns the pause before the next one. */
+export async function recoverRound(
+  deps: RecoverHistoryDeps,
+  signal?: AbortSignal,
+): Promise<number | undefined> {
+  await retryStray(deps);
+  const incarnation = await claimRecovery(deps.db, deps.clock, deps.heartbeat.instance);
+  if (!incarnation) return undefined;
+  const startedMs = deps.clock.nowMs();
+  const found = await rebuildForgotten(deps, incarnation, signal);
+  if (found === undefined) return undefined;
+
+  const quietFromMs = incarnation.beganAt.getTime() + (incarnation.isSynchronous ? 0 : lateOrdersMs);
+  if (found > 0 && startedMs >= quietFromMs + lateOrdersMs) {
+    const detail = `${found} orders appeared at the bank side that this database did not send: another installation uses it. Stop that one.`;
+    await deps.alarms.raise({ kind: 'foreign_orders', subject: 'service', detail });
+  }
+  if (found > 0) return 0;
+  if (startedMs < quietFromMs) return Math.min(roundPauseMs, quietFromMs - startedMs);
+  if (await isAnyCodeUnknown(deps.db)) return undefined;
+  if (!(await openIncarnation(deps.db, deps.clock, deps.heartbeat.instance))) return undefined;
+  const { number, cause } = incarnation;
+  deps.log.info(
+    { incarnation: number, cause },
+    'the database agrees with the bank side: payments are accepted',
+  );
+  await deps.alarms.report('service', []);
+  return undefined;
+}
+
+/** Reads the whole list. Returns how many orders were new to us; undefined if another process has taken over. */
+async function rebuildForgotten(
+  deps: RecoverHistoryDeps,
+  incarnation: RecoveringIncarnation,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
+  const { db, clock, gateway, heartbeat } = deps;
+  const since = new Date(incarnation.certainAt.getTime() - skewMs);
+  let cursor: string | undefined;
+  let found = 0;
+  let listed = 0;
+  do {
+    signal?.throwIfAborted();
+    const page = await gateway.listOrders(since, cursor);
+    const forgotten = await findForgotten(db, page.orders);
+    if (forgotten.length > 0) found += await settle(deps, incarnation.number, forgotten);
+    listed += page.orders.length;
+    if (!(await claimRecovery(db, clock, heartbeat.instance))) return undefined;
+    if (page.nextCursor === cursor) throw new Error('the list of orders of the bank side has no end');
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  await recordListed(db, incarnation, listed);
+  return found;
+}
+
+/** Rebuilds these orders or sets them aside. Returns how many were not known before. */
+async function settle(deps: RecoverHistoryDeps, incarnation: number, orders: ListedOrder[]): Promise<number> {
+  let found = 0;
+  for (const rebuilt of await rebuild(deps, incarnation, orders)) {
+    const { order, verdict } = rebuilt;
+    if (verdict === 'known') continue;
+    if (verdict === 'recovered') {
+      deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a forgotten payment was rebuilt');
+      await markRebuilt(deps.db, deps.clock, order.paymentId);
+      await deps.alarms.clear('stray_order', order.paymentId);
+      found += 1;
+    } else if (await setAside(deps, incarnation, rebuilt)) found += 1;
+  }
+  return found;
+}
+
+async function setAside(deps: RecoverHistoryDeps, incarnation: number, rebuilt: Rebuilt): Promise<boolean> {
+  const { order, verdict } = rebuilt;
+  const isNew = await storeStray(deps.db, deps.clock, incarnation, rebuilt);
+  await deps.alarms.raise({ kind: 'stray_order', subject: order.paymentId, detail: describeStray(rebuilt) });
+  if (isNew) deps.log.warn({ paymentId: order.paymentId, verdict }, 'a forgotten payment cannot be rebuilt');
+  return isNew;
+}
+
+const advice = {
+  unreadable: 'its reference cannot be read: find out whose it is, then kopeck recovery release',
+  no_account: 'its partner is not in this database: create the partner again, or kopeck recovery release',
+  key_taken: 'its key has another payment: find out which one is right, then kopeck recovery release',
+  qr_in_flight: 'an earlier payment of its code is still open: it is rebuilt when that one ends',
+  insufficient_balance: 'the balance does not cover it: repeat the forgotten top-ups, then it is rebuilt',
+} as const;
+
+const describeStray = ({ order, verdict }: Rebuilt) =>
+  `The bank side has an order over ${order.amountKopecks} kopecks (${order.state}) that is no payment here; ${advice[verdict as keyof typeof advice]}.`;
+
+/** Those whose balance or code was missing may be possible by now. */
+async function retryStray(deps: RecoverHistoryDeps): Promise<void> {
+  const stray = await listRetryable(deps.db);
+  for (const [incarnation, orders] of Map.groupBy(stray, order => order.incarnation))
+    await settle(deps, incarnation, orders);
+}

@@ -1,0 +1,126 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import type { ListedOrder } from '../../gateway/index.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import type { Rebuilt, StrayReason } from './rebuild.ts';
+
+/** An order of the bank side that has no payment here and could not be rebuilt. */
+export interface StrayOrder {
+  /** The id under which the bank side has it. */
+  payment: string;
+  orderId: string;
+  state: string;
+  amountKopecks: bigint;
+  createdAt: Date;
+  qrcId: string | null;
+  why: StrayReason;
+  foundAt: Date;
+}
+
+const columns = `payment, order_id AS "orderId", state, amount_kopecks AS "amountKopecks", created_at AS "createdAt",
+  qrc_id AS "qrcId", why, found_at AS "foundAt"`;
+
+/** Blocks its code and its key. True if it was not known before. */
+export async function storeStray(
+  db: Queryable,
+  clock: Clock,
+  incarnation: number,
+  { order, payment, verdict }: Rebuilt,
+): Promise<boolean> {
+  const { rows } = await db.query<{ is_new: boolean }>({
+    text: `INSERT INTO stray_orders AS s (payment, order_id, state, amount_kopecks, created_at, qrc_id, partner_id,
+                                          idempotency_key, reference, why, incarnation, found_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+           ON CONFLICT (payment) DO UPDATE SET state = excluded.state, why = excluded.why
+           RETURNING xmax = 0 AS is_new`,
+    values: [
+      order.paymentId,
+      order.orderId,
+      order.state,
+      order.amountKopecks,
+      order.createdAt,
+      payment?.qrcId ?? order.qrcId,
+      payment ? uuidFromId(payment.partnerId) : null,
+      payment?.idempotencyKey ?? null,
+      payment ? order.reference : null,
+      verdict,
+      incarnation,
+      instantOf(clock),
+    ],
+  });
+  return rows[0]!.is_new;
+}
+
+/** Those that people or a later attempt must deal with, oldest first. */
+export async function listStray(db: Queryable): Promise<StrayOrder[]> {
+  const { rows } = await db.query<StrayOrder>({
+    text: `SELECT ${columns} FROM stray_orders WHERE released_at IS NULL ORDER BY created_at, payment LIMIT 1000`,
+  });
+  return rows;
+}
+
+/** Whether some order is blocking more than its own code, since its code is not known. */
+export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id IS NULL LIMIT 1',
+  });
+  return rowCount === 1;
+}
+
+/** Those that can be rebuilt once what prevents it is over. */
+export async function listRetryable(db: Queryable): Promise<(ListedOrder & { incarnation: number })[]> {
+  const { rows } = await db.query<ListedOrder & { incarnation: number }>({
+    name: 'list stray orders to rebuild',
+    text: `SELECT payment AS "paymentId", order_id AS "orderId", state, amount_kopecks AS "amountKopecks",
+                  created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation
+             FROM stray_orders WHERE released_at IS NULL AND reference IS NOT NULL ORDER BY created_at LIMIT 100`,
+  });
+  return rows;
+}
+
+/** It has become a payment. */
+export async function markRebuilt(db: Queryable, clock: Clock, payment: string): Promise<void> {
+  await db.query({
+    text: `UPDATE stray_orders SET released_at = $2, released_by = 'service', reason = 'rebuilt'
+            WHERE payment = $1 AND released_at IS NULL`,
+    values: [payment, instantOf(clock)],
+  });
+}
+
+/** An operator has found out what it was: its code and its key may be used again. */
+export const releaseStray = (audit: AuditContext, payment: string, reason: string): Promise<boolean> =>
+  transaction(audit.pool, async tx => {
+    const { rows } = await tx.query<{ qrc_id: string | null; amount_kopecks: bigint }>({
+      text: `UPDATE stray_orders SET released_at = $2, released_by = $3, reason = $4
+              WHERE payment = $1 AND released_at IS NULL RETURNING qrc_id, amount_kopecks`,
+      values: [payment, instantOf(audit.clock), audit.actor, reason],
+    });
+    const [released] = rows;
+    if (!released) return false;
+    await recordChange(tx, audit, {
+      action: 'recovery.release',
+      subject: payment,
+      after: { reason, qrc_id: released.qrc_id, amount_kopecks: released.amount_kopecks },
+    });
+    return true;
+  });
+
+export type Block = 'code' | 'key' | undefined;
+
+/** Whether a stray order blocks this payment. Asked only while there are any. */
+export async function findBlock(
+  db: Queryable,
+  { partnerId }: AccountKey,
+  { qrcId, idempotencyKey }: { qrcId: string; idempotencyKey: string },
+): Promise<Block> {
+  const { rows } = await db.query<{ has_code: boolean; has_key: boolean }>({
+    text: `SELECT EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id = $1) AS has_code,
+                  EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL AND partner_id = $2 AND idempotency_key = $3)
+                    AS has_key`,
+    values: [qrcId, uuidFromId(partnerId), idempotencyKey],
+  });
+  const { has_key, has_code } = rows[0]!;
+  return has_key ? 'key' : has_code ? 'code' : undefined;
+}

@@ -1,0 +1,48 @@
+import { uuidFromId } from '../base/ids.ts';
+import type { Payment } from './payment.ts';
+
+/** A payment that is ready to be opened: its future row, and what `payments_open` needs for its checks. */
+export interface NewPayment
+  extends Omit<
+    Payment,
+    'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
+  > {
+  rateId: bigint;
+  rateStaleAt: Date;
+  nextAt: Date;
+  /** The process that pays it; null for a test payment whose outcome comes with time alone. */
+  leaseHolder: number | null;
+}
+
+/** The columns of the SQL type `payment_opening`, in its order. */
+const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] = [
+  ['uuid', payment => uuidFromId(payment.partnerId)],
+  ['mode', payment => payment.mode],
+  ['uuid', payment => uuidFromId(payment.paymentId)],
+  ['text', payment => payment.idempotencyKey],
+  ['bytea', payment => payment.requestHash],
+  ['text', payment => payment.externalId],
+  ['text', payment => payment.qrcId],
+  ['text', payment => payment.qrUrl],
+  ['text', payment => payment.fingerprint],
+  ['text', payment => payment.recipient],
+  ['bigint', payment => payment.amountKopecks],
+  ['bigint', payment => payment.microUsdt],
+  ['bigint', payment => payment.rateE4],
+  ['bigint', payment => payment.rateId],
+  ['timestamptz', payment => payment.rateStaleAt],
+  ['text', payment => payment.metadata],
+  ['timestamptz', payment => payment.nextAt],
+  ['int', payment => payment.leaseHolder],
+];
+
+export const openingColumnCount = openingColumns.length;
+
+/** An array of `payment_opening`, from the parameters of a statement that begin with this number. */
+export const openingArray = (first: number) =>
+  `ARRAY(SELECT o::payment_opening FROM unnest(${openingColumns
+    .map(([type], index) => `$${first + index}::${type}[]`)
+    .join(', ')}) AS o)`;
+
+/** The values of those parameters. */
+export const openingValues = (payments: NewPayment[]) => openingColumns.map(([, read]) => payments.map(read));

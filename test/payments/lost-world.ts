@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import { listAlarms } from '../../src/alarms/index.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { openDatabaseClock } from '../../src/db/database-clock.ts';
+import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { recoverRound } from '../../src/payments/lost-history/recover-history.ts';
+import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { endOfTime, manualClock } from '../helpers/clock.ts';
+import { copyDatabase } from '../helpers/copied-database.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { recoverDuePayments } from '../helpers/recovery.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+/** A service, its bank, and a way to lose everything after a moment. */
+export async function startLostWorld() {
+  const simulator = await startSimulator();
+  const clock = manualClock(new Date(systemClock.nowMs() + 1_000).toISOString());
+
+  async function serviceOn(pool: Pool) {
+    await setRate(pool, clock);
+    const service = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
+    const deps = { ...service.deps, log: { ...service.deps.log, info: () => {} } };
+    return {
+      pool,
+      deps,
+      as: (key: string) => partnerAt(service.address, key),
+      round: (changes: Partial<typeof deps> = {}) => recoverRound({ ...deps, ...changes }),
+      poll: () => recoverDuePayments(deps),
+      isOpen: async () =>
+        (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0,
+      alarms: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind).toSorted(),
+      expectSoundBooks: async () =>
+        expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]),
+    };
+  }
+
+  const join = async (pool: Pool, isRestored = false) =>
+    joinIncarnation(
+      { pool, clock: { ...(await openDatabaseClock(pool)), ...clock } },
+      { place: undefined, isRestored },
+    );
+
+  const { pool } = await createDatabase();
+  await join(pool);
+  const before = await serviceOn(pool);
+  return {
+    simulator,
+    clock,
+    before,
+    newCustomer: (microUsdt?: bigint) => createPartnerWithKeys(pool, microUsdt),
+    newQr: () => makeQr(simulator),
+    paidOrders: async () =>
+      (await simulator.call('GET', '/orders?limit=1000')).body.orders.filter(
+        (order: { state: string }) => order.state === 'succeeded',
+      ) as { payment_id: string; qrc_id: string }[],
+    /** Runs `lost` on the service, and returns one whose database has forgotten all of it. */
+    lose: async <Result>(lost: () => Promise<Result>, { isRestored = true } = {}) => {
+      const copy = await copyDatabase(pool);
+      const result = await lost();
+      await join(copy, isRestored);
+      return { after: await serviceOn(copy), result };
+    },
+    join,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Sabotage } from './sabotage.ts';
+
+/** Guards against a database that has forgotten commits. */
+export const lostHistorySabotages: Sabotage[] = [
+  {
+    guard: 'no payment before the bank side was asked',
+    file: 'src/payments/create/prepare.ts',
+    pattern: / \|\| stops\.isRecovering/,
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'are rebuilt with their ids',
+  },
+  {
+    guard: 'late orders of a lost history',
+    file: 'src/payments/lost-history/recover-history.ts',
+    pattern: /incarnation\.isSynchronous \? 0 : lateOrdersMs/,
+    replacement: '0',
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'no payment is accepted before late orders',
+  },
+  {
+    guard: 'no order long after its debit',
+    file: 'src/payments/create/pay.ts',
+    pattern: /isTooLateToSend\(deps, payment\) \? tooLate : /,
+    test: 'test/api/live-races.test.ts',
+    failingTitle: 'an order is not sent when the process hung',
+  },
+  {
+    guard: 'jump of the numbers',
+    file: 'src/db/incarnation/join.ts',
+    pattern: /const leastJump = 1_000_000/,
+    replacement: 'const leastJump = 2',
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'numbers that were given out',
+  },
+  {
+    guard: 'blocked codes of stray orders',
+    file: 'src/payments/create/prepare.ts',
+    pattern: /mode === 'live' && stops\.hasStrayOrders/,
+    replacement: 'false',
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'without its reference blocks its code',
+  },
+  {
+    guard: 'sessions of a lost history',
+    file: 'src/db/pool.ts',
+    pattern: /if \(connection\.isCurrent\) fence\(pool, connection\.isCurrent\);/,
+    test: 'test/db/incarnation.test.ts',
+    failingTitle: 'that sees another incarnation uses no connection',
+  },
+];

@@ -1,12 +1,14 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { type Commits, watchCommits } from './commit-watch.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
 import type { Pool, Queryable } from './pool.ts';
+import { commitBeat, removeBeat } from './process-beats.ts';
 
 /**
  * The heartbeat of this process: a number under an advisory lock, held while it is connected. Leases name the number of
  * their holder, so the leases of a dead process can be taken over at once (fail-over).
  */
-export interface Heartbeat {
+export interface Heartbeat extends Commits {
   instance: number;
   /** Which of these processes have ended. */
   findDead(instances: number[]): Promise<number[]>;
@@ -17,7 +19,7 @@ export interface Heartbeat {
 
 /** First half of the key of these advisory locks: "kope" in ASCII. */
 const lockClass = 0x6b6f7065;
-const pingIntervalMs = 1_000;
+const beatIntervalMs = 1_000;
 const maxMissedBeats = 3;
 
 /**
@@ -40,39 +42,40 @@ const deadline = () =>
   });
 
 export interface HeartbeatOptions {
-  /** The statement of each second; the service measures the database's clock with it. */
-  beat(session: Queryable): Promise<unknown>;
-  onAnswer(): void;
-  /** Each second in which the database does not answer. */
+  /** The first statement of each second: a read, with which the service measures the database's clock. */
+  read(db: Queryable): Promise<unknown>;
+  /** After each beat that was committed. */
+  onBeat(): void;
+  /** Each second in which the database does not answer or does not commit. */
   onSilence(reason: string): void;
 }
 
 const silence = 'the database does not answer';
 
 const defaults: HeartbeatOptions = {
-  beat: session => session.query({ text: 'SELECT 1' }),
-  onAnswer: () => {},
+  read: db => db.query({ text: 'SELECT 1' }),
+  onBeat: () => {},
   onSilence: () => {},
 };
 
 /**
  * Takes a number and locks it in a session of its own. The server releases the lock when the session ends, after kill -9
- * at once: no timeout has to pass before another process takes over.
+ * at once: no timeout has to pass before another process takes over. Each second it reads and commits there.
  */
 export async function startHeartbeat(
   pool: Pool,
   options: Partial<HeartbeatOptions> = {},
 ): Promise<Heartbeat> {
-  const { beat, ...reports } = { ...defaults, ...options };
+  const { read, onBeat, onSilence } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
   let missedBeats = 0;
   const onAnswer = () => {
     missedBeats = 0;
-    reports.onAnswer();
   };
   const isDatabaseAnswering = () => missedBeats <= maxMissedBeats;
+  const commits = watchCommits(isDatabaseAnswering);
   let connected: () => void;
   const connection = new Promise<void>(resolve => {
     connected = resolve;
@@ -88,19 +91,39 @@ export async function startHeartbeat(
     throw error;
   });
 
-  let isAsking = false;
-  const heartbeat = setInterval(() => {
+  async function beat(client: Queryable): Promise<void> {
+    await read(client);
+    onAnswer();
+    await commits.commit(() => client.query(commitBeat(instance)));
+    onBeat();
+  }
+
+  let beating: Promise<void> | undefined;
+  let isReading = false;
+  function nextBeat(): void {
     missedBeats += 1;
-    if (!isDatabaseAnswering()) reports.onSilence(silence);
+    commits.nextBeat();
+    if (!isDatabaseAnswering()) onSilence(silence);
+    else if (commits.whyNone()) onSilence(commits.whyNone()!);
     const client = session.client();
-    if (!client || isAsking) return;
-    isAsking = true;
-    beat(client)
-      .then(onAnswer, session.reconnect)
-      .finally(() => {
-        isAsking = false;
-      });
-  }, pingIntervalMs).unref();
+    if (client && !beating) {
+      beating = beat(client)
+        .catch(session.reconnect)
+        .finally(() => {
+          beating = undefined;
+        });
+      // While a commit hangs, the session is busy with it: whether reads work is asked on the pool.
+    } else if (commits.whyNone() && !isReading) {
+      isReading = true;
+      read(pool)
+        .then(onAnswer, () => {})
+        .finally(() => {
+          isReading = false;
+        });
+    }
+  }
+  // After answers that have already arrived: a process that was stopped must not take them for missing.
+  const timer = setInterval(() => setImmediate(nextBeat), beatIntervalMs).unref();
 
   return {
     instance,
@@ -114,9 +137,15 @@ export async function startHeartbeat(
       return rows.map(row => row.instance);
     },
     isDatabaseAnswering,
-    close: () => {
-      clearInterval(heartbeat);
-      return session.close();
+    canCommit: commits.canCommit,
+    whyNone: commits.whyNone,
+    close: async () => {
+      clearInterval(timer);
+      // A beat under way would bring the row back.
+      if (!commits.whyNone()) await beating;
+      const client = session.client();
+      if (client && !commits.whyNone()) await removeBeat(client, instance).catch(() => {});
+      await session.close();
     },
   };
 }

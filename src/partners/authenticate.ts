@@ -3,6 +3,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { listen } from '../db/listen.ts';
+import { commitsLocally } from '../db/local-commit.ts';
 import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { Mode } from '../ledger/index.ts';
@@ -146,7 +147,7 @@ const createUseRecorder = (db: Queryable) =>
         // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
         text: `UPDATE api_keys k SET last_used_at = u.at
                  FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
-                        ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u
+                        ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsLocally}
                 WHERE k.id = u.id`,
         values: [uses.map(({ keyId }) => keyId), uses.map(({ at }) => at)],
       });

@@ -1,6 +1,7 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import { commitsLocally } from '../db/local-commit.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
 import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable } from '../db/pool.ts';
@@ -128,7 +129,7 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: 
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
              FROM (SELECT k.*, call.argument AS at
-                     FROM ${setsLockTimeout('$8', '$7::timestamptz')},
+                     FROM ${commitsLocally}, ${setsLockTimeout('$8', '$7::timestamptz')},
                           unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,

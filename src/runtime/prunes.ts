@@ -2,6 +2,7 @@ import { pruneAlarms } from '../alarms/index.ts';
 import { pruneChatUsers } from '../bot/index.ts';
 import { pruneMaintenance } from '../controls/index.ts';
 import { pruneNotices } from '../db/notices.ts';
+import { pruneBeats } from '../db/process-beats.ts';
 import type { Prune } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
 import { pruneInvitations } from '../partners/index.ts';
@@ -10,6 +11,7 @@ import { pruneLog } from '../webhooks/index.ts';
 
 /** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
 export const prunes: Prune[] = [
+  pruneBeats,
   pruneLog,
   pruneNotices,
   pruneCalls,

@@ -54,13 +54,13 @@ async function startServer(
   parts: SharedParts,
   { metrics, bot, cleanups }: { metrics: Registry; bot: Bot | undefined; cleanups: Cleanup[] },
 ): Promise<string> {
-  const { roles, pool, db, clock, secretKey } = parts;
+  const { roles, pool, heartbeat, clock, secretKey } = parts;
   const authenticator = createAuthenticator(pool, clock, secretKey);
   cleanups.push(authenticator.close);
   const server = await createServer({
     ...parts,
     authenticator,
-    rateLimiter: createRateLimiter(db, clock),
+    rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
     metrics,
     answerWithinMs: 60_000,

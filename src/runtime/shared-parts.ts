@@ -32,13 +32,13 @@ export async function createSharedParts(
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
   const beats = await startHeartbeat(pool, {
-    beat: clock.measure,
-    onAnswer: databaseWorks,
+    read: clock.measure,
+    onBeat: databaseWorks,
     onSilence: databaseFailed,
   });
   const heartbeat = withWatch(beats, watchHistory(settings, pool, clock));
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
-  const db = withCircuitBreaker(pool, heartbeat.isDatabaseAnswering);
+  const db = withCircuitBreaker(pool, heartbeat.canCommit);
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 
@@ -82,6 +82,7 @@ const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): H
     ? {
         ...heartbeat,
         isDatabaseAnswering: () => heartbeat.isDatabaseAnswering() && watch.isVerified(),
+        canCommit: () => heartbeat.canCommit() && watch.isVerified(),
         close: async () => void (await Promise.all([heartbeat.close(), watch.stop()])),
       }
     : heartbeat;

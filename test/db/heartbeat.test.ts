@@ -1,6 +1,8 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { openDedicatedConnection } from '../../src/db/dedicated-connection.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { pruneBeats } from '../../src/db/process-beats.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
@@ -35,6 +37,48 @@ test('a session that was terminated is opened again under the same number', asyn
   );
   expect(await one.findDead([other.instance])).toEqual([]);
   expect(other.isDatabaseAnswering()).toBe(true);
+});
+
+describe('beats', () => {
+  const beats = async () =>
+    (await pool.query<{ instance: number; at: Date; synchronous: boolean }>('SELECT * FROM process_beats'))
+      .rows;
+  const beatOf = async (instance: number) => (await beats()).find(beat => beat.instance === instance);
+
+  test('are committed each second, with the time of the database', async () => {
+    await expect.poll(() => beatOf(one.instance), { timeout: 5_000 }).toBeDefined();
+    const { at, synchronous } = (await beatOf(one.instance))!;
+    expect(synchronous).toBe(false);
+    await expect.poll(async () => (await beatOf(one.instance))!.at > at, { timeout: 5_000 }).toBe(true);
+    const { rows } = await pool.query('SELECT now() - max(at) < $1 AS recent FROM process_beats', ['3 s']);
+    expect(rows).toEqual([{ recent: true }]);
+  });
+
+  test('of a process that stops are removed, the newest of all never', async () => {
+    const database = await createDatabase();
+    const [first, last] = [await startHeartbeat(database.pool), await startHeartbeat(database.pool)];
+    const instances = async () =>
+      (await database.pool.query('SELECT instance FROM process_beats ORDER BY 1')).rows.map(
+        row => row.instance,
+      );
+    await expect.poll(instances, { timeout: 5_000 }).toEqual([first.instance, last.instance]);
+    await first.close();
+    await last.close();
+    expect(await instances()).toHaveLength(1);
+    await pruneBeats(database.pool, { ...systemClock, nowMs: () => Date.now() + 10 * 86_400_000 });
+    expect(await instances()).toHaveLength(1);
+  });
+
+  test('of dead processes go after a day', async () => {
+    const ages = ['1 h', '23 h', '25 h', '3 days'];
+    await pool.query(
+      `INSERT INTO process_beats SELECT 900000 + nth, now() - age, false
+         FROM unnest($1::interval[]) WITH ORDINALITY AS a (age, nth)`,
+      [ages],
+    );
+    expect(await pruneBeats(pool, systemClock)).toBe(2);
+    expect(await beatOf(900_002)).toBeDefined();
+  });
 });
 
 test('dedicated sessions have keep-alives of the server too', async () => {

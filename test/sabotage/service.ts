@@ -185,4 +185,12 @@ export const serviceSabotages: Sabotage[] = [
     test: 'test/db/partitions.test.ts',
     failingTitle: 'keeps a row for thirty days',
   },
+  {
+    guard: 'the newest beat stays',
+    file: 'src/db/process-beats.ts',
+    pattern: /'EXISTS [^\n]+'/,
+    replacement: "'true'",
+    test: 'test/db/heartbeat.test.ts',
+    failingTitle: 'of a process that stops',
+  },
 ];

@@ -13,13 +13,14 @@ const secondsUnderWay = 2;
 export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
   const underWay = createAnswersUnderWay();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    // While the database does not answer nothing can be checked, and the request would hang.
-    if (!heartbeat.isDatabaseAnswering()) return sendError(request, reply, 'gateway_unavailable');
+    // While the database does not answer nothing can be checked, and while it does not commit nothing can be paid.
+    const { kind = 'other' } = request.routeOptions.config;
+    const canServe = kind === 'create' ? heartbeat.canCommit() : heartbeat.isDatabaseAnswering();
+    if (!canServe) return sendError(request, reply, 'gateway_unavailable');
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);
     request.caller = authentication;
-    const { kind = 'other' } = request.routeOptions.config;
     const retryAfterSec = await rateLimiter.take(authentication, kind);
     if (retryAfterSec !== undefined)
       return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');

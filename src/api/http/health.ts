@@ -6,16 +6,25 @@ import type { ApiDeps } from '../deps.ts';
 /** A machine with such a clock should get no requests until somebody has set it. */
 const maxClockOffsetMs = 30_000;
 
-/** Anybody may ask, so all who ask at once share a statement. */
-const ping = sharedRead(async (db, questions: true[]) => {
-  await db.query({ text: 'SELECT 1' });
-  return questions;
+const silent = 'the database does not answer';
+/** Load balancers and probes give up soon. */
+const maxWaitMs = 800;
+
+/** Anybody may ask, so all who ask at once share a statement. A proxy may have found a standby since the last beat. */
+const ask = sharedRead(async (db, questions: true[]) => {
+  const { rows } = await db.query<{ isReadOnly: boolean }>({
+    text: `SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+  });
+  return questions.map(() => (rows[0]!.isReadOnly ? 'the database is read-only' : undefined));
 });
 
-/** `/healthz`: the process runs. `/readyz`: it can also reach the database, and its machine has the right time. */
+/**
+ * `/healthz`: the process runs. `/readyz`: the database also answers and commits, and the machine has the right time. Both
+ * answer within a second, whatever the database does.
+ */
 export function healthRoutes(
   server: FastifyInstance,
-  { pool, heartbeat, clockOffset }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clockOffset'>,
+  { pool, heartbeat, clock, clockOffset }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset'>,
 ): void {
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
@@ -25,14 +34,14 @@ export function healthRoutes(
   });
 
   async function whyNotReady(): Promise<string | undefined> {
-    const silent = 'the database does not answer';
-    // A query to a database that does not answer would hang.
     if (!heartbeat.isDatabaseAnswering()) return silent;
+    const whyNone = heartbeat.whyNone();
+    if (whyNone) return whyNone;
     const offset = clockOffset();
     if (exceeds(offset, maxClockOffsetMs)) return `${describeOffset(offset)}: set it by NTP`;
-    return ping(pool, true).then(
-      () => undefined,
-      () => silent,
-    );
+    const answered = new AbortController();
+    const late = clock.sleep(maxWaitMs, answered.signal).then(() => silent);
+    const asked = ask(pool, true).catch(() => silent);
+    return Promise.race([asked, late]).finally(() => answered.abort());
   }
 }

@@ -1,0 +1,29 @@
+import type { Clock } from '../base/clock.ts';
+import type { Pool, Queryable, Statement } from './pool.ts';
+import { pruneOlder } from './prune.ts';
+
+/** Commits the beat of this process. It waits for a synchronous standby as a payment does. */
+export const commitBeat = (instance: number): Statement => ({
+  name: 'commit a beat',
+  text: `INSERT INTO process_beats (instance, at, synchronous)
+         VALUES ($1, clock_timestamp(), current_setting('synchronous_standby_names') <> '')
+         ON CONFLICT (instance) DO UPDATE SET at = excluded.at, synchronous = excluded.synchronous`,
+  values: [instance],
+});
+
+/** The newest row always stays: it is the last moment that is surely in this database. */
+const isNotNewest = 'EXISTS (SELECT FROM process_beats n WHERE (n.at, n.instance) > (t.at, t.instance))';
+
+const removeTimeoutMs = 1_000;
+
+/** When the process ends. While commits hang the row stays, and is pruned. */
+export const removeBeat = (session: Queryable, instance: number) =>
+  session.query({
+    text: `DELETE FROM process_beats t WHERE instance = $1 AND ${isNotNewest}`,
+    values: [instance],
+    query_timeout: removeTimeoutMs,
+  });
+
+/** Of processes that died. */
+export const pruneBeats = (pool: Pool, clock: Clock) =>
+  pruneOlder(pool, clock, { table: 'process_beats', since: 'at', keptDays: 1, where: isNotNewest });

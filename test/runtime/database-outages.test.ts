@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../src/db/embedded/server.ts';
+import { openPool } from '../../src/db/pool.ts';
+import { startService } from '../helpers/cli.ts';
+import { usedFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+
+const dataDir = usedFolder();
+const service = await startService({
+  DATA_DIR: dataDir,
+  SECRET_KEY: secretKey,
+  GATEWAY_URL: 'http://127.0.0.1:1',
+  RATE_SOURCES: 'fixed:92.50',
+  LOG_LEVEL: 'info',
+  ROLES: 'api,worker',
+});
+const server = await openEmbedded(dataDir, () => {}, 'refuse');
+const pool = openPool(server.connection, 2);
+await setRate(pool);
+const { testKey } = await createPartnerWithKeys(pool);
+afterAll(async () => {
+  await service.stop();
+  await pool.end();
+  await server.close();
+});
+
+async function setOnServer(setting: string): Promise<void> {
+  await pool.query(`ALTER SYSTEM ${setting}`);
+  await pool.query('SELECT pg_reload_conf()');
+}
+afterEach(async () => {
+  await setOnServer('RESET ALL');
+  await expect.poll(async () => (await ready()).status, { timeout: 10_000 }).toBe(200);
+});
+
+/** The answer, and how long it took. */
+async function timed(path: string, init: RequestInit = {}) {
+  const startedMs = performance.now();
+  const response = await fetch(`${service.address}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${testKey}`, ...init.headers },
+  });
+  const json = (await response.json()) as { reason?: string };
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, json, retryAfter, ms: performance.now() - startedMs };
+}
+
+const ready = () => timed('/readyz');
+const pay = () => {
+  const key = randomUUID();
+  const code = key.replaceAll('-', '').toUpperCase().slice(0, 30);
+  const body = JSON.stringify({ qr_url: `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB` });
+  return timed('/v1/payments', { method: 'POST', headers: { 'idempotency-key': key }, body });
+};
+
+/** Asks again and again until the process is not ready, and how long that took. Each answer must come within a second, and half of one more on a busy machine. */
+async function untilNotReady() {
+  const startedMs = performance.now();
+  for (;;) {
+    const answer = await ready();
+    expect(answer.ms).toBeLessThan(1_500);
+    if (answer.status === 503) return { ...answer, afterMs: performance.now() - startedMs };
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  }
+}
+
+const logged = (message: string) => service.output().split(message).length - 1;
+
+describe('when commits wait for a synchronous standby that is gone', () => {
+  test('the process is not ready within 2 s, payments are refused at once, and reads go on', async () => {
+    expect((await pay()).status).toBe(200);
+    await setOnServer("SET synchronous_standby_names = 'nobody'");
+    const answer = await untilNotReady();
+    expect(answer).toMatchObject({ json: { reason: 'the database does not commit' }, retryAfter: '2' });
+    // A second between two beats, one for the commit, and a busy machine.
+    expect(answer.afterMs).toBeLessThan(4_000);
+
+    // With a wrong key: a payment that is accepted before commits are known to hang would wait for 8 s.
+    const unknownCaller = () =>
+      timed('/v1/payments', { method: 'POST', headers: { authorization: 'Bearer x' } });
+    await expect.poll(async () => (await unknownCaller()).status, { timeout: 10_000 }).toBe(503);
+    const refused = await pay();
+    expect(refused).toMatchObject({ status: 503, retryAfter: '2' });
+    expect(refused.ms).toBeLessThan(1_000);
+    const read = await timed('/v1/payments');
+    expect(read.status).toBe(200);
+    expect(read.ms).toBeLessThan(1_000);
+    expect(logged('the database is not available')).toBe(1);
+
+    await setOnServer('RESET synchronous_standby_names');
+    await expect.poll(async () => (await pay()).status, { timeout: 10_000 }).toBe(200);
+  });
+});
+
+describe('when the server becomes read-only', () => {
+  test('the process is not ready within 1 s, and payments get 503 with Retry-After', async () => {
+    await setOnServer('SET default_transaction_read_only = on');
+    const answer = await untilNotReady();
+    expect(answer).toMatchObject({ json: { reason: 'the database is read-only' }, retryAfter: '2' });
+    expect(answer.afterMs).toBeLessThan(1_500);
+    expect(await pay()).toMatchObject({ status: 503, retryAfter: '2' });
+    const withStack = service
+      .output()
+      .split('\n')
+      .filter(line => line.includes('"stack"'));
+    expect(withStack.filter(line => !line.includes('The bank side'))).toEqual([]);
+  });
+});

@@ -112,8 +112,11 @@ CREATE TABLE archived_keys (
   payment_id uuid NOT NULL,
   CONSTRAINT archived_keys_pkey PRIMARY KEY (idempotency_key, partner_id, mode)
 );
-CREATE TRIGGER archived_keys_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON archived_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE INDEX archived_keys_of_test_payments ON archived_keys USING btree (payment_id) WHERE mode = 'test'::mode;
+CREATE TRIGGER archived_keys_are_append_only BEFORE DELETE OR UPDATE ON archived_keys FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('keys');
 ALTER TABLE archived_keys ENABLE ALWAYS TRIGGER archived_keys_are_append_only;
+CREATE TRIGGER archived_keys_are_not_truncated BEFORE TRUNCATE ON archived_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE archived_keys ENABLE ALWAYS TRIGGER archived_keys_are_not_truncated;
 
 CREATE TABLE archived_months (
   month date NOT NULL,
@@ -128,8 +131,10 @@ CREATE TABLE archived_references (
   micro_usdt bigint NOT NULL,
   CONSTRAINT archived_references_pkey PRIMARY KEY (reference, partner_id, mode)
 );
-CREATE TRIGGER archived_references_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON archived_references FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER archived_references_are_append_only BEFORE DELETE OR UPDATE ON archived_references FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('references');
 ALTER TABLE archived_references ENABLE ALWAYS TRIGGER archived_references_are_append_only;
+CREATE TRIGGER archived_references_are_not_truncated BEFORE TRUNCATE ON archived_references FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE archived_references ENABLE ALWAYS TRIGGER archived_references_are_not_truncated;
 
 CREATE TABLE audit (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -255,7 +260,7 @@ END),
 CREATE INDEX entries_archive_by_payment ON entries_archive USING btree (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX entries_archive_from_outside ON entries_archive USING btree (partner_id, mode, from_account, entry_no) WHERE payment_id IS NULL;
 CREATE INDEX entries_archive_of_releases ON entries_archive USING btree (payment_id, partner_id, mode) WHERE from_account = 'held'::account AND to_account = 'available'::account;
-CREATE TRIGGER entries_archive_is_append_only BEFORE DELETE OR UPDATE ON entries_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entries_archive_is_append_only BEFORE DELETE OR UPDATE ON entries_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('entries');
 ALTER TABLE entries_archive ENABLE ALWAYS TRIGGER entries_archive_is_append_only;
 
 CREATE TABLE entry_gaps (
@@ -294,7 +299,7 @@ CREATE TABLE events_archive (
   CONSTRAINT events_archive_pkey PRIMARY KEY (partner_id, mode, id, payment_id)
 ) PARTITION BY RANGE (payment_id);
 CREATE INDEX events_archive_by_payment ON events_archive USING btree (payment_id);
-CREATE TRIGGER events_archive_is_append_only BEFORE DELETE OR UPDATE ON events_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_archive_is_append_only BEFORE DELETE OR UPDATE ON events_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('events');
 ALTER TABLE events_archive ENABLE ALWAYS TRIGGER events_archive_is_append_only;
 
 CREATE TABLE gateway_calls (
@@ -614,7 +619,7 @@ CREATE INDEX payments_archive_by_qr ON payments_archive USING btree (qrc_id, id)
 CREATE INDEX payments_archive_by_recipient ON payments_archive USING btree (lower(recipient) COLLATE "C", id) WHERE NOT rejected;
 CREATE INDEX payments_archive_failed ON payments_archive USING btree (partner_id, mode, id) WHERE error_code IS NOT NULL AND NOT rejected;
 CREATE INDEX payments_archive_newest ON payments_archive USING btree (mode, id) WHERE NOT rejected;
-CREATE TRIGGER payments_archive_is_append_only BEFORE DELETE OR UPDATE ON payments_archive FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER payments_archive_is_append_only BEFORE DELETE OR UPDATE ON payments_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('payments');
 ALTER TABLE payments_archive ENABLE ALWAYS TRIGGER payments_archive_is_append_only;
 
 CREATE TABLE process_beats (
@@ -758,6 +763,27 @@ CREATE INDEX stray_orders_by_key ON stray_orders USING btree (idempotency_key, p
 COMMENT ON COLUMN stray_orders.payment IS 'The id under which the bank side has it, which need not be one of ours';
 COMMENT ON COLUMN stray_orders.qrc_id IS 'NULL: unknown, so no payment may be accepted at all';
 COMMENT ON COLUMN stray_orders.reference IS 'Readable: the payment is rebuilt as soon as that is possible';
+
+CREATE TABLE test_checkpoints (
+  partner_id uuid NOT NULL,
+  entry_no bigint NOT NULL,
+  at timestamp with time zone NOT NULL,
+  topup bigint NOT NULL,
+  treasury bigint NOT NULL,
+  available bigint NOT NULL,
+  held bigint NOT NULL,
+  settled bigint NOT NULL,
+  last_event_id bigint,
+  CONSTRAINT test_checkpoints_pkey PRIMARY KEY (partner_id),
+  CONSTRAINT test_checkpoints_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  CONSTRAINT test_checkpoints_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),
+  CONSTRAINT test_checkpoints_sum_to_zero CHECK ((topup + treasury + available + held + settled) = 0)
+);
+CREATE TRIGGER test_checkpoints_are_proven BEFORE INSERT OR UPDATE ON test_checkpoints FOR EACH ROW EXECUTE FUNCTION prove_checkpoint();
+ALTER TABLE test_checkpoints ENABLE ALWAYS TRIGGER test_checkpoints_are_proven;
+CREATE TRIGGER test_checkpoints_stay BEFORE DELETE OR TRUNCATE ON test_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE test_checkpoints ENABLE ALWAYS TRIGGER test_checkpoints_stay;
+COMMENT ON COLUMN test_checkpoints.last_event_id IS 'the newest pruned event: a reader that has it has missed none';
 
 CREATE TABLE test_clocks (
   partner_id uuid NOT NULL,
@@ -967,6 +993,12 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
 FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, jump bigint, at timestamp with time zone)
   RETURNS incarnations;
 
+FUNCTION is_pruned_entry(partner uuid, number bigint)
+  RETURNS boolean STABLE;
+
+FUNCTION is_pruned_payment(partner uuid, payment uuid)
+  RETURNS boolean STABLE;
+
 FUNCTION ledger_entries_before(partner uuid, in_mode mode, moment timestamp with time zone)
   RETURNS bigint STABLE
   SET enable_seqscan=off
@@ -996,6 +1028,17 @@ FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, 
 FUNCTION payments_recover(forgotten payment_opening[], created_ats timestamp with time zone[], order_ids text[], order_states text[], in_incarnation integer, at timestamp with time zone)
   RETURNS TABLE(item bigint, verdict recovery_verdict);
 
+FUNCTION prove_checkpoint()
+  RETURNS trigger;
+
+FUNCTION prune_archived_test_data(partner uuid, up_to bigint, ended uuid[])
+  RETURNS void
+  SET TimeZone=UTC;
+
+FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch integer)
+  RETURNS TABLE(payments bigint, entries bigint)
+  SET TimeZone=UTC;
+
 FUNCTION queue_deliveries()
   RETURNS trigger;
 
@@ -1008,5 +1051,11 @@ FUNCTION refuse_delete()
 FUNCTION refuse_unarchived()
   RETURNS trigger;
 
+FUNCTION refuse_unpruned()
+  RETURNS trigger;
+
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)
   RETURNS TABLE(granted integer, retry_after_sec double precision);
+
+FUNCTION wait_for_test_pruning()
+  RETURNS void;

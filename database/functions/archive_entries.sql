@@ -8,6 +8,7 @@ DECLARE
   moved bigint;
   moved_digest numeric;
 BEGIN
+  IF in_mode = 'test' THEN PERFORM wait_for_test_pruning(); END IF;
   SELECT max(s.entry_no) INTO last_no
     FROM (SELECT e.entry_no, e.created_at FROM entries e
            WHERE e.partner_id = partner AND e.mode = in_mode AND e.entry_no <= up_to

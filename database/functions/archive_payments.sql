@@ -2,7 +2,7 @@
 -- an id and moves those that may go. Copy and deletion are one transaction; triggers verify the copy.
 --
 -- It needs no lock of the account: nothing changes a payment that has ended, and who looks for a key looks in both places
--- with one statement, so it finds the key in exactly one of them.
+-- with one statement, so it finds the key in exactly one of them. Test payments that are pruned meanwhile are not copied.
 CREATE OR REPLACE FUNCTION archive_payments(
   partner uuid, in_mode mode, month date, after_id uuid, ended_before timestamptz, batch int
 ) RETURNS TABLE (last_id uuid, payments bigint, events bigint)
@@ -21,6 +21,7 @@ DECLARE
   events_digest numeric;
   newest_event bigint;
 BEGIN
+  IF in_mode = 'test' THEN PERFORM wait_for_test_pruning(); END IF;
   INSERT INTO archived_keys (idempotency_key, partner_id, mode, payment_id)
     SELECT p.idempotency_key, p.partner_id, p.mode, p.id FROM payments p
      WHERE p.partner_id = partner AND p.mode = in_mode AND p.id = ANY (ids) AND NOT p.rejected;

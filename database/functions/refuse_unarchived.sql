@@ -1,31 +1,48 @@
 -- Verifies a move to the archive, in the transaction of the move: a row leaves a live table only if an identical row is in
 -- the archive, and what must be known forever with it: the idempotency key of a payment, the reference of a credit.
+-- Without a copy, only pruned test rows leave: those at or below the checkpoint of their account (prune_test_data). The holds
+-- that were open at the checkpoint stay.
 -- Triggers: payments, events, entries.
 CREATE OR REPLACE FUNCTION refuse_unarchived() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   missing bigint;
+  lost uuid;
 BEGIN
   CASE TG_TABLE_NAME
     WHEN 'payments' THEN
       SELECT count(*) INTO missing FROM gone g
-       WHERE NOT EXISTS (SELECT FROM payments_archive a
-                          WHERE a.partner_id = g.partner_id AND a.mode = g.mode AND a.id = g.id AND NOT a IS DISTINCT FROM g)
-          OR NOT g.rejected AND NOT EXISTS (SELECT FROM archived_keys k
-                                             WHERE k.idempotency_key = g.idempotency_key AND k.partner_id = g.partner_id
-                                               AND k.mode = g.mode AND k.payment_id = g.id);
+       WHERE (NOT EXISTS (SELECT FROM payments_archive a
+                           WHERE a.partner_id = g.partner_id AND a.mode = g.mode AND a.id = g.id
+                             AND NOT a IS DISTINCT FROM g)
+              OR NOT g.rejected AND NOT EXISTS (SELECT FROM archived_keys k
+                                                 WHERE k.idempotency_key = g.idempotency_key
+                                                   AND k.partner_id = g.partner_id AND k.mode = g.mode
+                                                   AND k.payment_id = g.id))
+         AND NOT (g.mode = 'test' AND is_pruned_payment(g.partner_id, g.id));
     WHEN 'events' THEN
       SELECT count(*) INTO missing FROM gone g
        WHERE NOT EXISTS (SELECT FROM events_archive a
                           WHERE a.partner_id = g.partner_id AND a.mode = g.mode AND a.id = g.id
-                            AND a.payment_id = g.payment_id AND NOT a IS DISTINCT FROM g);
+                            AND a.payment_id = g.payment_id AND NOT a IS DISTINCT FROM g)
+         AND NOT (g.mode = 'test' AND is_pruned_payment(g.partner_id, g.payment_id));
     WHEN 'entries' THEN
       SELECT count(*) INTO missing FROM gone g
-       WHERE NOT EXISTS (SELECT FROM entries_archive a
-                          WHERE a.partner_id = g.partner_id AND a.mode = g.mode AND a.entry_no = g.entry_no
-                            AND a.created_at = g.created_at AND NOT a IS DISTINCT FROM g)
-          OR g.reference IS NOT NULL AND NOT EXISTS (SELECT FROM archived_references r
-                                                      WHERE r.reference = g.reference AND r.partner_id = g.partner_id
-                                                        AND r.mode = g.mode AND r.micro_usdt = g.micro_usdt);
+       WHERE (NOT EXISTS (SELECT FROM entries_archive a
+                           WHERE a.partner_id = g.partner_id AND a.mode = g.mode AND a.entry_no = g.entry_no
+                             AND a.created_at = g.created_at AND NOT a IS DISTINCT FROM g)
+              OR g.reference IS NOT NULL AND NOT EXISTS (SELECT FROM archived_references r
+                                                          WHERE r.reference = g.reference
+                                                            AND r.partner_id = g.partner_id AND r.mode = g.mode
+                                                            AND r.micro_usdt = g.micro_usdt))
+         AND NOT (g.mode = 'test' AND is_pruned_entry(g.partner_id, g.entry_no));
+      SELECT c.partner_id INTO lost FROM test_checkpoints c
+       WHERE c.partner_id IN (SELECT g.partner_id FROM gone g WHERE g.mode = 'test')
+         AND c.held <> (SELECT coalesce(sum(e.micro_usdt), 0) FROM all_entries e WHERE e.partner_id = c.partner_id
+                           AND e.mode = 'test' AND e.entry_no <= c.entry_no AND e.from_account = 'available');
+      IF FOUND THEN
+        RAISE EXCEPTION 'DELETE of entries is refused: holds that were open at the checkpoint of partner % stay', lost
+          USING ERRCODE = 'integrity_constraint_violation';
+      END IF;
   END CASE;
   IF missing > 0 THEN
     RAISE EXCEPTION 'DELETE of % is refused: % rows are not in the archive', TG_TABLE_NAME, missing

@@ -37,6 +37,8 @@ export interface Settings {
   rateMaxAgeSec: number;
   /** Of one partner, in UTC; whatever their outcome. */
   testPaymentsPerDay: number;
+  /** How long test payments stay after their end. */
+  testDataDays: number;
   /** No quote outside is ever used. */
   rateBounds: { minE4: bigint; maxE4: bigint };
   cryptoPayToken: string | undefined;
@@ -91,6 +93,7 @@ export function readSettings(environment: Environment): Settings {
       1,
       1_000_000_000,
     ),
+    testDataDays: wholeNumber('TEST_DATA_DAYS', read('TEST_DATA_DAYS') ?? '90', 7, 3_650),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     rateBounds,
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),

@@ -110,6 +110,8 @@ function statementCommand(withDatabase: WithDatabase): Command {
         const { pool, clock } = context.audit;
         const statement = await openStatement(pool, clock, { partnerId, mode }, start);
         if (!statement) throw new RefusedError('not_begun', 'That day has not started yet.');
+        if (statement === 'pruned')
+          throw new RefusedError('pruned', 'The test data of that day was deleted (TEST_DATA_DAYS).');
         let text = '';
         for await (const piece of writeStatement(pool, statement, csv ? 'csv' : 'json')) text += piece;
         return { json: undefined, text: text.trimEnd() };

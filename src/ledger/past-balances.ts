@@ -6,7 +6,7 @@ import type { AccountKey } from './post.ts';
 /**
  * The balances right after an entry, from the entries alone. An entry has the balances of its two accounts. The last
  * entries of `available` and `held` are near, those of `topup` and `treasury` have an index, and `settled` follows since
- * the five add up to zero.
+ * the five add up to zero. Without an entry since the checkpoint of a test account, its balance counts.
  */
 export async function balancesAfter(
   db: Queryable,
@@ -16,11 +16,13 @@ export async function balancesAfter(
   const last = (account: AccountName, condition: string) => `
     coalesce((SELECT CASE WHEN from_account = '${account}' THEN from_after ELSE to_after END
                 FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no <= $3 AND ${condition}
-               ORDER BY entry_no DESC LIMIT 1), 0) AS ${account}`;
+                 AND entry_no > coalesce((SELECT entry_no FROM checkpoint), 0)
+               ORDER BY entry_no DESC LIMIT 1), (SELECT ${account} FROM checkpoint), 0) AS ${account}`;
   const touched = (account: AccountName) => `'${account}' IN (from_account, to_account)`;
   const outside = (account: AccountName) => `from_account = '${account}' AND payment_id IS NULL`;
   const { rows } = await db.query<Omit<Balances, 'settled'>>({
-    text: `SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
+    text: `WITH checkpoint AS (SELECT * FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test')
+           SELECT ${last('available', touched('available'))}, ${last('held', touched('held'))},
                   ${last('topup', outside('topup'))}, ${last('treasury', outside('treasury'))}`,
     values: [uuidFromId(partnerId), mode, entryNo],
   });

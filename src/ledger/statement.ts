@@ -33,24 +33,26 @@ export interface Statement extends AccountKey {
 
 const dayMs = 86_400_000;
 
-/** Undefined for a day that has not begun. */
+/** Undefined for a day that has not begun. Of test mode, entries may have been pruned since: then all of the day are gone. */
 export async function openStatement(
   db: Queryable,
   clock: Clock,
   account: AccountKey,
   day: Date,
-): Promise<Statement | undefined> {
+): Promise<Statement | 'pruned' | undefined> {
   const startMs = Math.floor(day.getTime() / dayMs) * dayMs;
   const nowMs = clock.nowMs();
   if (startMs > nowMs) return undefined;
   const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
   const closed = end.getTime() <= nowMs && (await isOver(db, end));
   if (closed) await closeDay(db, account, end);
-  const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
-    text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
+  const { rows } = await db.query<{ above: bigint; up_to: bigint; is_pruned: boolean }>({
+    text: `SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to,
+                  EXISTS (SELECT FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test' AND at >= $3) AS is_pruned`,
     values: [uuidFromId(account.partnerId), account.mode, start, end],
   });
-  const { above, up_to: upTo } = rows[0]!;
+  const { above, up_to: upTo, is_pruned: isPruned } = rows[0]!;
+  if (isPruned) return 'pruned';
   const opening = await balancesAfter(db, account, above);
   const closing = await balancesAfter(db, account, upTo);
   assertSame(await addEntries(db, account, { ...opening }, { above, upTo }), closing);

@@ -3,6 +3,7 @@ import { idFromUuid } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { archiveInvariants } from './archive-invariants.ts';
+import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
 
 /** A broken invariant of one partner and mode. */
 export interface Finding {
@@ -17,14 +18,16 @@ const latest = "coalesce($1::timestamptz, clock_timestamp()) + interval '10 s'";
 
 /**
  * Each query returns what breaks the invariant. The queries rely neither on the SQL function that writes nor on the
- * constraints: every balance is added up again from the entries alone.
+ * constraints: every balance is added up again from the entries alone, of a pruned test account from its checkpoint on.
  */
 const invariants: Record<string, string> = {
   'entries add up to the balances': `
     WITH legs AS (
-      SELECT partner_id, mode, from_account AS account, -micro_usdt AS change FROM all_entries
+      SELECT partner_id, mode, from_account AS account, -micro_usdt AS change FROM ${entriesAfterCheckpoints} AS e
       UNION ALL
-      SELECT partner_id, mode, to_account, micro_usdt FROM all_entries),
+      SELECT partner_id, mode, to_account, micro_usdt FROM ${entriesAfterCheckpoints} AS e
+      UNION ALL
+      SELECT partner_id, mode, account, change FROM (${checkpointLegs}) AS c),
     sums AS (
       SELECT partner_id, mode, account, sum(change) AS total FROM legs GROUP BY 1, 2, 3),
     balances AS (
@@ -46,14 +49,17 @@ const invariants: Record<string, string> = {
 
   'entries are numbered without gaps': `
     SELECT partner_id, mode, format('%s entries and %s skipped numbers, the last is number %s, the account says %s',
-             coalesce(e.count, 0), coalesce(g.skipped, 0), greatest(e.last, g.last, 0), coalesce(a.entry_count, 0)) AS detail
+             coalesce(c.entry_no, 0) + coalesce(e.count, 0), coalesce(g.skipped, 0), greatest(e.last, g.last, c.entry_no, 0),
+             coalesce(a.entry_count, 0)) AS detail
       FROM accounts a
-      FULL JOIN (SELECT partner_id, mode, count(*), max(entry_no) AS last FROM all_entries GROUP BY 1, 2) AS e
-                USING (partner_id, mode)
+      FULL JOIN (SELECT partner_id, mode, count(*), max(entry_no) AS last FROM ${entriesAfterCheckpoints} AS e
+                  GROUP BY 1, 2) AS e USING (partner_id, mode)
+      LEFT JOIN ${checkpoints} AS c USING (partner_id, mode)
       LEFT JOIN (SELECT partner_id, mode, sum(next_no - after_no - 1) AS skipped, max(next_no) - 1 AS last
-                   FROM entry_gaps GROUP BY 1, 2) AS g USING (partner_id, mode)
-     WHERE coalesce(e.count, 0) + coalesce(g.skipped, 0) <> coalesce(a.entry_count, 0)
-        OR greatest(e.last, g.last, 0) <> coalesce(a.entry_count, 0)
+                   FROM entry_gaps LEFT JOIN ${checkpoints} AS c USING (partner_id, mode)
+                  WHERE after_no >= coalesce(c.entry_no, 0) GROUP BY 1, 2) AS g USING (partner_id, mode)
+     WHERE coalesce(c.entry_no, 0) + coalesce(e.count, 0) + coalesce(g.skipped, 0) <> coalesce(a.entry_count, 0)
+        OR greatest(e.last, g.last, c.entry_no, 0) <> coalesce(a.entry_count, 0)
     UNION ALL
     SELECT partner_id, mode, format('entry %s has a number that was skipped', e.entry_no)
       FROM entry_gaps g JOIN all_entries e USING (partner_id, mode)
@@ -61,7 +67,9 @@ const invariants: Record<string, string> = {
 
   'times never go back': `
     SELECT partner_id, mode, format('entry %s is of %s, the one before it of %s', entry_no, created_at, before) AS detail
-      FROM (SELECT *, lag(created_at) OVER (PARTITION BY partner_id, mode ORDER BY entry_no) AS before FROM all_entries) AS e
+      FROM (SELECT *, lag(created_at) OVER (PARTITION BY partner_id, mode ORDER BY entry_no) AS before
+              FROM (SELECT partner_id, mode, entry_no, created_at FROM ${entriesAfterCheckpoints} AS e
+                    UNION ALL SELECT partner_id, mode, entry_no, at FROM ${checkpoints} AS c) AS t) AS e
      WHERE created_at < before`,
 
   'no time is in the future': `
@@ -74,9 +82,12 @@ const invariants: Record<string, string> = {
 
   'each entry carries the balance after it': `
     WITH legs AS (
-      SELECT partner_id, mode, entry_no, from_account AS account, -micro_usdt AS change, from_after AS after FROM all_entries
+      SELECT partner_id, mode, entry_no, from_account AS account, -micro_usdt AS change, from_after AS after
+        FROM ${entriesAfterCheckpoints} AS e
       UNION ALL
-      SELECT partner_id, mode, entry_no, to_account, micro_usdt, to_after FROM all_entries),
+      SELECT partner_id, mode, entry_no, to_account, micro_usdt, to_after FROM ${entriesAfterCheckpoints} AS e
+      UNION ALL
+      ${checkpointLegs}),
     running AS (
       SELECT *, sum(change) OVER (PARTITION BY partner_id, mode, account ORDER BY entry_no) AS total FROM legs)
     SELECT partner_id, mode, format('entry %s leaves %s at %s, it says %s', entry_no, account, total, after) AS detail
@@ -118,8 +129,11 @@ const invariants: Record<string, string> = {
      WHERE a.turnover_day IS NOT NULL AND a.turnover_kopecks <> coalesce(p.total, 0)
        -- A payment of a month's first moments may have an id of the month before.
        AND NOT EXISTS (SELECT FROM archived_months m WHERE m.dropped_at IS NOT NULL
-                          AND a.turnover_day BETWEEN m.month AND m.month + interval '1 month')`,
+                          AND a.turnover_day BETWEEN m.month AND m.month + interval '1 month')
+       AND NOT EXISTS (SELECT FROM ${checkpoints} AS c WHERE c.partner_id = a.partner_id AND c.mode = a.mode
+                          AND a.turnover_day <= (c.at AT TIME ZONE 'UTC')::date)`,
 
+  ...checkpointInvariants,
   ...archiveInvariants,
 };
 

@@ -48,3 +48,5 @@ export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
 export { createPaymentWriter, findPayment } from './store.ts';
+export { lastPrunedEvent } from './test-data/last-event.ts';
+export { pruneTestData } from './test-data/prune.ts';

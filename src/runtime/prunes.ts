@@ -6,11 +6,11 @@ import { pruneBeats } from '../db/process-beats.ts';
 import type { Prune } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
 import { pruneInvitations } from '../partners/index.ts';
-import { pruneRefusals, pruneRuns } from '../payments/index.ts';
+import { pruneRefusals, pruneRuns, pruneTestData } from '../payments/index.ts';
 import { pruneLog } from '../webhooks/index.ts';
 
 /** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
-export const prunes: Prune[] = [
+export const createPrunes = ({ testDataDays }: { testDataDays: number }): Prune[] => [
   pruneBeats,
   pruneLog,
   pruneNotices,
@@ -21,4 +21,5 @@ export const prunes: Prune[] = [
   pruneInvitations,
   pruneMaintenance,
   pruneChatUsers,
+  (pool, clock) => pruneTestData(pool, clock, { keptDays: testDataDays }),
 ];

@@ -6,7 +6,7 @@ import { createRateSources, rulesChanged, startRateRefresher } from '../rates/in
 import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
-import { prunes } from './prunes.ts';
+import { createPrunes } from './prunes.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** The role `worker`: rates, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, pruning. */
@@ -15,7 +15,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   const recovery = startRecovery(parts);
   cleanups.push(recovery.stop, startHistoryRecovery(parts).stop, startReconciler(parts));
   const delivery = startDelivery(parts);
-  cleanups.push(delivery.stop, startPruning(parts, prunes));
+  cleanups.push(delivery.stop, startPruning(parts, createPrunes(parts)));
 
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.

@@ -14,8 +14,9 @@ test("a partner's statement has the same bytes as over HTTP", async () => {
   const account = { partnerId, mode: 'live' } as const;
   for (const form of ['json', 'csv'] as const) {
     const statement = await openStatement(pool, auditContextOf(pool).clock, account, new Date(today));
+    if (typeof statement !== 'object') throw new Error('there is no statement');
     let text = '';
-    for await (const piece of writeStatement(pool, statement!, form)) text += piece;
+    for await (const piece of writeStatement(pool, statement, form)) text += piece;
     const args = ['ledger', 'statement', partnerId, '--mode', 'live', '--day', today];
     expect((await run(...args, ...(form === 'csv' ? ['--csv'] : []))).stdout).toBe(text);
   }

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { prunes } from '../../src/runtime/prunes.ts';
+import { createPrunes } from '../../src/runtime/prunes.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { createPast } from '../payments/archive-world.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
 const partner = uuidFromId(await createFundedPartner(pool, 1n));
 const ago = (days: number) => new Date(clock.nowMs() - days * 86_400_000);
 const pruneAll = async (each: Pool) => {
-  for (const prune of prunes) await prune(each, clock);
+  for (const prune of createPrunes({ testDataDays: 100 })) await prune(each, clock);
 };
 
 interface Kept {
@@ -115,4 +116,20 @@ test('orders that a dead process has listed go after a week', async () => {
   await pruneAll(pool);
   const { rows } = await pool.query('SELECT count(*)::int AS count FROM listed_orders');
   expect(rows).toEqual([{ count: 3 }]);
+});
+
+test('test payments go after as many whole days as the setting says; live ones stay', async () => {
+  const { pool: other } = await createDatabase();
+  const past = await createPast(other);
+  const shop = await past.newPartner();
+  for (const age of [101, 100]) {
+    past.at(ago(age).toISOString());
+    for (const mode of ['live', 'test'] as const) await past.pay(shop, { mode });
+  }
+  await pruneAll(other);
+  const { rows } = await other.query('SELECT mode, count(*)::int FROM payments GROUP BY 1 ORDER BY 1');
+  expect(rows).toEqual([
+    { mode: 'live', count: 2 },
+    { mode: 'test', count: 1 },
+  ]);
 });

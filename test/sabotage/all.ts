@@ -4,11 +4,13 @@ import { archiveSabotages } from './archive.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { serviceSabotages } from './service.ts';
+import { testDataSabotages } from './test-data.ts';
 
 export const sabotages = [
   ...moneySabotages,
   ...lostHistorySabotages,
   ...archiveSabotages,
+  ...testDataSabotages,
   ...serviceSabotages,
   ...approvalSabotages,
   ...accessSabotages,

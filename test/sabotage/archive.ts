@@ -62,7 +62,7 @@ export const archiveSabotages: Sabotage[] = [
   {
     guard: 'append-only archive',
     ...guards,
-    file: 'database/migrations/0009_archive.sql',
+    file: 'database/migrations/0013_test_checkpoints.sql',
     replacement: 'DROP TRIGGER payments_archive_is_append_only ON payments_archive;',
     failingTitle: 'it is append-only: UPDATE payments_archive',
   },

@@ -32,7 +32,7 @@ export const listEventsOperation = {
   tags: ['Additions'],
   summary: 'The same events as webhooks, oldest first',
   description:
-    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice. An id that is not an event of this partner and mode is `not_found`.',
+    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice. An id that is not an event of this partner and mode is `not_found`. So is, in test mode, the id of a deleted event after which others were deleted too: begin again with `evt_0`.',
   security: apiKeySecurity,
   querystring: EventQuery,
   response: responses(EventList, ['not_found']),

@@ -19,7 +19,7 @@ import { createFinishedPaymentCache, type FinishedPaymentCache } from './finishe
 import * as schemas from './schemas.ts';
 
 export function paymentRoutes(server: FastifyInstance, deps: ApiDeps): void {
-  const cache = createFinishedPaymentCache();
+  const cache = createFinishedPaymentCache(deps.clock);
   resolveQrRoute(server, deps);
   createPaymentRoute(server, deps, cache);
   listPaymentsRoute(server, deps);

@@ -30,6 +30,8 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const statement = await openStatement(db, deps.clock, { partnerId, mode }, day);
       if (!statement)
         return sendError(request, reply, 'invalid_request', { message: 'That day has not begun yet.' });
+      if (statement === 'pruned')
+        return sendError(request, reply, 'not_found', { message: 'The test data of that day was deleted.' });
       const tag = `"${await digestOf(db, statement)}"`;
       reply.header('ETag', tag).type(types[format]);
       if (request.headers['if-none-match'] === tag) return reply.status(304).send();

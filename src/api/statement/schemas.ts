@@ -63,11 +63,11 @@ export const getStatementOperation = {
   tags: ['Additions'],
   summary: 'The ledger entries of a UTC day',
   description:
-    'Opening balances, every entry with the balances after it, closing balances, and the open holds, for the mode of the key. A day that is over is `closed`: its statement never changes again, not by a byte, so the request id is only in the header. The statement of today ends now and is not closed. A day that has not begun: 400 `invalid_request`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so `If-None-Match` gets 304.',
+    'Opening balances, every entry with the balances after it, closing balances, and the open holds, for the mode of the key. A day that is over is `closed`: its statement never changes again, not by a byte, so the request id is only in the header. The statement of today ends now and is not closed. A day that has not begun: 400 `invalid_request`. A day of test mode whose data was deleted: 404 `not_found`. The digest is SHA-256 over the CSV form without its last line; both forms end with it, and `ETag` carries it, so `If-None-Match` gets 304.',
   security: apiKeySecurity,
   querystring: StatementQuery,
   response: {
-    ...responses(Statement, ['invalid_request']),
+    ...responses(Statement, ['invalid_request', 'not_found']),
     200: {
       description: 'The statement',
       content: { 'application/json': { schema: Statement }, 'text/csv': { schema: StatementCsv } },

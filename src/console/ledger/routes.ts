@@ -125,6 +125,8 @@ function downloadStatement(routes: Routes, deps: ConsoleDeps): void {
       const statement = day && (await openStatement(db, deps.clock, { partnerId, mode }, day));
       if (!statement)
         return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
+      if (statement === 'pruned')
+        return refuse(request, reply, 404, 'not_found', 'The test data of that day was deleted.');
       const name = `statement-${partnerId}-${mode}-${statement.day}.${format}`;
       return reply
         .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')

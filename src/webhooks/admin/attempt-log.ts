@@ -47,6 +47,8 @@ export function resendEvent(
   { outcome: 'queued'; partnerId: Id<'prt'>; suspended: boolean } | { outcome: 'no_event' | 'no_webhook' }
 > {
   return transaction(audit.pool, async tx => {
+    // A delivery whose event is pruned meanwhile would be due without end.
+    await tx.query({ text: 'SELECT wait_for_test_pruning()' });
     const { rows } = await tx.query<{
       partner_id: string;
       mode: string;

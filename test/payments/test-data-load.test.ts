@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { openPool, sqlStateOf } from '../../src/db/pool.ts';
+import { readBalances } from '../../src/ledger/index.ts';
+import { createPaymentWriter, pruneTestData } from '../../src/payments/index.ts';
+import { resendEvent } from '../../src/webhooks/index.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { follow, holdLocks } from '../helpers/locks.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { processEnv } from '../helpers/process-env.ts';
+import { createPast } from './archive-world.ts';
+
+const { pool, url } = await createDatabase();
+const past = await createPast(pool, '2025-01-10T00:00:00Z');
+const oldPayments = 120;
+const options = { keptDays: 90, batchSize: 40 };
+
+async function newShop(): Promise<Id<'prt'>> {
+  const partnerId = await past.newPartner();
+  const pay = (mode: 'live' | 'test') => past.pay(partnerId, { mode, microUsdt: 1_000_000n });
+  await Promise.all(Array.from({ length: oldPayments }, () => Promise.all([pay('live'), pay('test')])));
+  return partnerId;
+}
+
+const count = async (what: string, partnerId: Id<'prt'>) => {
+  const { rows } = await pool.query(`SELECT count(*)::int AS count FROM ${what} AND partner_id = $1`, [
+    uuidFromId(partnerId),
+  ]);
+  return rows[0].count as number;
+};
+const testPayments = (partnerId: Id<'prt'>) => count("payments WHERE mode = 'test'", partnerId);
+const livePayments = (partnerId: Id<'prt'>) => count("payments WHERE mode = 'live'", partnerId);
+
+/** Prunes in another process, which kills itself after so many batches. Returns its signal and its output. */
+function pruneInProcess(maxBatches: number): Promise<[signal: string | null, output: string]> {
+  const script = join(import.meta.dirname, 'prune.process.ts');
+  const child = spawn(process.execPath, [script, url, `${maxBatches}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: processEnv,
+  });
+  let output = '';
+  child.stdout.on('data', chunk => {
+    output += chunk;
+  });
+  return new Promise(resolve => child.once('close', (_code, signal) => resolve([signal, output])));
+}
+
+/** Test payments of the same account go on until it is over. */
+async function load(partnerId: Id<'prt'>, isOver: () => boolean): Promise<number> {
+  const writer = createPaymentWriter(pool, systemClock);
+  const opening = await openingsOf(pool, systemClock);
+  let paid = 0;
+  while (!isOver()) {
+    const payment = opening(partnerId, { mode: 'test', microUsdt: 1_000n });
+    expect((await writer.open(payment)).verdict).toBe('opened');
+    const { mode, paymentId } = payment;
+    const end = { partnerId, mode, paymentId, outcome: 'succeeded' } as const;
+    expect(await writer.finish(end)).toMatchObject({ changed: true });
+    paid++;
+  }
+  return paid;
+}
+
+test('killed twice while payments of the account go on, it deletes only old test payments, and continues', async () => {
+  const partnerId = await newShop();
+  let isOver = false;
+  const paying = load(partnerId, () => isOver);
+  try {
+    for (const batches of [1, 2]) {
+      expect(await pruneInProcess(batches)).toEqual(['SIGKILL', '']);
+      expect(await past.findings()).toEqual([]);
+    }
+    // Three batches of 40 entries.
+    expect(await count('test_checkpoints WHERE entry_no = 120', partnerId)).toBe(1);
+    expect(await pruneInProcess(100)).toEqual([null, 'pruned\n']);
+  } finally {
+    isOver = true;
+  }
+  const paid = await paying;
+  expect(paid).toBeGreaterThan(0);
+  expect([await testPayments(partnerId), await livePayments(partnerId)]).toEqual([paid, oldPayments]);
+  expect(await past.findings()).toEqual([]);
+  const { test: balances } = await readBalances(pool, partnerId);
+  expect(balances.settledMicroUsdt).toBe(BigInt(oldPayments) * 1_000_000n + BigInt(paid) * 1_000n);
+});
+
+test('a batch whose session ends in its middle leaves nothing behind', async () => {
+  const partnerId = await newShop();
+  const uuid = uuidFromId(partnerId);
+  // Entries go last, so the batch has done all the rest when it waits for this one.
+  const lock = "SELECT FROM entries WHERE partner_id = $1 AND mode = 'test' AND entry_no = 1 FOR UPDATE";
+  const { unlock } = await holdLocks(url, lock, [uuid]);
+  const pruning = pruneTestData(pool, systemClock, options).catch(error => error);
+  await vi.waitFor(async () => {
+    const { rowCount } = await pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND query LIKE '%prune_test_data($1%' AND datname = current_database()`,
+    );
+    expect(rowCount).toBe(1);
+  });
+  expect(await pruning).toBeInstanceOf(Error);
+  expect(await testPayments(partnerId)).toBe(oldPayments);
+  expect(await count('test_checkpoints WHERE true', partnerId)).toBe(0);
+  expect(await past.findings()).toEqual([]);
+  await unlock();
+  expect(await pruneTestData(pool, systemClock, options)).toBe(oldPayments);
+  expect(await past.findings()).toEqual([]);
+});
+
+test('two workers at once delete each payment once, and one of them at a time', async () => {
+  const partnerId = await newShop();
+  const pools = [1, 2].map(() => openPool({ connectionString: url }));
+  let pruned = 0;
+  const onBatch = (payments: number) => {
+    pruned += payments;
+  };
+  // The worker that finds another one at work leaves it to that one.
+  await Promise.all(pools.map(each => pruneTestData(each, systemClock, { ...options, onBatch })));
+  await Promise.all(pools.map(each => each.end()));
+  expect(pruned).toBe(oldPayments);
+  expect([await testPayments(partnerId), await livePayments(partnerId)]).toEqual([0, oldPayments]);
+  expect(await past.findings()).toEqual([]);
+});
+
+const deliver = (partnerId: Id<'prt'>) =>
+  pool.query(
+    `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+     SELECT partner_id, id, mode, payment_id, at FROM events WHERE partner_id = $1`,
+    [uuidFromId(partnerId)],
+  );
+
+test('a delivery in use, or a move to the archive that is not committed, delays it, and nothing is lost', async () => {
+  const partnerId = await newShop();
+  await deliver(partnerId);
+  await pool.query("SELECT archive_prepare('2025-01-01')");
+  const pruneDuring = async (statement: string) => {
+    const { unlock } = await holdLocks(url, statement, [uuidFromId(partnerId)]);
+    const pruned = await pruneTestData(pool, systemClock, options).catch(sqlStateOf);
+    await unlock();
+    return pruned;
+  };
+  const [archivePayments, archiveEntries] = [
+    "archive_payments($1, 'test', '2025-01-01', '00000000-0000-0000-0000-000000000000', '2025-03-01', 100)",
+    "archive_entries($1, 'test', '2025-01-01', 150, 150)",
+  ];
+  expect(await pruneDuring('SELECT FROM deliveries WHERE partner_id = $1 FOR UPDATE')).toBe('55P03');
+  await pool.query('DELETE FROM deliveries WHERE event_id % 2 = 0');
+  expect(await pruneDuring(`SELECT ${archivePayments}`)).toBe(0);
+  expect(await pruneDuring(`SELECT ${archiveEntries}`)).toBe(0);
+  expect(await count("payments_archive WHERE mode = 'test'", partnerId)).toBeGreaterThan(0);
+  expect(await past.findings()).toEqual([]);
+
+  expect(await pruneTestData(pool, systemClock, options)).toBe(oldPayments);
+  for (const table of ['all_payments', 'all_events', 'all_entries', 'archived_keys', 'deliveries'])
+    expect(await count(`${table} WHERE mode = 'test'`, partnerId)).toBe(0);
+  expect(await livePayments(partnerId)).toBe(oldPayments);
+  expect(await past.findings()).toEqual([]);
+});
+
+test('an event that is pruned while an operator sends it again leaves no delivery', async () => {
+  const partnerId = await newShop();
+  const uuid = uuidFromId(partnerId);
+  await pool.query(
+    `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at) VALUES ($1, 'https://example.com', '', now(), now())`,
+    [uuid],
+  );
+  const { rows } = await pool.query<{ id: bigint }>(
+    "SELECT min(id) AS id FROM events WHERE partner_id = $1 AND mode = 'test'",
+    [uuid],
+  );
+  const { unlock } = await holdLocks(url, "SELECT prune_test_data($1, '2025-06-01', 500)", [uuid]);
+  const resending = follow(resendEvent(auditContextOf(pool), rows[0]!.id));
+  await vi.waitFor(async () => {
+    const { rowCount } = await pool.query(
+      `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`,
+    );
+    expect(rowCount).toBe(1);
+  });
+  expect(resending.hasEnded).toBe(false);
+  await unlock();
+  expect(await resending.result).toEqual({ outcome: 'no_event' });
+  expect(await count('deliveries WHERE true', partnerId)).toBe(0);
+});
+
+test('an account with a fault is not pruned, and keeps back no other', async () => {
+  const shops = [await newShop(), await newShop()].sort();
+  const [first, second] = shops as [Id<'prt'>, Id<'prt'>];
+  await pool.query('ALTER TABLE entries DISABLE TRIGGER USER');
+  await pool.query(
+    "UPDATE entries SET to_after = to_after + 1 WHERE partner_id = $1 AND mode = 'test' AND entry_no = 50",
+    [uuidFromId(first)],
+  );
+  await pool.query('ALTER TABLE entries ENABLE TRIGGER USER');
+  await expect(pruneTestData(pool, systemClock, options)).rejects.toThrow('are not in order');
+  expect([await testPayments(first), await testPayments(second)]).toEqual([oldPayments, 0]);
+  expect(await past.findings()).toMatchObject([{ invariant: 'each entry carries the balance after it' }]);
+});

@@ -1,5 +1,6 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
+import type { Id } from '../../base/ids.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
 import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
@@ -47,6 +48,7 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
     record: createRecorder(deps),
     underWay: new Set(),
     unrecorded: new Set(),
+    pausing: new Map(),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
     runNow: () => loop.runNow(),
@@ -81,6 +83,8 @@ interface Work extends DeliveryDeps {
   underWay: Set<Promise<void>>;
   /** Events whose attempt has ended but is not recorded yet: still due in the database, but not to be sent. */
   unrecorded: Set<bigint>;
+  /** Those of them that could not be recorded, and pause. */
+  pausing: Map<bigint, Id<'prt'>>;
   stopping: AbortSignal;
   cutOff: AbortSignal;
   runNow(): void;
@@ -100,6 +104,7 @@ async function beginDue(work: Work): Promise<number> {
     });
     for (const delivery of due) {
       const { partnerId, event, isHanging, isBacklog } = delivery;
+      if (isBacklog && isEarlierPausing(work, delivery)) continue;
       if (event.payment.mode === 'test' && (await holdBack(db, clock, delivery))) continue;
       const end = slots.begin(partnerId, event.eventId, { isHanging, isExclusive: isBacklog });
       if (!end) continue;
@@ -110,6 +115,10 @@ async function beginDue(work: Work): Promise<number> {
   }
   return begun;
 }
+
+/** A backlog goes out in the order of its events, so it waits for one that pauses. */
+const isEarlierPausing = ({ pausing }: Work, { partnerId, event }: DueDelivery) =>
+  [...pausing].some(([eventId, owner]) => owner === partnerId && eventId < event.eventId);
 
 async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): Promise<void> {
   const { clock, log, unrecorded, stopping, cutOff } = work;
@@ -126,7 +135,11 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
   work.runNow();
   const isRecorded =
     result && (await work.record(result).catch(err => void log.error({ err }, 'an attempt is not recorded')));
-  if (!isRecorded) await clock.sleep(afterFailureMs, stopping);
+  if (!isRecorded) {
+    work.pausing.set(eventId, partnerId);
+    await clock.sleep(afterFailureMs, stopping);
+    work.pausing.delete(eventId);
+  }
   unrecorded.delete(eventId);
 }
 

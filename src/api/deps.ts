@@ -21,6 +21,8 @@ export interface ApiDeps extends CreateDeps {
   heartbeat: Heartbeat;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
+  /** Aborted when the process will stop: it still serves, but its callers should leave. */
+  draining?: AbortSignal;
   metrics: Registry;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];

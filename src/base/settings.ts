@@ -20,6 +20,8 @@ export interface Settings {
   /** Undefined means the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
   logLevel: (typeof logLevels)[number];
+  /** How long a process that was asked to stop still serves, so that its callers find another. */
+  drainSec: number;
   /** Undefined (only outside production) means a key generated and stored in `dataDir`. */
   secretKey: string | undefined;
   /** Undefined means the bundled simulator. */
@@ -79,6 +81,7 @@ export function readSettings(environment: Environment): Settings {
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: databaseUrl('DATABASE_URL', read('DATABASE_URL')),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
+    drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
     secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),
     gatewayUrl: httpUrl('GATEWAY_URL', read('GATEWAY_URL')),
     gatewayToken: token('GATEWAY_TOKEN', read('GATEWAY_TOKEN')),

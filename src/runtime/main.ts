@@ -28,13 +28,13 @@ export interface StartOptions {
 /** Runs the service until a signal asks for its graceful shutdown. */
 export async function runService(print: Print, options: StartOptions): Promise<void> {
   const stopped = firstSignal();
+  const settings = readSettings(process.env);
   let isShuttingDown = false;
   // Also during the start, which takes minutes while another process migrates the database.
   void stopped.then(() => {
     isShuttingDown = true;
-    exitAfterShutdownTimeout(print);
+    exitAfterShutdownTimeout(settings, print);
   });
-  const settings = readSettings(process.env);
   const cleanups: Cleanup[] = [];
   try {
     if (cluster.isWorker) await runClusterWorker(settings, cleanups, { stopped, print });
@@ -214,15 +214,15 @@ async function printFirstSteps(
   );
 }
 
-/** What hangs for longer is abandoned: its state is in the database, and another process recovers it. */
+/** After the drain. What hangs for longer is abandoned: its state is in the database, and another process recovers it. */
 const shutdownTimeoutMs = 85_000;
 
-function exitAfterShutdownTimeout(print: Print): void {
+function exitAfterShutdownTimeout({ drainSec }: Settings, print: Print): void {
   const exit = () => {
     print('The shutdown took too long: what was still running was abandoned.');
     process.exit(1);
   };
-  setTimeout(exit, shutdownTimeoutMs).unref();
+  setTimeout(exit, drainSec * 1_000 + shutdownTimeoutMs).unref();
 }
 
 function firstSignal(): Promise<NodeJS.Signals> {

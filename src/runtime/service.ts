@@ -57,8 +57,10 @@ async function startServer(
   const { roles, pool, heartbeat, clock, secretKey } = parts;
   const authenticator = createAuthenticator(pool, clock, secretKey);
   cleanups.push(authenticator.close);
+  const draining = new AbortController();
   const server = await createServer({
     ...parts,
+    draining: draining.signal,
     authenticator,
     rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
@@ -69,6 +71,9 @@ async function startServer(
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async () => {
+    // First callers are asked to leave, and the port closes when they have had time to.
+    draining.abort();
+    if (server.server.listening) await clock.sleep(parts.drainSec * 1_000);
     parts.outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
     await Promise.all([server.close(), bot?.stop()]);

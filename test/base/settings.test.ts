@@ -20,6 +20,7 @@ describe('settings', () => {
       dataDir: './data',
       databaseUrl: undefined,
       logLevel: 'info',
+      drainSec: 0,
       secretKey: undefined,
       rateSources: undefined,
       rateSpreadBps: 100,
@@ -37,6 +38,15 @@ describe('settings', () => {
       telegramStaffChat: undefined,
       telegramWebhook: undefined,
     });
+  });
+
+  test('in production a process drains for some seconds before it stops', () => {
+    const production = { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32) };
+    expect(readSettings(production).drainSec).toBe(5);
+    expect(readSettings({ ...production, DRAIN_SEC: '30' }).drainSec).toBe(30);
+    expect(() => readSettings({ DRAIN_SEC: '301' })).toThrow(
+      'DRAIN_SEC must be a whole number from 0 to 300',
+    );
   });
 
   test('an empty value counts as unset', () => {

@@ -2,9 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
+/** A request that was sent before the port closed may still be on its way. */
+const arrivalMs = 250;
+
 /**
  * Graceful shutdown: when the server closes, requests that have arrived are answered (drained), and every other
- * connection is closed at once: idle ones, and those whose request is still arriving. Node alone would wait for them.
+ * connection is closed soon: idle ones, and those whose request is still arriving. Node alone would wait for them.
  * Returns whether the server is closing.
  */
 export function drainOnClose(app: FastifyInstance): () => boolean {
@@ -22,10 +25,13 @@ export function drainOnClose(app: FastifyInstance): () => boolean {
       if (isClosing) socket.destroySoon();
     });
   });
-  app.addHook('preClose', done => {
-    isClosing = true;
+  const closeIdle = () => {
     for (const [socket, requests] of inFlight)
       if ([...requests].every(({ complete }) => !complete)) socket.destroySoon();
+  };
+  app.addHook('preClose', done => {
+    isClosing = true;
+    setTimeout(closeIdle, arrivalMs);
     done();
   });
   return () => isClosing;

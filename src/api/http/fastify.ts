@@ -15,7 +15,8 @@ export function createFastify({
   clock,
   trustProxy,
   connectionLimits,
-}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits'>): FastifyInstance {
+  draining,
+}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining'>): FastifyInstance {
   const server = Fastify({
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: false,
@@ -44,6 +45,7 @@ export function createFastify({
   const hasUnanswered = limitConnections(server, connectionLimits);
   refuseEarly(server, drainOnClose(server));
   server.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining?.aborted) reply.header('Connection', 'close');
     if (reply.statusCode === 503 && !reply.hasHeader('Retry-After'))
       reply.header('Retry-After', retryAfterSec);
     done(null, payload);

@@ -24,7 +24,13 @@ const ask = sharedRead(async (db, questions: true[]) => {
  */
 export function healthRoutes(
   server: FastifyInstance,
-  { pool, heartbeat, clock, clockOffset }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset'>,
+  {
+    pool,
+    heartbeat,
+    clock,
+    clockOffset,
+    draining,
+  }: Pick<ApiDeps, 'pool' | 'heartbeat' | 'clock' | 'clockOffset' | 'draining'>,
 ): void {
   const schema = { hide: true };
   server.get('/healthz', { schema }, () => ({ ok: true }));
@@ -34,6 +40,7 @@ export function healthRoutes(
   });
 
   async function whyNotReady(): Promise<string | undefined> {
+    if (draining?.aborted) return 'the process is stopping';
     if (!heartbeat.isDatabaseAnswering()) return silent;
     const whyNone = heartbeat.whyNone();
     if (whyNone) return whyNone;

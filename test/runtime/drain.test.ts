@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { type Service, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+
+const { pool, url } = await createDatabase();
+await setRate(pool);
+const { testKey } = await createPartnerWithKeys(pool);
+const drainSec = 2;
+
+const nodes: Service[] = [];
+afterAll(() => Promise.all(nodes.map(node => node.stop())));
+
+async function startNode(): Promise<Service> {
+  const node = await startService({
+    PROCESSES: '2',
+    ROLES: 'api',
+    DATABASE_URL: url,
+    SECRET_KEY: secretKey,
+    GATEWAY_URL: 'http://127.0.0.1:1',
+    RATE_SOURCES: 'fixed:92.50',
+    DATA_DIR: newFolder(),
+    DRAIN_SEC: `${drainSec}`,
+  });
+  nodes.push(node);
+  return node;
+}
+
+interface Call {
+  startedMs: number;
+  /** A status, or the code of what broke. */
+  answer: number | string;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+afterAll(() => agent.destroy());
+
+function send(node: Service, method: string, path: string, body?: object): Promise<Call> {
+  const startedMs = performance.now();
+  const headers = { authorization: `Bearer ${testKey}`, 'idempotency-key': randomUUID() };
+  return new Promise(resolve => {
+    const end = (answer: number | string) => resolve({ startedMs, answer });
+    const call = request(`${node.address}${path}`, { method, agent, headers }, response =>
+      response
+        .on('error', ({ message }) => end(message))
+        .on('end', () => end(response.statusCode!))
+        .resume(),
+    );
+    call
+      .on('error', ({ code, message }: NodeJS.ErrnoException) => end(code ?? message))
+      .end(body && JSON.stringify(body));
+  });
+}
+
+function pay(node: Service): Promise<Call> {
+  const code = randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
+  const link = `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB`;
+  return send(node, 'POST', '/v1/payments', { qr_url: link });
+}
+
+/** Clients that send one request after the other on kept connections, to the first node that is ready. */
+function startClients(first: Service) {
+  const calls: Call[] = [];
+  let current = first;
+  let isStopped = false;
+  const pickNode = async () => {
+    while (!isStopped) {
+      const isReady = async (node: Service) => (await send(node, 'GET', '/readyz')).answer === 200;
+      const areReady = await Promise.all(nodes.map(isReady));
+      current = nodes.find((_node, nth) => areReady[nth]) ?? current;
+      await sleep(50);
+    }
+  };
+  const callAgain = async (nth: number) => {
+    while (!isStopped) {
+      calls.push(await (nth % 2 ? pay(current) : send(current, 'GET', '/v1/balance')));
+      await sleep(10);
+    }
+  };
+  const running = Promise.all([pickNode(), ...Array.from({ length: 6 }, (_, nth) => callAgain(nth))]);
+  return {
+    calls,
+    node: () => current,
+    stop: async () => {
+      isStopped = true;
+      await running;
+      return calls;
+    },
+  };
+}
+
+const broken = (calls: Call[]) => calls.filter(({ answer }) => answer !== 200);
+
+test('two nodes stop one after the other, and clients with kept connections see no broken answer', async () => {
+  const [first, second] = await Promise.all([startNode(), startNode()]);
+  nodes.sort((a, b) => Number(a === second) - Number(b === second));
+  const clients = startClients(first);
+  await expect.poll(() => clients.calls.length).toBeGreaterThan(50);
+  expect(clients.node()).toBe(first);
+
+  // The first leaves, and clients go to the second.
+  const firstStopped = first.stop('SIGTERM');
+  await expect.poll(() => clients.node(), { timeout: drainSec * 1_000 }).toBe(second);
+  expect(await send(first, 'GET', '/v1/balance')).toMatchObject({ answer: 200 });
+  expect(await firstStopped).toBe(0);
+  expect(broken(clients.calls)).toEqual([]);
+
+  // There is no other node: all that was sent before the port closes is answered.
+  const before = clients.calls.length;
+  const signalledMs = performance.now();
+  const secondStopped = second.stop('SIGTERM');
+  await sleep(drainSec * 1_000);
+  expect(await secondStopped).toBe(0);
+  const calls = await clients.stop();
+  // A connection that is being opened when the port closes is refused.
+  const portClosesMs = signalledMs + drainSec * 1_000 - 200;
+  const sentInTime = calls.filter(({ startedMs }) => startedMs < portClosesMs);
+  expect(sentInTime.length).toBeGreaterThan(before);
+  expect(broken(sentInTime)).toEqual([]);
+}, 60_000);

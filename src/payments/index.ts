@@ -7,7 +7,12 @@ export { createOutcomeWaiters } from './create/outcome-waiters.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
-export { listIncarnations, type PastIncarnation } from './lost-history/incarnations.ts';
+export {
+  findRecovering,
+  listIncarnations,
+  type PastIncarnation,
+  type RecoveringIncarnation,
+} from './lost-history/incarnations.ts';
 export { startHistoryRecovery } from './lost-history/recover-history.ts';
 export { listStray, releaseStray, type StrayOrder } from './lost-history/stray-orders.ts';
 export { referenceKeyOf } from './order-reference.ts';

@@ -5,6 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
+import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
 import { createSingleProcess, joinCluster, type Message } from './cluster-channel.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
@@ -112,6 +113,8 @@ async function runPrimary(
   const metrics =
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
   printStarted({ settings, processes, database, bank, address, metrics }, print);
+  const recovering = await findRecovering(database.pool);
+  if (recovering) print(describeRecovering(recovering));
   if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
   return { changed: processes === 1 ? database.changed : new Promise(() => {}) };
 }
@@ -185,6 +188,17 @@ function printStarted(
     print(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
   print(`  processes  ${processes}\n`);
 }
+
+const causes: Record<string, string> = {
+  promotion: 'A standby became the primary',
+  restore: 'The database was restored',
+  copy: 'The database is a copy',
+};
+
+const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
+  `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New ones wait
+until the bank side was asked, about 20 s. See: npx kopeck recovery show
+`;
 
 interface FirstSteps {
   settings: Settings;

@@ -33,6 +33,14 @@ export async function claimRecovery(
   return rows[0];
 }
 
+/** The current incarnation, if payments still wait. */
+export async function findRecovering(db: Queryable): Promise<RecoveringIncarnation | undefined> {
+  const { rows } = await db.query<RecoveringIncarnation>({
+    text: `SELECT ${columns} FROM incarnations WHERE opened_at IS NULL`,
+  });
+  return rows[0];
+}
+
 /** Payments are accepted from now on. False if another process has the claim by now. */
 export async function openIncarnation(db: Queryable, clock: Clock, instance: number): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -55,6 +55,28 @@ test('an alarm is cleared once, and shows who cleared it', async () => {
   expect((await admin.get('/alarms?cleared=true')).json.data).toMatchObject([{ cleared_by: by() }]);
 });
 
+test('what was recovered is shown, and an order without a payment is released once', async () => {
+  expect((await admin.get('/recovery')).json).toEqual({ histories: [], recovered: [], stray: [] });
+  await pool.query(
+    `INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
+                               last_event_id, next_event_id, opened_at)
+     VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now()),
+            (2, '1', 2, 'promotion', now(), now(), false, 0, 1000001, now())`,
+  );
+  await pool.query(
+    `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+     VALUES ('pay_x', 'ord_x', 'succeeded', 15000, now(), 'AD1', 'unreadable', 2, now())`,
+  );
+  const shown = (await admin.get('/recovery')).json;
+  expect(shown.histories).toMatchObject([{ incarnation: 2, cause: 'promotion', recovered_payments: 0 }]);
+  expect(shown.stray).toMatchObject([{ order: 'pay_x', amount_rub: '150.00', why: 'unreadable' }]);
+  const release = () => admin.post('/recovery/release', { order: 'pay_x', reason: 'known to the shop' });
+  expect((await release()).json).toEqual({ outcome: 'done' });
+  expect(await lastAudit()).toEqual({ actor: by(), action: 'recovery.release', subject: 'pay_x' });
+  expect(await errorOf(release())).toBe('409 no_order');
+  expect((await admin.get('/recovery')).json.stray).toEqual([]);
+});
+
 describe('reconciliation', () => {
   test('an operator runs it for a day, and the run is stored', async () => {
     const run = (await admin.post('/reconciliations', { day: '2026-11-19' })).json;

@@ -21,6 +21,7 @@ const changes: Record<string, OperatorRole[]> = {
   '/alarms/:id/clear': ['support', 'finance', 'admin'],
   '/payments/:id/ask': ['support', 'admin'],
   '/payments/:id/resolve': ['support', 'finance', 'admin'],
+  '/recovery/release': ['support', 'finance', 'admin'],
   '/partners': ['support', 'admin'],
   '/partners/:id/approve': ['finance', 'admin'],
   '/partners/:id/refuse': ['finance', 'admin'],

@@ -10,15 +10,17 @@ import type { ConsoleDeps } from '../deps.ts';
 import { ById, Day, pageOf, readNumber, Text } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
+import { recoveryRoutes } from './recovery-routes.ts';
 
 const see = { needs: 'see' } as const;
 
-/** Blocked recipients, and reconciliation with the gateway. */
+/** Blocked recipients, reconciliation with the gateway, and recovery of a lost history. */
 export function controlRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   recipientRoutes(routes, deps);
   showReconciliations(routes, deps);
   runReconciliation(routes, deps);
+  recoveryRoutes(routes, deps);
 }
 
 function recipientRoutes(routes: Routes, deps: ConsoleDeps): void {

@@ -29,3 +29,32 @@ export interface ReconciliationDetail {
     order_rub: string | null;
   }[];
 }
+
+export interface LostHistory {
+  histories: {
+    incarnation: number;
+    cause: string;
+    began_at: string;
+    certain_at: string;
+    /** Null: payments wait. */
+    opened_at: string | null;
+    listed_orders: number;
+    recovered_payments: number;
+  }[];
+  recovered: {
+    payment_id: string;
+    partner: string;
+    amount_rub: string;
+    status: string;
+    recovered_at: string;
+  }[];
+  stray: {
+    order: string;
+    state: string;
+    amount_rub: string;
+    created_at: string;
+    /** Null: unknown, so all payments wait. */
+    qrc_id: string | null;
+    why: string;
+  }[];
+}

@@ -109,7 +109,7 @@ export const texts = inBoth({
       foreign_orders: 'С этим шлюзом работает другая установка',
       gateway_unreachable: 'Шлюз недоступен',
       history_recovery_waits: 'Утраченные платежи пока не восстановлены',
-      stray_order: 'В шлюзе есть ордер без платежа',
+      stray_order: 'В шлюзе есть поручение без платежа',
       reconciliation_failed: 'Сверка не удалась',
       reconciliation_differs: 'Сверка нашла расхождения',
       payment_overdue: 'Платёж просрочен',

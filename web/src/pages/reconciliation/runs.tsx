@@ -13,6 +13,7 @@ import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useShared, useTexts } from '../../texts/index.ts';
+import { LostHistory } from './lost-history.tsx';
 import { texts } from './texts.ts';
 
 export function Runs() {
@@ -29,6 +30,7 @@ export function Runs() {
         </Action>
       }
     >
+      <LostHistory />
       <KeysetTable<ReconciliationRow>
         label={t.runs}
         queryKey={['reconciliations']}

@@ -1,0 +1,65 @@
+import { formatKopecks } from '../../base/money.ts';
+import {
+  listIncarnations,
+  listRecovered,
+  listStray,
+  type PastIncarnation,
+  releaseStray,
+} from '../../payments/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Text } from '../fields.ts';
+import { auditContextOf, Body, done, type Routes, refuse } from '../replies.ts';
+import type { LostHistory } from '../shapes/controls.ts';
+
+const recoveredShown = 100;
+
+/** What a promoted, restored or copied database had forgotten, and what is still to be decided. */
+export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
+  const { db } = deps;
+  routes.get('/recovery', { config: { needs: 'see' } }, async (): Promise<LostHistory> => {
+    const [incarnations, recovered, stray] = await Promise.all([
+      listIncarnations(db),
+      listRecovered(db, recoveredShown),
+      listStray(db),
+    ]);
+    return {
+      histories: incarnations.filter(({ cause }) => cause !== 'first_start').map(historyRow),
+      recovered: recovered.map(payment => ({
+        payment_id: payment.paymentId,
+        partner: payment.partner,
+        amount_rub: formatKopecks(payment.amountKopecks),
+        status: payment.status,
+        recovered_at: payment.recoveredAt.toISOString(),
+      })),
+      stray: stray.map(order => ({
+        order: order.payment,
+        state: order.state,
+        amount_rub: formatKopecks(order.amountKopecks),
+        created_at: order.createdAt.toISOString(),
+        qrc_id: order.qrcId,
+        why: order.why,
+      })),
+    };
+  });
+
+  routes.post(
+    '/recovery/release',
+    { config: { needs: 'payments.resolve' }, schema: { body: Body({ order: Text, reason: Text }) } },
+    async (request, reply) => {
+      const { order, reason } = request.body;
+      return (await releaseStray(auditContextOf(deps, request), order, reason))
+        ? done
+        : refuse(request, reply, 409, 'no_order', 'This order does not wait any more.');
+    },
+  );
+}
+
+const historyRow = (incarnation: PastIncarnation): LostHistory['histories'][number] => ({
+  incarnation: incarnation.number,
+  cause: incarnation.cause,
+  began_at: incarnation.beganAt.toISOString(),
+  certain_at: incarnation.certainAt.toISOString(),
+  opened_at: incarnation.openedAt?.toISOString() ?? null,
+  listed_orders: Number(incarnation.listedOrders),
+  recovered_payments: Number(incarnation.recoveredPayments),
+});

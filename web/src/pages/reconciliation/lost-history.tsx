@@ -1,0 +1,204 @@
+import { Alert } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { LostHistory as Answer } from '../../../../src/console/shapes/controls.ts';
+import { send } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Badge } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Count, Rub } from '../../parts/money.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { Rows } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { inBoth, useShared, useTexts, wordIn } from '../../texts/index.ts';
+
+const texts = inBoth({
+  en: {
+    title: 'Recovery of lost payments',
+    lead: 'After a fail-over or a restore the database may lack its last payments. They are rebuilt from the orders of the bank side.',
+    waiting: 'New payments wait',
+    waitingHint:
+      'The database is being compared with the bank side. Payments are accepted again when both agree.',
+    cause: 'Cause',
+    causes: {
+      promotion: 'Standby promoted',
+      restore: 'Backup restored',
+      copy: 'Copied database',
+    } as Record<string, string>,
+    began: 'Began',
+    certain: 'Complete until',
+    opened: 'Payments accepted',
+    notYet: 'not yet',
+    orders: 'Orders read',
+    rebuilt: 'Rebuilt',
+    recovered: 'Rebuilt payments',
+    payment: 'Payment',
+    partner: 'Partner',
+    amount: 'Amount, ₽',
+    status: 'Status',
+    at: 'Rebuilt at',
+    stray: 'Orders without a payment',
+    order: 'Order',
+    code: 'QR code',
+    unknownCode: 'unknown: all payments wait',
+    why: 'Reason',
+    reasons: {
+      unreadable: 'Reference cannot be read',
+      no_account: 'Partner not found',
+      key_taken: 'Key has another payment',
+      qr_in_flight: 'Code has an open payment',
+      insufficient_balance: 'Balance too low',
+    } as Record<string, string>,
+    actions: 'Actions',
+    release: 'Release',
+    releaseSays:
+      'The QR code and the key of this order can be used for payments again. Release it only when you know what it was.',
+  },
+  ru: {
+    title: 'Восстановление утраченных платежей',
+    lead: 'После переключения на резервный сервер или восстановления из копии в базе может не быть последних платежей. Они восстанавливаются по поручениям банка.',
+    waiting: 'Новые платежи приостановлены',
+    waitingHint: 'База сверяется с банком. Приём платежей возобновится, когда стороны сойдутся.',
+    cause: 'Причина',
+    causes: {
+      promotion: 'Переключение на резерв',
+      restore: 'Восстановление из копии',
+      copy: 'Копия базы',
+    },
+    began: 'Начато',
+    certain: 'Данные полны до',
+    opened: 'Приём возобновлён',
+    notYet: 'ещё нет',
+    orders: 'Поручений прочитано',
+    rebuilt: 'Восстановлено',
+    recovered: 'Восстановленные платежи',
+    payment: 'Платёж',
+    partner: 'Партнёр',
+    amount: 'Сумма, ₽',
+    status: 'Статус',
+    at: 'Восстановлен',
+    stray: 'Поручения без платежа',
+    order: 'Поручение',
+    code: 'QR-код',
+    unknownCode: 'неизвестен: приём платежей остановлен',
+    why: 'Причина',
+    reasons: {
+      unreadable: 'Не читается ссылка на платёж',
+      no_account: 'Партнёр не найден',
+      key_taken: 'У ключа другой платёж',
+      qr_in_flight: 'По коду есть незавершённый платёж',
+      insufficient_balance: 'Не хватает баланса',
+    },
+    actions: 'Действия',
+    release: 'Снять блокировку',
+    releaseSays:
+      'QR-код и ключ этого поручения снова можно будет использовать. Снимайте блокировку, только когда выяснили, что это за поручение.',
+  },
+});
+
+/** Nothing, if the database has never lost anything. */
+export function LostHistory() {
+  const t = useTexts(texts);
+  const read = useLive<Answer>(['recovery'], '/recovery', 5000);
+  const { histories = [], recovered = [], stray = [] } = read.data ?? {};
+  if (histories.length === 0) return null;
+  return (
+    <section className="stack" aria-label={t.title}>
+      <h2>{t.title}</h2>
+      <p className="dim">{t.lead}</p>
+      {histories.some(one => one.opened_at === null) && (
+        <Alert color="yellow" role="alert" title={t.waiting}>
+          {t.waitingHint}
+        </Alert>
+      )}
+      <Rows
+        label={t.title}
+        rows={histories}
+        keyOf={one => `${one.incarnation}`}
+        columns={[
+          { head: t.cause, cell: one => wordIn(t.causes, one.cause) },
+          { head: t.certain, cell: one => <Time as="short" at={one.certain_at} /> },
+          { head: t.began, cell: one => <Time as="short" at={one.began_at} /> },
+          {
+            head: t.opened,
+            cell: one =>
+              one.opened_at ? <Time as="short" at={one.opened_at} /> : <Badge tone="open">{t.notYet}</Badge>,
+          },
+          { head: t.orders, right: true, wideOnly: true, cell: one => <Count value={one.listed_orders} /> },
+          { head: t.rebuilt, right: true, cell: one => <Count value={one.recovered_payments} /> },
+        ]}
+      />
+      {stray.length > 0 && <Stray orders={stray} />}
+      {recovered.length > 0 && <Recovered payments={recovered} />}
+    </section>
+  );
+}
+
+function Recovered({ payments }: { payments: Answer['recovered'] }) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return (
+    <>
+      <h3>{t.recovered}</h3>
+      <Rows
+        label={t.recovered}
+        rows={payments}
+        keyOf={one => one.payment_id}
+        columns={[
+          {
+            head: t.payment,
+            cell: one => (
+              <Link href={`/payments/${one.payment_id}`}>
+                <code>{one.payment_id}</code>
+              </Link>
+            ),
+          },
+          { head: t.partner, cell: one => one.partner },
+          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.status, cell: one => wordIn(shared.states, one.status) },
+          { head: t.at, wideOnly: true, cell: one => <Time as="short" at={one.recovered_at} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+function Stray({ orders }: { orders: Answer['stray'] }) {
+  const t = useTexts(texts);
+  const [releasing, setReleasing] = useState<string | null>(null);
+  return (
+    <>
+      <h3>{t.stray}</h3>
+      <Rows
+        label={t.stray}
+        rows={orders}
+        keyOf={one => one.order}
+        columns={[
+          { head: t.order, cell: one => <code className="wrap-anywhere">{one.order}</code> },
+          { head: t.why, cell: one => <Badge tone="bad">{wordIn(t.reasons, one.why)}</Badge> },
+          { head: t.amount, right: true, cell: one => <Rub bare amount={one.amount_rub} /> },
+          { head: t.code, cell: one => (one.qrc_id ? <code>{one.qrc_id}</code> : t.unknownCode) },
+          {
+            head: t.actions,
+            cell: one => (
+              <Action needs="payments.resolve" onClick={() => setReleasing(one.order)}>
+                {t.release}
+              </Action>
+            ),
+          },
+        ]}
+      />
+      {releasing !== null && (
+        <Confirm
+          title={t.release}
+          says={t.releaseSays}
+          verb={t.release}
+          danger
+          withReason
+          run={reason => send('/recovery/release', { order: releasing, reason })}
+          onClose={() => setReleasing(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -64,7 +64,7 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'an order carries its payment',
     file: 'src/payments/create/pay.ts',
-    pattern: /sealReference\(payment, deps\.referenceKey\)/,
+    pattern: /sealReference\(payment, referenceKey\)/,
     replacement: "''",
     test: 'test/api/order-reference.test.ts',
     failingTitle: 'a live order carries',

@@ -87,9 +87,8 @@ export const testDataSabotages: Sabotage[] = [
   {
     guard: 'verification of what is left up to a checkpoint',
     ...guards,
-    file: 'src/ledger/checkpoints.ts',
-    pattern: /HAVING c\.held <> /,
-    replacement: 'HAVING 0 > ',
+    file: 'src/ledger/verify.ts',
+    pattern: / {2}\.\.\.checkpointInvariants,/,
     failingTitle: 'a hold that was removed',
   },
   {

@@ -990,7 +990,7 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_seqscan=off
   SET enable_bitmapscan=off;
 
-FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, jump bigint, at timestamp with time zone)
+FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, first_free bigint, at timestamp with time zone)
   RETURNS incarnations;
 
 FUNCTION is_pruned_entry(partner uuid, number bigint)

@@ -1,15 +1,16 @@
 -- Begins the next incarnation; see docs/internals/lost-history.md. Concurrent callers wait for each other; `expected` is the
 -- number that the caller saw, and a caller that comes second gets the row that the first one made.
 --
--- `jump` is 0 only for the first incarnation of a new database, which is open at once. setval() is not undone by a rollback:
--- a repeat jumps once more, which does no harm.
+-- Numbers go on at `first_free` at least, and a million further; it is null only for the first incarnation of a new database,
+-- which is open at once. setval() is not undone by a rollback: a repeat jumps once more, which does no harm.
 CREATE OR REPLACE FUNCTION incarnation_begin(
   expected int, in_system text, in_timeline int, in_place text, in_cause text, in_certain_at timestamptz,
-  in_synchronous boolean, jump bigint, at timestamptz
+  in_synchronous boolean, first_free bigint, at timestamptz
 ) RETURNS incarnations
 LANGUAGE plpgsql
 AS $$
 DECLARE
+  least_jump CONSTANT bigint := 1000000;
   current incarnations;
   begun incarnations;
   last_event bigint;
@@ -24,11 +25,12 @@ BEGIN
      AND sequencename = replace(pg_get_serial_sequence('events', 'id'), current_schema() || '.', '');
   FOR next_sequence IN
     SELECT format('%I.%I', schemaname, sequencename) AS name, coalesce(last_value, 0) AS last, max_value
-      FROM pg_sequences WHERE schemaname = current_schema() AND jump > 0
+      FROM pg_sequences WHERE schemaname = current_schema() AND first_free IS NOT NULL
   LOOP
     -- Sequences of type int number people's changes and processes: few.
     PERFORM setval(next_sequence.name::regclass,
-                   CASE WHEN next_sequence.max_value > 2147483647 THEN next_sequence.last + jump
+                   CASE WHEN next_sequence.max_value > 2147483647
+                        THEN greatest(next_sequence.last + least_jump, first_free)
                         ELSE least(next_sequence.last + 1000, next_sequence.max_value) END);
   END LOOP;
 
@@ -40,13 +42,15 @@ BEGIN
             CASE WHEN current.opened_at IS NULL AND current.number IS NOT NULL
                  THEN least(current.certain_at, in_certain_at) ELSE in_certain_at END,
             in_synchronous AND (current.number IS NULL OR current.opened_at IS NOT NULL),
-            last_event, last_event + jump + 1, CASE WHEN jump = 0 THEN at END)
+            last_event, CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event + least_jump, first_free) END + 1,
+            CASE WHEN first_free IS NULL THEN at END)
     RETURNING * INTO begun;
-  IF jump > 0 THEN
-    WITH jumped AS (
-      UPDATE accounts SET entry_count = entry_count + jump RETURNING partner_id, mode, entry_count)
+  IF first_free IS NOT NULL THEN
     INSERT INTO entry_gaps (partner_id, mode, after_no, next_no, incarnation)
-      SELECT j.partner_id, j.mode, j.entry_count - jump, j.entry_count + 1, begun.number FROM jumped j;
+      SELECT a.partner_id, a.mode, a.entry_count, greatest(a.entry_count + least_jump, first_free) + 1, begun.number
+        FROM (SELECT * FROM accounts ORDER BY partner_id, mode FOR UPDATE) AS a;
+    UPDATE accounts a SET entry_count = g.next_no - 1
+      FROM entry_gaps g WHERE g.incarnation = begun.number AND g.partner_id = a.partner_id AND g.mode = a.mode;
   END IF;
   RETURN begun;
 END $$;

@@ -62,6 +62,14 @@ export async function startLostWorld() {
       await join(copy, isRestored);
       return { after: await serviceOn(copy), result };
     },
-    join,
+    /** Two services, one after the other, on the same backup. */
+    loseTwice: async () => {
+      const copies = [await copyDatabase(pool), await copyDatabase(pool)] as const;
+      await join(copies[0], true);
+      const first = await serviceOn(copies[0]);
+      clock.advance(60_000);
+      await join(copies[1], true);
+      return [first, await serviceOn(copies[1])] as const;
+    },
   };
 }

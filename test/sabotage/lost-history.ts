@@ -26,9 +26,9 @@ export const lostHistorySabotages: Sabotage[] = [
   },
   {
     guard: 'jump of the numbers',
-    file: 'src/db/incarnation/join.ts',
-    pattern: /const leastJump = 1_000_000/,
-    replacement: 'const leastJump = 2',
+    file: 'database/functions/incarnation_begin.sql',
+    pattern: /greatest\(next_sequence\.last \+ least_jump, first_free\)/,
+    replacement: 'next_sequence.last + 1',
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'numbers that were given out',
   },

@@ -21,9 +21,14 @@ interface Incarnation {
   place: string | null;
 }
 
-/** Numbers given out per second, at most; the jump leaves room for as many as the lost time can have had. */
-const numbersPerSec = 10_000;
-const leastJump = 1_000_000;
+/**
+ * Numbers go on where no history can have come by now: at as many as this per second since a fixed day. So a second history that
+ * begins from the same backup does not give out what the first one has given out.
+ */
+const numbersPerSec = 10_000n;
+const firstDayMs = Date.UTC(2026, 0, 1);
+const firstFree = (nowMs: number) =>
+  BigInt(Math.max(0, Math.floor((nowMs - firstDayMs) / 1_000))) * numbersPerSec;
 
 /**
  * Joins the current incarnation, or begins the next one if this database is not the one that it was: then payments wait
@@ -53,7 +58,7 @@ export async function joinIncarnation(
         cause,
         certainAt,
         cause === 'promotion' && synchronous,
-        cause === 'first_start' ? 0 : jumpSince(certainAt, clock.nowMs()),
+        cause === 'first_start' ? null : firstFree(clock.nowMs()),
         instantOf(clock),
       ],
     });
@@ -90,9 +95,4 @@ async function readCertainMoment(db: Queryable, now: Date): Promise<{ at: Date; 
     values: [now],
   });
   return rows[0] ?? { at: now, synchronous: false };
-}
-
-function jumpSince(certainAt: Date, nowMs: number): number {
-  const lostSec = Math.max(0, nowMs - certainAt.getTime()) / 1_000;
-  return Math.max(leastJump, Math.ceil((lostSec * numbersPerSec) / leastJump) * leastJump);
 }

@@ -16,7 +16,7 @@ export interface RecoverHistoryDeps {
   alarms: Alarms;
   referenceKey: KeyObject;
   heartbeat: Pick<Heartbeat, 'instance'>;
-  log: { info(details: object, message: string): void; warn(details: object, message: string): void };
+  log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /** The clock of the bank side may differ, and a payment is a little older than the order that follows it. */
@@ -35,10 +35,7 @@ export const startHistoryRecovery = (deps: RecoverHistoryDeps) =>
     clock: deps.clock,
     everyMs: retryPauseMs,
     work: signal => recoverRound(deps, signal),
-    onError: err => {
-      const detail = `What this database may have forgotten cannot be asked for: ${err}`;
-      void deps.alarms.raise({ kind: 'history_recovery_waits', subject: 'service', detail });
-    },
+    onError: err => deps.log.error({ err }, 'the recovery of the history failed'),
   });
 
 /** One round; returns the pause before the next one. */
@@ -67,8 +64,16 @@ export async function recoverRound(
     { incarnation: number, cause },
     'the database agrees with the bank side: payments are accepted',
   );
-  await deps.alarms.report('service', []);
+  for (const kind of ['foreign_orders', waits]) await deps.alarms.clear(kind, 'service');
   return undefined;
+}
+
+const waits = 'history_recovery_waits';
+
+async function raiseWaiting({ alarms }: RecoverHistoryDeps, error: Error): Promise<never> {
+  const detail = `Payments wait until the bank side says what this database may have forgotten: ${error.message}`;
+  await alarms.raise({ kind: waits, subject: 'service', detail });
+  throw error;
 }
 
 /** Reads the whole list. Returns how many orders were new to us; undefined if another process has taken over. */
@@ -84,7 +89,7 @@ async function rebuildForgotten(
   let listed = 0;
   do {
     signal?.throwIfAborted();
-    const page = await gateway.listOrders(since, cursor);
+    const page = await gateway.listOrders(since, cursor).catch(error => raiseWaiting(deps, error));
     const forgotten = await findForgotten(db, page.orders);
     if (forgotten.length > 0) found += await settle(deps, incarnation.number, forgotten);
     listed += page.orders.length;

@@ -19,6 +19,8 @@ export interface Settings {
   dataDir: string;
   /** Undefined means the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Where backups and the WAL of the embedded PostgreSQL go; undefined means that no WAL is archived. */
+  backupDir: string | undefined;
   logLevel: (typeof logLevels)[number];
   /** How long a process that was asked to stop still serves, so that its callers find another. */
   drainSec: number;
@@ -80,6 +82,7 @@ export function readSettings(environment: Environment): Settings {
     metricsHost: read('METRICS_HOST') ?? '127.0.0.1',
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: databaseUrl('DATABASE_URL', read('DATABASE_URL')),
+    backupDir: read('BACKUP_DIR'),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
     drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
     secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),

@@ -1,23 +1,14 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
 import { type Database, explainDatabaseError, openDatabase, type PoolAndClock } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import type { Output, Screen } from './output.ts';
+import { printOutput, type Terminal } from './terminal.ts';
 
-/** 0: done; 1: refused, failed or a check found problems, with one line that says why; 2: wrong usage. */
-export const exitCode = { refused: 1, wrongCall: 2 };
-
-/** The part of `process` that commands use, so that tests can replace it. */
-export interface Terminal {
-  env: NodeJS.ProcessEnv;
-  stdout: Screen;
-  stderr: Screen;
-  exitCode?: typeof process.exitCode;
-}
+export { command, printOutput, type Terminal } from './terminal.ts';
 
 /** What every command with a database gets. */
 export interface CommandContext {
@@ -45,9 +36,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
       const secretKey = await openSecretKey(settings, database.pool, 'refuse');
       const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
       const context = { audit, settings, secretKey, progress, screen: terminal.stderr };
-      const { json, text, isBad = false } = await work(context);
-      terminal.stdout.write(`${asJson ? JSON.stringify(json, null, 2) : text}\n`);
-      if (isBad) terminal.exitCode = exitCode.refused;
+      printOutput(terminal, asJson, await work(context));
     } catch (error) {
       throw explainDatabaseError(error, settings);
     } finally {
@@ -76,12 +65,4 @@ function closeOnSignals({ close }: Database): () => void {
   return () => {
     for (const [signal, listener] of listeners) process.off(signal, listener);
   };
-}
-
-/** A command with the common options; its arguments follow its name, as in `show <partner>`. */
-export function command(usage: string, description: string): Command {
-  const [name, ...parameters] = usage.split(' ');
-  const result = new Command(name).description(description).option('--json', 'print JSON for machines');
-  for (const parameter of parameters) result.argument(parameter);
-  return result;
 }

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 // A short command spends most of its time compiling the source; the cache halves it. The cache is beside the packages
 // and not in the shared temporary folder, where other users could place code for us to run.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'compiled'));
-const { run } = await import('./program.ts');
+// PostgreSQL waits for a call per WAL segment, so that loads only what it needs.
+const isWalCommand = ['archive-wal', 'restore-wal'].includes(process.argv[2] ?? '');
+const { run } = isWalCommand ? await import('./wal.ts') : await import('./program.ts');
 
 // EPIPE: the reader of our output (`| head`) has ended, which is not an error.
 process.stdout.on('error', () => {});

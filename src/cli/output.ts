@@ -30,9 +30,9 @@ export const formatInstant = (instant: Date | null) =>
 
 const barWidth = 30;
 
-export function bar(done: number, of: number): string {
-  const filled = Math.round((barWidth * done) / Math.max(of, done));
-  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}`;
+export function bar(done: number, of: number, unit = ''): string {
+  const filled = Math.round((barWidth * done) / Math.max(of, done, 1));
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${done} of ${of}${unit && ` ${unit}`}`;
 }
 
 /** The part of a stream that commands use. */
@@ -42,13 +42,31 @@ export interface Screen {
 }
 
 /** On a terminal the bar is redrawn in place; elsewhere it prints a line per 10%. */
-export function progressBar(of: number, out: Screen): (done: number) => void {
+export function progressBar(of: number, out: Screen, unit = ''): (done: number) => void {
   let shown = 0;
   return done => {
     const isDue = out.isTTY || done === of || done - shown >= of / 10;
     if (!isDue) return;
     shown = done;
     const end = out.isTTY && done < of ? '' : '\n';
-    out.write(`${out.isTTY ? '\r' : ''}${bar(done, of)}${end}`);
+    out.write(`${out.isTTY ? '\r' : ''}${bar(done, of, unit)}${end}`);
+  };
+}
+
+/** A bar that appears after two seconds; what is done is counted in larger units, such as MB. */
+export function lateProgressBar(
+  out: Screen,
+  inUnits: (count: number) => number,
+  unit: string,
+): (done: number, of: number) => void {
+  const startedAt = performance.now();
+  let show: ((done: number) => void) | undefined;
+  let shown = -1;
+  return (done, of) => {
+    if (performance.now() - startedAt < 2_000) return;
+    show ??= progressBar(inUnits(of), out, unit);
+    if (inUnits(done) === shown) return;
+    shown = inUnits(done);
+    show(shown);
   };
 }

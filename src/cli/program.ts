@@ -1,10 +1,10 @@
-import { inspect } from 'node:util';
-import { Command, CommanderError } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
+import { Command } from 'commander';
 import { alarmCommands } from './alarm.ts';
 import { archiveCommand } from './archive.ts';
-import { createWithDatabase, exitCode, type Terminal } from './command.ts';
+import { backupCommands } from './backup.ts';
+import { createWithDatabase, type Terminal } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { drillCommand } from './drill.ts';
 import { keyCommands } from './key.ts';
 import { listenCommand } from './listen.ts';
 import { maintenanceCommands } from './maintenance.ts';
@@ -16,8 +16,10 @@ import { rateCommands } from './rate.ts';
 import { recipientCommands } from './recipient.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { recoveryCommands } from './recovery.ts';
-import { RefusedError } from './refused.ts';
+import { restoreCommand } from './restore.ts';
+import { runProgram } from './run.ts';
 import { triggerCommand } from './trigger.ts';
+import { archiveWalCommand, restoreWalCommand } from './wal.ts';
 import { webhookCommands } from './webhook.ts';
 
 /** The whole command line; exported so that a test can compare it with its reference. */
@@ -51,6 +53,11 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(reconcileCommand(withDatabase))
     .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommand(withDatabase))
+    .addCommand(backupCommands(withDatabase, terminal))
+    .addCommand(restoreCommand(terminal))
+    .addCommand(drillCommand(terminal))
+    .addCommand(archiveWalCommand(terminal))
+    .addCommand(restoreWalCommand(terminal))
     .addCommand(alarmCommands(withDatabase))
     .addCommand(listenCommand())
     .addCommand(triggerCommand())
@@ -59,37 +66,5 @@ export function createProgram(terminal: Terminal): Command {
 }
 
 /** Runs one command and sets the terminal's exit code. */
-export async function run(args: string[], terminal: Terminal): Promise<void> {
-  const asJson = args.includes('--json');
-  const { stdout, stderr } = terminal;
-
-  /** One line for people, one JSON object for programs. */
-  const printError = (code: string, message: string) =>
-    stderr.write(`${asJson ? JSON.stringify({ error: { code, message } }) : message}\n`);
-
-  function configure(command: Command): void {
-    command.exitOverride().configureOutput({
-      writeOut: text => stdout.write(text),
-      writeErr: text => stderr.write(text),
-      outputError: text =>
-        printError('wrong_call', asJson ? text.replace(/^error: /, '').trim() : text.trim()),
-    });
-    command.commands.forEach(configure);
-  }
-
-  function report(error: unknown): void {
-    if (error instanceof CommanderError) {
-      // Commander has printed the message; only a request for help exits with 0.
-      terminal.exitCode = error.exitCode === 0 ? 0 : exitCode.wrongCall;
-      return;
-    }
-    terminal.exitCode = exitCode.refused;
-    if (error instanceof RefusedError) printError(error.code, error.message);
-    else if (error instanceof OperatorError) printError('not_possible', error.message);
-    else stderr.write(`${inspect(error)}\n`);
-  }
-
-  const program = createProgram(terminal);
-  configure(program);
-  await program.parseAsync(args, { from: 'user' }).catch(report);
-}
+export const run = (args: string[], terminal: Terminal) =>
+  runProgram(createProgram(terminal), args, terminal);

@@ -8,6 +8,7 @@ import { joinIncarnation } from './incarnation/join.ts';
 import { hasSchema, migrate } from './migrate.ts';
 import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
+import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
 
 export interface Database {
   pool: Pool;
@@ -35,7 +36,7 @@ export async function openDatabase(
 ): Promise<Database> {
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), print, ifMissing);
+    : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings.backupDir);
   const guard = createIncarnationGuard();
   const pool = openPool({ ...server.connection, verify: guard.verify, isCurrent: guard.isCurrent });
   const close = async () => {
@@ -47,7 +48,11 @@ export async function openDatabase(
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrate(pool);
     const clock = await openDatabaseClock(pool);
-    guard.stayWith(await joinIncarnation({ pool, clock }, { place: server.place, isRestored }));
+    const isMarked = !settings.databaseUrl && hasRestoredMark(settings.dataDir);
+    const origin = { place: server.place, isRestored: isRestored || isMarked };
+    guard.stayWith(await joinIncarnation({ pool, clock }, origin));
+    // Only now: after a crash before this line the next one to open it begins an incarnation again, which is harmless.
+    if (isMarked) await removeRestoredMark(settings.dataDir);
     return { pool, clock, description: describe(settings), changed: guard.changed, close };
   } catch (error) {
     await close();

@@ -91,6 +91,7 @@ describe('docs/reference/settings.md', () => {
     PROCESSES: { PROCESSES: '3' },
     NODE_ENV: { NODE_ENV: 'production', SECRET_KEY: 'k'.repeat(32), WEBHOOK_ALLOW_PRIVATE: 'false' },
     DATABASE_URL: { DATABASE_URL: 'postgresql://user@host/database' },
+    BACKUP_DIR: { BACKUP_DIR: '/mnt/backups' },
     SECRET_KEY: { SECRET_KEY: 'k'.repeat(32) },
     GATEWAY_URL: { GATEWAY_URL: 'https://bank.example.com' },
     GATEWAY_TOKEN: { GATEWAY_TOKEN: 'token' },

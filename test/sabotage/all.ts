@@ -1,6 +1,7 @@
 import { accessSabotages } from './access.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
+import { backupSabotages } from './backup.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { serviceSabotages } from './service.ts';
@@ -14,4 +15,5 @@ export const sabotages = [
   ...serviceSabotages,
   ...approvalSabotages,
   ...accessSabotages,
+  ...backupSabotages,
 ];

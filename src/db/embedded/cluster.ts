@@ -8,6 +8,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import type { Binaries } from './binaries.ts';
 import { commandAs, type Identity, identityFor } from './identity.ts';
+import { refuseUnfinishedRestore } from './unfinished-restore.ts';
 
 /** A PostgreSQL data directory below DATA_DIR, and the identity under which its server runs. */
 export interface Cluster {
@@ -27,6 +28,7 @@ export function openCluster(
   ifMissing: IfMissing,
 ): Cluster {
   const dir = join(dataDir, 'postgres');
+  refuseUnfinishedRestore(dataDir);
   try {
     const existing = fs.statSync(dir, { throwIfNoEntry: false });
     const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
@@ -116,7 +118,10 @@ export interface Launch {
 }
 
 /** Starts a server that is independent of this process: it goes on if others still use it. */
-export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch {
+export function startServer(
+  { dir, logFile, binaries, runAs }: Cluster,
+  settings: Record<string, string> = {},
+): Launch {
   const socketDir = socketDirFor(dir, runAs);
   disarmStalePidFiles(dir, socketDir);
   allowOnlyTheOwner(dir, runAs);
@@ -135,6 +140,7 @@ export function startServer({ dir, logFile, binaries, runAs }: Cluster): Launch 
       jit: 'off',
       // Enough for the maximum number of processes, each with its pool and its dedicated connections.
       max_connections: '400',
+      ...settings,
     }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const log = fs.openSync(logFile, 'a', 0o600);

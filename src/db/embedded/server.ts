@@ -16,6 +16,7 @@ import {
   superuser,
 } from './cluster.ts';
 import { acquireStartLock, type StartLock } from './start-lock.ts';
+import { chooseWalArchive, prepareWalArchive, walArchiveSettings } from './wal-archive.ts';
 
 export interface EmbeddedServer {
   connection: pg.ClientConfig;
@@ -43,11 +44,14 @@ export async function openEmbedded(
   dataDir: string,
   print: (line: string) => void,
   ifMissing: IfMissing,
+  backupDir?: string,
 ): Promise<EmbeddedServer> {
   const cluster = openCluster(dataDir, findBinaries(), print, ifMissing);
+  if (ifMissing === 'create') chooseWalArchive(dataDir, backupDir);
   let isClosing = false;
   let session = await joinServer(cluster, print, ifMissing);
   const { socketDir, port } = findServer(cluster)!;
+  if (ifMissing === 'create') await checkWalArchive(session, cluster, print);
 
   /** When the server dies, it is started again, and the lock that was lost with it is taken again. */
   function reconnectWhenLost(client: pg.Client): void {
@@ -101,6 +105,20 @@ async function joinServer(
   }
 }
 
+/** A server that was running already keeps the settings that it was started with. */
+async function checkWalArchive(
+  session: pg.Client,
+  cluster: Cluster,
+  print: (line: string) => void,
+): Promise<void> {
+  const { rows } = await session.query<{ setting: string }>(
+    "SELECT setting FROM pg_settings WHERE name = 'archive_command'",
+  );
+  const { archive_command = '(disabled)' } = walArchiveSettings(cluster);
+  if (rows[0]!.setting !== archive_command)
+    print(`The PostgreSQL in ${cluster.dir} was running before: BACKUP_DIR counts from its next start on.`);
+}
+
 /** False after a first start that was killed between two steps. */
 async function hasDatabase(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
@@ -140,7 +158,10 @@ async function connectOrStart(cluster: Cluster, print: (line: string) => void): 
       if (startLock && !findServer(cluster)) {
         const failure = attempt?.failure();
         if (failure) throw failure;
-        if (!attempt || attempt.isOver()) attempt = launch(cluster);
+        if (!attempt || attempt.isOver()) {
+          await prepareWalArchive(cluster, print);
+          attempt = launch(cluster);
+        }
       }
 
       const waitedMs = performance.now() - startedAt;
@@ -190,7 +211,7 @@ const isTemporaryFailure = (output: string) =>
   /shared memory block/.test(output) || (/lock file/.test(output) && /already exists/.test(output));
 
 function launch(cluster: Cluster) {
-  const { child, readOutput } = startServer(cluster);
+  const { child, readOutput } = startServer(cluster, walArchiveSettings(cluster));
   let cannotStart: Error | undefined;
   child.once('error', error => {
     cannotStart = cannotRun(child.spawnfile, error);

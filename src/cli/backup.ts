@@ -1,0 +1,107 @@
+import { Command } from 'commander';
+import { readSettings } from '../base/settings.ts';
+import { takeBackup } from '../db/backup/base-backup.ts';
+import { withFileErrors } from '../db/backup/files.ts';
+import { listBackups } from '../db/backup/layout.ts';
+import type { Manifest } from '../db/backup/manifest.ts';
+import { removeOldBackups } from '../db/backup/retention.ts';
+import { sealSecretKey } from '../db/backup/sealed-key.ts';
+import { megabytes } from '../db/backup/space.ts';
+import { findChain } from '../db/backup/wal-chain.ts';
+import { positiveCount } from './arguments.ts';
+import { backupDir } from './backup-dir.ts';
+import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';
+import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
+import { readPassphrase } from './passphrase.ts';
+import { rehearse, restoreSteps } from './rehearsal.ts';
+
+export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): Command {
+  return new Command('backup')
+    .description('back up the database, list and verify backups')
+    .addCommand(createCommand(withDatabase, terminal), { isDefault: true })
+    .addCommand(listCommand(terminal))
+    .addCommand(verifyCommand(terminal));
+}
+
+function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command {
+  return command('create', 'copy the database while it runs')
+    .option('--to <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--keep <count>', 'afterwards, remove all but this many backups', positiveCount)
+    .option('--with-secret-key', 'include the secret key, sealed with a passphrase')
+    .action(({ json, to, keep, withSecretKey = false }) =>
+      withDatabase(json, async ({ settings, secretKey, audit, screen }) => {
+        const dir = backupDir(to, settings, '--to');
+        const sealedKey = withSecretKey
+          ? sealSecretKey(secretKey, await readPassphrase(terminal))
+          : undefined;
+        const backup = await withFileErrors(() =>
+          takeBackup(audit.pool, {
+            to: dir,
+            origin: settings.databaseUrl ? 'outside' : 'embedded',
+            sealedKey,
+            onProgress: lateProgressBar(screen, megabytes, 'MB'),
+          }),
+        );
+        const removed =
+          keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(dir, keep));
+        const summary = `Backup ${backup.id} in ${dir}: ${megabytes(backup.bytes)} MB.`;
+        const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
+        return {
+          json: {
+            ...backupObject(backup),
+            removed: removed?.backups ?? [],
+            removed_wal: removed?.walFiles ?? 0,
+          },
+          text: summary + kept,
+        };
+      }),
+    );
+}
+
+function listCommand(terminal: Terminal): Command {
+  return command('list', 'list complete backups')
+    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .action(async ({ json, from }) => {
+      const dir = backupDir(from, readSettings(terminal.env), '--from');
+      printOutput(terminal, json, await withFileErrors(() => describeBackups(dir)));
+    });
+}
+
+function verifyCommand(terminal: Terminal): Command {
+  return command('verify [backup]', 'check a backup, restore it into a scratch folder and verify its ledger')
+    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .action(async (backupId, { json, from }) => {
+      const settings = readSettings(terminal.env);
+      const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
+      const dir = backupDir(from, settings, '--from');
+      printOutput(terminal, json, await rehearse(restoreSteps, { settings, from: dir, backupId, progress }));
+    });
+}
+
+const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
+  ...backup,
+  files: files.length,
+});
+
+async function describeBackups(dir: string): Promise<Output> {
+  const backups = await listBackups(dir);
+  const chains = await Promise.all(backups.map(backup => findChain(dir, backup)));
+  const until = chains.map(
+    ({ until: archived }, nth) => archived?.toISOString() ?? backups[nth]!.finished_at,
+  );
+  return {
+    json: { backups: backups.map((backup, nth) => ({ ...backupObject(backup), covered_until: until[nth] })) },
+    text: table(
+      ['backup', 'complete', 'covered until about', 'MB', 'PostgreSQL', 'timeline', 'secret key'],
+      backups.map((backup, nth) => [
+        backup.id,
+        formatInstant(new Date(backup.finished_at)),
+        formatInstant(new Date(until[nth]!)),
+        `${megabytes(backup.bytes)}`,
+        backup.postgres_version,
+        `${backup.timeline}`,
+        backup.has_secret_key ? 'sealed' : 'no',
+      ]),
+    ),
+  };
+}

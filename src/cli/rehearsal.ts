@@ -1,0 +1,171 @@
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '../base/operator-error.ts';
+import { readSettings, type Settings } from '../base/settings.ts';
+import { guide } from '../db/backup/backup-session.ts';
+import { takeBackup } from '../db/backup/base-backup.ts';
+import { checkFiles } from '../db/backup/check-files.ts';
+import { chooseBackup } from '../db/backup/choose.ts';
+import { withFileErrors } from '../db/backup/files.ts';
+import type { Manifest } from '../db/backup/manifest.ts';
+import { restoreBackup } from '../db/backup/restore.ts';
+import { megabytes } from '../db/backup/space.ts';
+import type { WalChain } from '../db/backup/wal-chain.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { verifyLedger } from '../ledger/index.ts';
+import { abortOnSignals } from './abort-on-signals.ts';
+import { type Output, table } from './output.ts';
+
+/** What the steps of a rehearsal share. Everything they make is in the folder `scratch`. */
+export interface Rehearsal {
+  settings: Settings;
+  scratch: string;
+  from: string;
+  backupId: string | undefined;
+  signal: AbortSignal;
+  progress(line: string): void;
+  /** What earlier steps have found and opened. */
+  chosen?: { backup: Manifest; chain: WalChain };
+  database?: Database;
+}
+
+export interface Step {
+  name: string;
+  /** Returns what it found, in a few words. */
+  run(rehearsal: Rehearsal): Promise<string>;
+}
+
+/** Of the running service, into the scratch folder. */
+export const backupStep: Step = {
+  name: 'backup',
+  run: async ({ settings, from, progress }) => {
+    const origin = settings.databaseUrl ? 'outside' : 'embedded';
+    const { pool, close } = await openDatabase(settings, progress, 'refuse');
+    try {
+      const { id, bytes } = await takeBackup(pool, { to: from, origin });
+      return `${id}, ${megabytes(bytes)} MB`;
+    } finally {
+      await close();
+    }
+  },
+};
+
+const checkStep: Step = {
+  name: 'check',
+  run: async rehearsal => {
+    rehearsal.chosen = await chooseBackup(rehearsal.from, { id: rehearsal.backupId });
+    const { backup } = rehearsal.chosen;
+    await checkFiles(rehearsal.from, backup);
+    return `${backup.id}: ${backup.files.length} files as in its manifest`;
+  },
+};
+
+const restoreStep: Step = {
+  name: 'restore',
+  run: async ({ scratch, from, chosen, signal }) => {
+    const { until } = await restoreBackup({
+      ...chosen!,
+      from,
+      dataDir: dataIn(scratch),
+      signal,
+      isScratch: true,
+    });
+    return `all commits until ${until}`;
+  },
+};
+
+const startStep: Step = {
+  name: 'start',
+  run: async rehearsal => {
+    const settings = readSettings({ DATA_DIR: dataIn(rehearsal.scratch) });
+    rehearsal.database = await openDatabase(settings, rehearsal.progress, 'refuse');
+    return 'the restored server is ready';
+  },
+};
+
+const verifyStep: Step = {
+  name: 'verify',
+  run: async ({ database }) => {
+    const { findings, entries, invariants } = await verifyLedger(database!.pool);
+    const [first] = findings;
+    if (first)
+      throw new OperatorError(
+        `${findings.length} findings, such as: ${first.invariant} (${first.partnerId}, ${first.mode}: ${first.detail})`,
+      );
+    return `${entries} entries, ${invariants.length} invariants hold`;
+  },
+};
+
+export const restoreSteps: Step[] = [checkStep, restoreStep, startStep, verifyStep];
+
+const dataIn = (scratch: string) => join(scratch, 'data');
+
+interface Report {
+  name: string;
+  ms: number;
+  result: string;
+  ok: boolean;
+}
+
+type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: string | undefined };
+
+/**
+ * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
+ * outside server only the files are checked: its version and its roles are not ours.
+ */
+export async function rehearse(steps: Step[], given: Given): Promise<Output> {
+  const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
+  const interrupted = new AbortController();
+  const stopListening = abortOnSignals(interrupted);
+  const from = given.from ?? join(scratch, 'backups');
+  const rehearsal: Rehearsal = { ...given, scratch, from, signal: interrupted.signal };
+  const reports: Report[] = [];
+  try {
+    for (const step of steps) {
+      const report = await runStep(step, rehearsal);
+      reports.push(report);
+      if (!report.ok || rehearsal.chosen?.backup.origin === 'outside') break;
+    }
+  } finally {
+    await rehearsal.database?.close();
+    await fs.rm(scratch, { recursive: true, force: true });
+    stopListening();
+  }
+  return describe(reports, rehearsal.chosen?.backup);
+}
+
+async function runStep({ name, run }: Step, rehearsal: Rehearsal): Promise<Report> {
+  const startedAt = performance.now();
+  const report = (ok: boolean, result: string) => ({
+    name,
+    ms: Math.round(performance.now() - startedAt),
+    result,
+    ok,
+  });
+  try {
+    rehearsal.signal.throwIfAborted();
+    return report(true, await withFileErrors(() => run(rehearsal)));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return report(false, error.message);
+  }
+}
+
+function describe(reports: Report[], backup: Manifest | undefined): Output {
+  const ok = reports.every(report => report.ok);
+  const rows = reports.map(({ name, ms, result }) => [name, (ms / 1000).toFixed(1), result]);
+  const total = reports.reduce((sum, { ms }) => sum + ms, 0);
+  return {
+    isBad: !ok,
+    json: { ok, backup_id: backup?.id ?? null, total_ms: total, steps: reports },
+    text: `${table(['step', 'seconds', 'result'], [...rows, ['total', (total / 1000).toFixed(1), '']])}\n${conclusion(ok, backup)}`,
+  };
+}
+
+function conclusion(ok: boolean, backup: Manifest | undefined): string {
+  if (!ok) return 'The backup cannot be restored like this.';
+  return backup?.origin === 'outside'
+    ? `Only its files were checked: it is of a PostgreSQL of your own, to be restored by hand (${guide}).`
+    : 'The backup can be restored.';
+}

@@ -1,0 +1,76 @@
+import * as fs from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { OperatorError } from '../base/operator-error.ts';
+import { readSettings } from '../base/settings.ts';
+import { checkFiles } from '../db/backup/check-files.ts';
+import { chooseBackup } from '../db/backup/choose.ts';
+import { withFileErrors } from '../db/backup/files.ts';
+import { backupFolder, sealedKeyName } from '../db/backup/layout.ts';
+import type { Manifest } from '../db/backup/manifest.ts';
+import { requireEmpty, restoreBackup } from '../db/backup/restore.ts';
+import { unsealSecretKey } from '../db/backup/sealed-key.ts';
+import { megabytes } from '../db/backup/space.ts';
+import { abortOnSignals } from './abort-on-signals.ts';
+import { instant } from './arguments.ts';
+import { backupDir } from './backup-dir.ts';
+import { lateProgressBar, type Output } from './output.ts';
+import { readPassphrase } from './passphrase.ts';
+import { command, printOutput, type Terminal } from './terminal.ts';
+
+export function restoreCommand(terminal: Terminal): Command {
+  return command('restore', 'restore a backup into DATA_DIR, which must be empty')
+    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--backup <id>', 'which backup; the newest that fits if it is not given')
+    .option('--at <time>', 'the state at this time; the latest if it is not given', instant)
+    .option('--with-secret-key', 'restore the sealed secret key too; asks for its passphrase')
+    .action(async ({ json, ...options }) =>
+      printOutput(terminal, json, await withFileErrors(() => restore(terminal, options))),
+    );
+}
+
+interface Options {
+  from?: string;
+  backup?: string;
+  at?: Date;
+  withSecretKey?: boolean;
+}
+
+/** Everything that can be refused is checked before anything is written. */
+async function restore(terminal: Terminal, options: Options): Promise<Output> {
+  const settings = readSettings(terminal.env);
+  if (settings.databaseUrl)
+    throw new OperatorError(
+      'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server by hand (docs/operations/backup.md).',
+    );
+  const dataDir = resolve(settings.dataDir);
+  const from = backupDir(options.from, settings, '--from');
+  await requireEmpty(dataDir);
+  const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
+  const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
+  await checkFiles(from, backup, lateProgressBar(terminal.stderr, megabytes, 'MB checked'));
+  const onProgress = lateProgressBar(terminal.stderr, megabytes, 'MB copied');
+  const interrupted = new AbortController();
+  const stopListening = abortOnSignals(interrupted);
+  try {
+    const { until } = await restoreBackup({
+      ...{ from, dataDir, backup, chain, at: options.at, secretKey, onProgress },
+      signal: interrupted.signal,
+    });
+    return {
+      json: { data_dir: dataDir, backup_id: backup.id, until },
+      text: `Restored ${backup.id} into ${dataDir}, with all commits until ${until}. Now run kopeck start.`,
+    };
+  } finally {
+    stopListening();
+  }
+}
+
+async function readSealedKey(terminal: Terminal, from: string, backup: Manifest): Promise<string> {
+  if (!backup.has_secret_key)
+    throw new OperatorError(
+      `The backup ${backup.id} has no secret key: put the one of the service into SECRET_KEY.`,
+    );
+  const sealed = await fs.readFile(join(backupFolder(from, backup.id), sealedKeyName), 'utf8');
+  return unsealSecretKey(sealed, await readPassphrase(terminal));
+}

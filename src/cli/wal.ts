@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { readSettings } from '../base/settings.ts';
+import { withFileErrors } from '../db/backup/files.ts';
+import { archiveWal, restoreWal } from '../db/backup/wal-files.ts';
+import { backupDir } from './backup-dir.ts';
+import { runProgram } from './run.ts';
+import { command, printOutput, type Terminal } from './terminal.ts';
+
+/** For `archive_command`: PostgreSQL repeats the call until it succeeds, and keeps the segment until then. */
+export function archiveWalCommand(terminal: Terminal): Command {
+  return command('archive-wal <path> <name>', 'copy a WAL file into the archive; for archive_command')
+    .option('--to <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .action(async (path, name, { json, to }) => {
+      const dir = backupDir(to, readSettings(terminal.env), '--to');
+      await withFileErrors(() => archiveWal(path, name, dir));
+      printOutput(terminal, json, { json: { archived: name }, text: `Archived ${name}.` });
+    });
+}
+
+/** The server takes any code up to 125 for "there is no such file" and would end the recovery as if it were complete. */
+const mustStop = 200;
+
+/** For `restore_command`. */
+export function restoreWalCommand(terminal: Terminal): Command {
+  return command('restore-wal <name> <path>', 'copy a WAL file out of the archive; for restore_command')
+    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .action(async (name, path, { json, from }) => {
+      try {
+        const dir = backupDir(from, readSettings(terminal.env), '--from');
+        const isBad = !(await withFileErrors(() => restoreWal(dir, name, path)));
+        const text = isBad ? `There is no ${name} in the archive.` : `Restored ${name}.`;
+        printOutput(terminal, json, { json: { restored: !isBad }, text, isBad });
+      } catch (error) {
+        terminal.stderr.write(`${(error as Error).message}\n`);
+        terminal.exitCode = mustStop;
+      }
+    });
+}
+
+/** These two commands alone. */
+export const run = (args: string[], terminal: Terminal) =>
+  runProgram(
+    new Command('kopeck').addCommand(archiveWalCommand(terminal)).addCommand(restoreWalCommand(terminal)),
+    args,
+    terminal,
+  );

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { OperatorError } from '../../base/operator-error.ts';
+import { forEachFile, isMissing, sumOf } from './files.ts';
+import { backupFolder } from './layout.ts';
+import type { Manifest } from './manifest.ts';
+
+/** Reads the whole backup again and compares it with its manifest; the error names the files that differ. */
+export async function checkFiles(
+  dir: string,
+  backup: Manifest,
+  onProgress: (doneBytes: number, ofBytes: number) => void = () => {},
+): Promise<void> {
+  let done = 0;
+  const wrong: string[] = [];
+  await forEachFile(backup.files, async ({ path, bytes, sha256 }) => {
+    const found = await sumOf(join(backupFolder(dir, backup.id), path), count => {
+      done += count;
+      onProgress(Math.min(done, backup.bytes), backup.bytes);
+    }).catch(error => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (!found) wrong.push(`${path} is missing`);
+    else if (found.bytes !== bytes || found.sha256 !== sha256) wrong.push(`${path} is damaged`);
+  });
+  if (wrong.length === 0) return;
+  const more = wrong.length > 3 ? `, and ${wrong.length - 3} more` : '';
+  throw new OperatorError(
+    `The backup ${backup.id} cannot be used: ${wrong.sort().slice(0, 3).join(', ')}${more}. Take another one.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
+import { OperatorError } from '../../base/operator-error.ts';
+import { type FileSum, isMissing, writeOnDisk } from './files.ts';
+
+/** What a backup is and what it consists of, as `manifest.json` has it. */
+export interface Manifest {
+  format: 1;
+  id: string;
+  origin: 'embedded' | 'outside';
+  started_at: string;
+  finished_at: string;
+  postgres_version: string;
+  system_identifier: string;
+  timeline: number;
+  start_lsn: string;
+  stop_lsn: string;
+  wal_segment_bytes: number;
+  /** The first and the last WAL segment that the files need to become consistent. */
+  first_wal: string;
+  last_wal: string;
+  has_secret_key: boolean;
+  bytes: number;
+  /** Below `data`; also those that are empty. */
+  folders: string[];
+  files: (FileSum & { path: string })[];
+}
+
+const fileName = 'manifest.json';
+
+/** The checksum is of the text before it, so that a damaged manifest is noticed too. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const text = JSON.stringify(manifest, null, 1);
+  await writeOnDisk(join(folder, fileName), `${text}\n${checksumOf(text)}\n`);
+}
+
+export async function readManifest(folder: string): Promise<Manifest> {
+  const path = join(folder, fileName);
+  const content = await fs.readFile(path, 'utf8').catch(error => {
+    if (isMissing(error)) throw new OperatorError(`${path} is missing: this backup cannot be used.`);
+    throw error;
+  });
+  const end = content.trimEnd().lastIndexOf('\n');
+  const text = content.slice(0, Math.max(end, 0));
+  if (content.slice(end + 1).trimEnd() !== checksumOf(text))
+    throw new OperatorError(`${path} is damaged: this backup cannot be used.`);
+  const manifest = JSON.parse(text) as Manifest;
+  if (manifest.format !== 1)
+    throw new OperatorError(`${path} is of a newer version of Kopeck: use that version.`);
+  return manifest;
+}
+
+const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,120 @@
+import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { OperatorError } from '../../base/operator-error.ts';
+import {
+  type Cluster,
+  explain,
+  findServer,
+  startServer,
+  stopServer,
+  superuser,
+} from '../embedded/cluster.ts';
+import type { WalChain } from './wal-chain.ts';
+import { parseHistory } from './wal-chain.ts';
+import { parseSegment, segmentAt, segmentName } from './wal-names.ts';
+
+export interface RecoveryOptions {
+  /** What the server runs to get a WAL file of the archive. */
+  restoreCommand: string;
+  chain: WalChain;
+  segmentBytes: number;
+  at: Date | undefined;
+  signal: AbortSignal | undefined;
+  isScratch: boolean;
+}
+
+export interface Recovered {
+  /** The last commit that was replayed; undefined if there was none. */
+  until: Date | undefined;
+  now: Date;
+}
+
+const pollMs = 50;
+
+/** Runs the server of restored files until it has replayed the WAL up to the end or to `at`, and stops it again. */
+export async function recover(cluster: Cluster, options: RecoveryOptions): Promise<Recovered> {
+  const { restoreCommand, chain, at } = options;
+  await fs.writeFile(join(cluster.dir, 'recovery.signal'), '', { mode: 0o600 });
+  const { child, readOutput } = startServer(cluster, {
+    restore_command: restoreCommand,
+    recovery_target_timeline: `${chain.timeline}`,
+    recovery_target_action: 'promote',
+    ...(at ? { recovery_target_time: at.toISOString().replace('T', ' ').replace('Z', '+00') } : {}),
+    // Nothing of this server may reach the archive.
+    archive_mode: 'off',
+    ...(options.isScratch ? { fsync: 'off' } : {}),
+  });
+  let cannotStart: Error | undefined;
+  child.once('error', error => {
+    cannotStart = error;
+  });
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted();
+      if (cannotStart) throw cannotStart;
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw explainEnd(readOutput(), cluster, options);
+      const recovered = await readRecovered(cluster);
+      if (recovered) {
+        if (!at) await assertWholeChain(cluster, options);
+        return recovered;
+      }
+      await sleep(pollMs);
+    }
+  } finally {
+    const server = findServer(cluster);
+    if (server) await stopServer(server, cluster);
+  }
+}
+
+/** Undefined while the server starts or recovers. */
+async function readRecovered(cluster: Cluster): Promise<Recovered | undefined> {
+  const server = findServer(cluster);
+  if (!server) return undefined;
+  const client = new pg.Client({
+    host: server.socketDir,
+    port: server.port,
+    user: superuser,
+    database: 'postgres',
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ until: Date | null; now: Date }>(
+      `SELECT pg_last_xact_replay_timestamp() AS until, clock_timestamp() AS now WHERE NOT pg_is_in_recovery()`,
+    );
+    return rows[0] && { until: rows[0].until ?? undefined, now: rows[0].now };
+  } catch {
+    return undefined;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** The server takes a damaged record for the end of the WAL, so its end is compared with the end of the archive. */
+async function assertWholeChain(cluster: Cluster, { chain, segmentBytes }: RecoveryOptions): Promise<void> {
+  const histories = (await fs.readdir(join(cluster.dir, 'pg_wal'))).filter(name => name.endsWith('.history'));
+  const newest = await fs.readFile(join(cluster.dir, 'pg_wal', histories.sort().at(-1)!), 'utf8');
+  const { endLsn, timeline } = parseHistory(newest).at(-1)!;
+  const number = segmentAt(endLsn, segmentBytes);
+  if (number >= parseSegment(chain.last, segmentBytes).number) return;
+  throw new OperatorError(
+    `The WAL cannot be read beyond segment ${segmentName({ timeline, number }, segmentBytes)}, which is damaged: restore to a time before it with --at.`,
+  );
+}
+
+function explainEnd(output: string, cluster: Cluster, { at, chain }: RecoveryOptions): OperatorError {
+  // As `restore-wal` prints it.
+  const damaged = output.split('\n').find(line => line.endsWith('.gz is damaged.'));
+  if (damaged) return new OperatorError(`${damaged.slice(0, -1)}: restore to a time before it with --at.`);
+  if (at && /recovery ended before configured recovery target was reached/.test(output)) {
+    const [, last] = /last completed transaction was at log time ([^\n]+)/.exec(output) ?? [];
+    const gap = chain.missing ? ` WAL segment ${chain.missing} is missing.` : '';
+    return new OperatorError(
+      `The backup and its WAL do not reach ${at.toISOString()}: the last commit is of ${last ?? 'an earlier time'}.${gap}`,
+    );
+  }
+  return explain('The restored server did not start', output, cluster);
+}

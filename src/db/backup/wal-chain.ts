@@ -1,0 +1,103 @@
+import * as fs from 'node:fs/promises';
+import { join } from 'node:path';
+import { backupFolder, readNames, walFolder } from './layout.ts';
+import type { Manifest } from './manifest.ts';
+import { readArchivedWal } from './wal-files.ts';
+import { isHistoryName, isSegmentName, parseLsn, parseSegment, segmentAt, segmentName } from './wal-names.ts';
+
+/** The archived WAL that leads on from a backup. */
+export interface WalChain {
+  /** The newest timeline that continues the backup. */
+  timeline: number;
+  /** The last segment without a gap before it. */
+  last: string;
+  /** When that segment was archived; undefined if the archive has nothing after the backup. */
+  until: Date | undefined;
+  /** The segment that is missing although later ones are there. */
+  missing: string | undefined;
+}
+
+export async function findChain(dir: string, backup: Manifest): Promise<WalChain> {
+  const names = (await readNames(walFolder(dir)))
+    .filter(name => name.endsWith('.gz'))
+    .map(name => name.slice(0, -3));
+  const path = await findPath(dir, backup, names.filter(isHistoryName));
+  const archived = new Set(names.filter(isSegmentName));
+  const bytes = backup.wal_segment_bytes;
+  const nameOn = (timeline: number, number: number) => segmentName({ timeline, number }, bytes);
+  const onPath = (number: number) =>
+    path.filter(({ firstSegment, lastSegment }) => firstSegment <= number && number <= lastSegment);
+
+  let last = backup.last_wal;
+  let isArchived = false;
+  for (let number = parseSegment(last, bytes).number + 1; ; number++) {
+    // The newest timeline counts, as in the server.
+    const found = onPath(number)
+      .map(({ timeline }) => nameOn(timeline, number))
+      .find(name => archived.has(name));
+    if (found) {
+      last = found;
+      isArchived = true;
+      continue;
+    }
+    const hasLater = [...archived].some(name => {
+      const segment = parseSegment(name, bytes);
+      return (
+        segment.number > number &&
+        onPath(segment.number).some(({ timeline }) => timeline === segment.timeline)
+      );
+    });
+    return {
+      timeline: path[0]!.timeline,
+      last,
+      until: isArchived ? (await fs.stat(join(walFolder(dir), `${last}.gz`))).mtime : undefined,
+      missing: hasLater ? nameOn(onPath(number)[0]!.timeline, number) : undefined,
+    };
+  }
+}
+
+/** A timeline, and the segments in which it is the one that counts. */
+interface Step {
+  timeline: number;
+  firstSegment: number;
+  lastSegment: number;
+}
+
+/** The newest timeline that continues the backup, and those before it down to the backup's own. */
+async function findPath(dir: string, backup: Manifest, histories: string[]): Promise<Step[]> {
+  const numbers = histories.map(name => Number.parseInt(name, 16));
+  const later = numbers.filter(timeline => timeline > backup.timeline).sort((left, right) => right - left);
+  for (const timeline of later) {
+    const branches = await readHistory(dir, backup, timeline);
+    const fromOwn = branches.findIndex(branch => branch.timeline === backup.timeline);
+    // A timeline that left before the end of the backup does not contain it.
+    if (fromOwn < 0 || branches[fromOwn]!.endLsn < parseLsn(backup.stop_lsn)) continue;
+    const ends = branches.slice(fromOwn).map(({ endLsn }) => segmentAt(endLsn, backup.wal_segment_bytes));
+    const timelines = [...branches.slice(fromOwn).map(branch => branch.timeline), timeline];
+    return timelines
+      .map((each, index) => ({
+        timeline: each,
+        firstSegment: ends[index - 1] ?? 0,
+        lastSegment: ends[index] ?? Number.POSITIVE_INFINITY,
+      }))
+      .reverse();
+  }
+  return [{ timeline: backup.timeline, firstSegment: 0, lastSegment: Number.POSITIVE_INFINITY }];
+}
+
+/** The timelines before this one, the oldest first, and where each ended. */
+async function readHistory(dir: string, backup: Manifest, timeline: number) {
+  const name = `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
+  const content =
+    (await readArchivedWal(dir, name)) ??
+    (await fs.readFile(join(backupFolder(dir, backup.id), 'wal', name)));
+  return parseHistory(content.toString());
+}
+
+export function parseHistory(text: string): { timeline: number; endLsn: bigint }[] {
+  return text
+    .split('\n')
+    .map(line => line.trim().split(/\s+/))
+    .filter(([timeline = '']) => /^\d+$/.test(timeline))
+    .map(([timeline, lsn]) => ({ timeline: Number(timeline), endLsn: parseLsn(lsn!) }));
+}

@@ -1,0 +1,64 @@
+import * as fs from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../../base/operator-error.ts';
+import { walFolder } from '../backup/layout.ts';
+import { archiveCommandFor } from '../backup/wal-commands.ts';
+import { archiveWal } from '../backup/wal-files.ts';
+import { isHistoryName } from '../backup/wal-names.ts';
+import type { Cluster } from './cluster.ts';
+
+/**
+ * Where the server archives its WAL. Kept in a file, since any process may be the one that starts the server: a command
+ * without BACKUP_DIR would start it without the archive and leave a gap.
+ */
+const choicePath = (dataDir: string) => join(dataDir, 'wal-archive.json');
+
+/** What `kopeck start` was given as BACKUP_DIR counts for every later start of the server. */
+export function chooseWalArchive(dataDir: string, backupDir: string | undefined): void {
+  if (backupDir === undefined) {
+    fs.rmSync(choicePath(dataDir), { force: true });
+    return;
+  }
+  const dir = resolve(backupDir);
+  try {
+    fs.mkdirSync(walFolder(dir), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new OperatorError(
+      `BACKUP_DIR cannot be used (${(error as Error).message}): take a folder of your own.`,
+    );
+  }
+  const draft = `${choicePath(dataDir)}.draft`;
+  fs.writeFileSync(draft, JSON.stringify({ dir }), { mode: 0o600, flush: true });
+  fs.renameSync(draft, choicePath(dataDir));
+}
+
+function chosenDir({ dir }: Cluster): string | undefined {
+  const path = choicePath(dirname(dir));
+  return fs.existsSync(path) ? JSON.parse(fs.readFileSync(path, 'utf8')).dir : undefined;
+}
+
+/** A segment is archived when it is full, and a minute after its first commit at the latest. */
+export function walArchiveSettings(cluster: Cluster): Record<string, string> {
+  const dir = chosenDir(cluster);
+  if (dir === undefined) return { archive_mode: 'off' };
+  return { archive_mode: 'on', archive_command: archiveCommandFor(dir), archive_timeout: '60' };
+}
+
+/**
+ * Before the server starts. A failure is printed and the server starts all the same, keeping its WAL until the archive
+ * can be written again: a missing backup disk must not stop payments.
+ */
+export async function prepareWalArchive(cluster: Cluster, print: (line: string) => void): Promise<void> {
+  const dir = chosenDir(cluster);
+  if (dir === undefined) return;
+  try {
+    // Root made it, the server writes to it.
+    if (cluster.runAs) fs.chownSync(walFolder(dir), cluster.runAs.uid, cluster.runAs.gid);
+    // A restore promotes without an archive, so nobody has archived where its timeline began.
+    const pgWal = join(cluster.dir, 'pg_wal');
+    for (const name of fs.readdirSync(pgWal).filter(isHistoryName))
+      await archiveWal(join(pgWal, name), name, dir);
+  } catch (error) {
+    print(`WAL cannot be archived: ${(error as Error).message}`);
+  }
+}

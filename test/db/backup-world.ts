@@ -1,0 +1,106 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { readSettings } from '../../src/base/settings.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { setLimits } from '../../src/partners/index.ts';
+import { createPaymentWriter } from '../../src/payments/index.ts';
+import { afterFile } from '../helpers/after-file.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createFundedPartner } from '../helpers/database.ts';
+import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { auditContextOf, setRate } from '../helpers/partners.ts';
+
+/** An embedded server that archives its WAL, with one partner that pays. */
+export async function createBackupWorld(dataDir = usedFolder(), backups = join(newFolder(), 'backups')) {
+  const env = { DATA_DIR: dataDir, BACKUP_DIR: backups };
+  const database = await openDatabase(readSettings(env), () => {}, 'create');
+  afterFile(database.close);
+  const { pool } = database;
+  await setRate(pool);
+  const opening = await openingsOf(pool, systemClock);
+  const partnerId = await createFundedPartner(pool, 10n ** 12n);
+  await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000_000 });
+  const writer = createPaymentWriter(pool, systemClock);
+
+  async function pay(): Promise<string> {
+    const payment = opening(partnerId);
+    const { verdict } = await writer.open(payment);
+    if (verdict !== 'opened') throw new Error(verdict);
+    return payment.paymentId;
+  }
+
+  return {
+    ...{ dataDir, backups, database, pool, pay },
+    run: (...args: string[]) => kopeck(env, ...args),
+    json: async (...args: string[]) => {
+      const { code, stdout, stderr } = await kopeck(env, ...args, '--json');
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      return JSON.parse(stdout);
+    },
+    archiveAll: () => archiveAll(pool, backups),
+  };
+}
+
+/** Ends the current segment and waits until it is in the archive. */
+async function archiveAll(pool: Pool, backups: string): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT pg_walfile_name(pg_current_wal_lsn()) AS name FROM (SELECT pg_logical_emit_message(true, $1, $1)) AS written',
+    ['end'],
+  );
+  await pool.query('SELECT pg_switch_wal()');
+  const file = join(backups, 'wal', `${rows[0]!.name}.gz`);
+  await vi.waitUntil(() => fs.existsSync(file), { timeout: 30_000 });
+  return file;
+}
+
+/** Restores into a new folder; `env` and the arguments are those of the command. */
+export async function restoreInto(backups: string, env: Record<string, string>, ...args: string[]) {
+  const dataDir = join(newFolder(), 'data');
+  const result = await kopeck({ DATA_DIR: dataDir, ...env }, 'restore', '--from', backups, ...args);
+  return { dataDir, ...result };
+}
+
+/** A refused restore is one line and has written nothing. */
+export async function restoreRefusal(backups: string, ...args: string[]): Promise<string> {
+  const { dataDir, code, stdout, stderr } = await restoreInto(backups, {}, ...args);
+  expect({ code, stdout, isWritten: fs.existsSync(dataDir) }).toEqual({
+    code: 1,
+    stdout: '',
+    isWritten: false,
+  });
+  const lines = stderr.split('\n').filter(line => !/ MB (checked|copied)$/.test(line));
+  expect(lines).toEqual([expect.any(String), '']);
+  return `${lines[0]}\n`;
+}
+
+/** Opens a restored database, verifies its ledger and reads its payments and balances. */
+export async function inspect(dataDir: string) {
+  const database = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'refuse');
+  try {
+    const { rows } = await database.pool.query('SELECT cause FROM incarnations ORDER BY number DESC LIMIT 1');
+    const { findings } = await verifyLedger(database.pool);
+    return { ...(await readState(database)), findings, newest: rows[0].cause };
+  } finally {
+    await database.close();
+  }
+}
+
+export async function readState({ pool }: Pick<Database, 'pool'>) {
+  const { rows: payments } = await pool.query<{ id: string }>('SELECT id FROM payments ORDER BY id');
+  const { rows: accounts } = await pool.query(
+    `SELECT partner_id, mode, topup, treasury, available, held, settled FROM accounts ORDER BY partner_id, mode`,
+  );
+  return { payments: payments.map(({ id }) => id), accounts };
+}
+
+/** A copy of the folder of backups, to damage it. */
+export function copyBackups(backups: string): string {
+  const copy = join(newFolder(), 'backups');
+  fs.cpSync(backups, copy, { recursive: true });
+  return copy;
+}

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { processEnv } from '../helpers/process-env.ts';
+import { createBackupWorld, inspect, restoreInto } from './backup-world.ts';
+
+/** A restore takes two seconds, and many more on a busy machine. */
+const slow = { timeout: 240_000 };
+
+const world = await createBackupWorld();
+const { backups, dataDir } = world;
+const passphrase = 'correct horse battery staple';
+
+/** Runs the command as a process and kills it as soon as `isHalfWay`. */
+async function killHalfWay(
+  env: Record<string, string>,
+  isHalfWay: () => boolean,
+  ...args: string[]
+): Promise<void> {
+  const program = join(import.meta.dirname, '../../src/cli/main.ts');
+  const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
+  const ended = new Promise<NodeJS.Signals | null>(resolve =>
+    child.once('close', (_code, signal) => resolve(signal)),
+  );
+  await vi.waitUntil(isHalfWay, { timeout: 60_000, interval: 2 });
+  child.kill('SIGKILL');
+  expect(await ended).toBe('SIGKILL');
+}
+
+const namesIn = (folder: string) => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
+
+test(
+  'a backup that was killed half way is not listed, not restored, and removed by the next one',
+  slow,
+  async () => {
+    const base = join(backups, 'base');
+    const hasFiles = () =>
+      namesIn(base).some(
+        name => name.startsWith('unfinished-') && namesIn(join(base, name, 'data')).length > 0,
+      );
+    await killHalfWay({ DATA_DIR: dataDir, BACKUP_DIR: backups }, hasFiles, 'backup');
+    expect(namesIn(base)).toEqual([expect.stringMatching(/^unfinished-/)]);
+    expect((await world.run('backup', 'list')).stdout).toBe('(none)\n');
+    const { code, stderr } = await restoreInto(backups, {});
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `There is no complete backup in ${backups}: see kopeck backup list.\n`,
+    });
+    const { id } = await world.json('backup');
+    expect(namesIn(base)).toEqual([id]);
+    expect(await world.json('backup', 'list')).toMatchObject({
+      backups: [{ id, timeline: 1, has_secret_key: false }],
+    });
+  },
+);
+
+test(
+  'a restore that was killed half way is neither started nor replaced by a new database',
+  slow,
+  async () => {
+    const target = join(newFolder(), 'data');
+    const unfinished = join(target, 'restore.unfinished');
+    const env = { DATA_DIR: target, BACKUP_DIR: backups };
+    await killHalfWay(env, () => namesIn(join(unfinished, 'postgres')).length > 0, 'restore');
+    const refusal = `A restore into ${target} has not ended (${unfinished}): wait for its end. If it was interrupted, empty ${target} and repeat kopeck restore.`;
+    await expect(openDatabase(readSettings(env), () => {}, 'create')).rejects.toThrow(refusal);
+    expect(namesIn(target)).toEqual(['restore.unfinished']);
+    expect((await kopeck(env, 'ledger', 'verify')).stderr).toBe(`${refusal}\n`);
+    expect((await kopeck(env, 'restore')).stderr).toContain(`${target} is not empty`);
+  },
+);
+
+test('--keep removes the oldest backups and only the WAL that no kept backup needs', slow, async () => {
+  const [{ id: oldest }] = (await world.json('backup', 'list')).backups;
+  await world.pay();
+  await world.archiveAll();
+  const second = await world.json('backup');
+  await world.pay();
+  await world.archiveAll();
+  const third = await world.json('backup', '--keep', '2');
+  expect(third.removed).toEqual([oldest]);
+  expect(third.removed_wal).toBeGreaterThan(0);
+  const { backups: kept } = await world.json('backup', 'list');
+  expect(kept.map(({ id }: { id: string }) => id)).toEqual([second.id, third.id]);
+  const archived = namesIn(join(backups, 'wal'));
+  expect(archived.filter(name => name < second.first_wal)).toEqual([]);
+  expect(archived.some(name => name > second.last_wal && name < third.first_wal)).toBe(true);
+});
+
+test('the secret key is in the backup only on request, and only the passphrase opens it', slow, async () => {
+  const withPassphrase = { DATA_DIR: dataDir, BACKUP_DIR: backups, KOPECK_BACKUP_PASSPHRASE: passphrase };
+  const { stdout } = await kopeck(withPassphrase, 'backup', '--with-secret-key', '--json');
+  const { id } = JSON.parse(stdout);
+  const key = fs.readFileSync(join(dataDir, 'secret.key'), 'utf8');
+  const sealed = fs.readFileSync(join(backups, 'base', id, 'secret-key.json'), 'utf8');
+  expect(sealed).not.toContain(key.slice(0, 8));
+
+  const wrong = await restoreInto(
+    backups,
+    { KOPECK_BACKUP_PASSPHRASE: `${passphrase}!` },
+    '--with-secret-key',
+  );
+  expect({ code: wrong.code, stderr: wrong.stderr, isWritten: fs.existsSync(wrong.dataDir) }).toEqual({
+    code: 1,
+    stderr: 'The passphrase is not the one that this backup was made with.\n',
+    isWritten: false,
+  });
+  const none = await restoreInto(backups, {}, '--with-secret-key');
+  expect(none.stderr).toMatch(/^Set KOPECK_BACKUP_PASSPHRASE/);
+  const right = await restoreInto(backups, { KOPECK_BACKUP_PASSPHRASE: passphrase }, '--with-secret-key');
+  expect(right.code).toBe(0);
+  expect(fs.readFileSync(join(right.dataDir, 'secret.key'), 'utf8')).toBe(key);
+  expect((await inspect(right.dataDir)).findings).toEqual([]);
+});
+
+test('a short passphrase and a missing folder are refused in one line', slow, async () => {
+  const short = await kopeck(
+    { DATA_DIR: dataDir, KOPECK_BACKUP_PASSPHRASE: 'short' },
+    'backup',
+    '--to',
+    backups,
+    '--with-secret-key',
+  );
+  expect(short).toMatchObject({ code: 1, stderr: 'The passphrase must have at least 12 characters.\n' });
+  expect(await kopeck({ DATA_DIR: dataDir }, 'backup')).toMatchObject({
+    code: 1,
+    stderr: 'Say where the backups are: --to DIR, or BACKUP_DIR.\n',
+  });
+});

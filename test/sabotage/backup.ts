@@ -1,0 +1,44 @@
+import type { Sabotage } from './sabotage.ts';
+
+/** Guards of backups and restores. */
+export const backupSabotages: Sabotage[] = [
+  {
+    guard: 'an interrupted restore is not started',
+    file: 'src/db/embedded/cluster.ts',
+    pattern: /\n {2}refuseUnfinishedRestore\(dataDir\);/,
+    test: 'test/db/backup.test.ts',
+    failingTitle: 'a restore that was killed half way',
+  },
+  {
+    guard: 'an interrupted backup is not listed',
+    file: 'src/db/backup/layout.ts',
+    pattern: /const unfinished = 'unfinished-';/,
+    replacement: "const unfinished = '';",
+    test: 'test/db/backup.test.ts',
+    failingTitle: 'a backup that was killed half way',
+  },
+  {
+    guard: 'damaged WAL is not the end of the WAL',
+    file: 'src/cli/wal.ts',
+    pattern: /const mustStop = 200;/,
+    replacement: 'const mustStop = 1;',
+    test: 'test/db/wal-files.test.ts',
+    failingTitle: 'a missing file ends the recovery',
+  },
+  {
+    guard: 'archived WAL is never replaced',
+    file: 'src/db/backup/wal-files.ts',
+    pattern: /await fs\.link\(draft, target\);/,
+    replacement: 'await fs.rename(draft, target);',
+    test: 'test/db/wal-files.test.ts',
+    failingTitle: 'a different file of the same name',
+  },
+  {
+    guard: 'retention keeps the WAL of kept backups',
+    file: 'src/db/backup/retention.ts',
+    pattern: /needed\.sort\(\)\[0\]/,
+    replacement: 'needed.sort().at(-1)',
+    test: 'test/db/backup.test.ts',
+    failingTitle: '--keep removes the oldest',
+  },
+];

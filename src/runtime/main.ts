@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../db/database.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
 import { createSingleProcess, joinCluster, type Message } from './cluster-channel.ts';
+import { checkConnections } from './connection-budget.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
@@ -18,7 +19,7 @@ import { startService } from './start-service.ts';
 
 type Print = (line: string) => void;
 
-/** Each process keeps up to 22 connections, and PostgreSQL allows 100 by default. */
+/** PostgreSQL allows 100 connections by default. */
 const maxProcessesByDefault = 4;
 
 export interface StartOptions {
@@ -98,6 +99,8 @@ async function runPrimary(
   await pagesBuilt;
 
   const processes = settings.processes ?? Math.min(availableParallelism(), maxProcessesByDefault);
+  const warning = await checkConnections(database.pool, processes);
+  if (warning) print(warning);
   let address: string | undefined;
   let readMetrics: () => Promise<string>;
   if (processes === 1) {

@@ -13,7 +13,7 @@ export {
   type PastIncarnation,
   type RecoveringIncarnation,
 } from './lost-history/incarnations.ts';
-export { startHistoryRecovery } from './lost-history/recover-history.ts';
+export { recoverRound, startHistoryRecovery } from './lost-history/recover-history.ts';
 export { listRecovered } from './lost-history/recovered.ts';
 export { listStray, releaseStray, type StrayOrder } from './lost-history/stray-orders.ts';
 export { referenceKeyOf } from './order-reference.ts';

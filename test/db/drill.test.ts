@@ -11,7 +11,7 @@ const world = await createBackupWorld();
 const scratchFolders = () => fs.readdirSync(tmpdir()).filter(name => name.startsWith('kopeck-rehearsal-'));
 
 test(
-  'drill backs up, restores, starts and verifies in a scratch folder, and measures each step',
+  'drill backs up, restores, verifies and opens in a scratch folder, and measures each step',
   slow,
   async () => {
     await world.pay();
@@ -24,8 +24,10 @@ test(
       'restore',
       'start',
       'verify',
+      'open',
     ]);
-    expect(steps.at(-1).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
+    expect(steps.at(-2).result).toMatch(/^\d+ entries, \d+ invariants hold$/);
+    expect(steps.at(-1).result).toContain('payments are accepted');
     expect(total_ms).toBeGreaterThan(0);
     expect(scratchFolders()).toEqual(before);
     expect(fs.existsSync(join(world.backups, 'base'))).toBe(false);

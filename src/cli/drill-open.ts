@@ -1,0 +1,44 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { createAlarms } from '../alarms/index.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { createHttpGateway } from '../gateway/index.ts';
+import { findRecovering, recoverRound } from '../payments/index.ts';
+import { startSimulator } from '../runtime/index.ts';
+import type { Step } from './rehearsal.ts';
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+/**
+ * The restored database waits until the bank side was asked, here a simulator without orders. Only this process uses them, so
+ * no late order can arrive: the 20 s that a service waits for one are left out.
+ */
+export const openStep: Step = {
+  name: 'open',
+  run: async ({ database, scratch, progress }) => {
+    const { pool: db, clock } = database!;
+    const before = await findRecovering(db);
+    if (!before) throw new OperatorError('The restored database did not wait for the bank side.');
+    await db.query('UPDATE incarnations SET is_synchronous = true WHERE opened_at IS NULL');
+    const bank = await startSimulator(scratch, progress);
+    const gateway = createHttpGateway({ ...bank, clock });
+    const alarms = createAlarms({ db, clock, log: silent });
+    const referenceKey = createSecretKey(randomBytes(32));
+    try {
+      await recoverRound({
+        db,
+        clock,
+        gateway,
+        alarms,
+        referenceKey,
+        heartbeat: { instance: 0 },
+        log: silent,
+      });
+    } finally {
+      await gateway.close();
+      await bank.close();
+    }
+    if (await findRecovering(db))
+      throw new OperatorError('The restored database does not agree with the bank side.');
+    return `asked for orders since ${before.certainAt.toISOString()}; payments are accepted (a service waits 20 s for late orders)`;
+  },
+};

@@ -7,6 +7,7 @@ import {
   releaseStray,
   type StrayOrder,
 } from '../payments/index.ts';
+import { label } from './arguments.ts';
 import { command, type WithDatabase } from './command.ts';
 import { formatInstant, table } from './output.ts';
 import { RefusedError } from './refused.ts';
@@ -32,7 +33,7 @@ export function recoveryCommands(withDatabase: WithDatabase): Command {
     )
     .addCommand(
       command('release <order>', 'let the code and the key of an order be used again')
-        .requiredOption('--reason <text>', 'what was found out about it; kept on record')
+        .requiredOption('--reason <text>', 'what was found out about it; kept on record', label)
         .action((order: string, { json, reason }: { json: boolean; reason: string }) =>
           withDatabase(json, async ({ audit }) => {
             if (!(await releaseStray(audit, order, reason)))

@@ -154,6 +154,11 @@ describe('an order that cannot be rebuilt', () => {
     const audit = auditContextOf(after.pool);
     expect(await releaseStray(audit, result.json.id, 'paid by hand')).toBe(true);
     expect(await releaseStray(audit, result.json.id, 'twice')).toBe(false);
+    expect(await after.alarms()).not.toContain('stray_order');
+    await after.join();
+    await after.round();
+    expect((await after.pool.query('SELECT FROM stray_orders WHERE released_at IS NULL')).rowCount).toBe(0);
+    await after.pool.query('UPDATE incarnations SET opened_at = now() WHERE opened_at IS NULL');
     expect((await partner.pay({ qr_url: lost.link })).json.error?.code).not.toBe('duplicate_qr_in_flight');
   });
 
@@ -202,6 +207,8 @@ describe('an order that cannot be rebuilt', () => {
     expect((await after.as(liveKey).pay({ qr_url: other.link }, key)).json.error.code).toBe('maintenance');
 
     await topUp(after);
+    // The top-up is for the order that the bank side has, not for another payment that comes first.
+    expect((await after.as(liveKey).pay({ qr_url: other.link })).json.error.code).toBe('maintenance');
     await after.round();
     await after.poll();
     expect((await after.as(liveKey).pay({ qr_url: qr.link }, key)).json.id).toBe(result.json.id);

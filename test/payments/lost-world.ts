@@ -31,6 +31,7 @@ export async function startLostWorld() {
       isOpen: async () =>
         (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0,
       alarms: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind).toSorted(),
+      join: () => join(pool, true),
       expectSoundBooks: async () =>
         expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]),
     };

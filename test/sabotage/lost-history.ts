@@ -47,4 +47,19 @@ export const lostHistorySabotages: Sabotage[] = [
     test: 'test/db/incarnation.test.ts',
     failingTitle: 'that sees another incarnation uses no connection',
   },
+  {
+    guard: 'top-ups are for forgotten orders first',
+    file: 'src/payments/lost-history/stray-orders.ts',
+    pattern: /WHEN bool_or\(partner_id = \$2 AND why = 'insufficient_balance'\) THEN 'debt'/,
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'for want of balance',
+  },
+  {
+    guard: 'a released order stays released',
+    file: 'src/payments/lost-history/rebuild.ts',
+    pattern:
+      /OR EXISTS \(SELECT FROM stray_orders s WHERE s\.payment = o\.payment AND s\.released_at IS NOT NULL\)/,
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'without its reference blocks its code',
+  },
 ];

@@ -1,3 +1,4 @@
+import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import {
   listIncarnations,
@@ -47,6 +48,14 @@ export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
     { config: { needs: 'payments.resolve' }, schema: { body: Body({ order: Text, reason: Text }) } },
     async (request, reply) => {
       const { order, reason } = request.body;
+      if (!isLabel(reason))
+        return refuse(
+          request,
+          reply,
+          400,
+          'invalid_request',
+          'A reason is one line of up to 128 characters.',
+        );
       return (await releaseStray(auditContextOf(deps, request), order, reason))
         ? done
         : refuse(request, reply, 409, 'no_order', 'This order does not wait any more.');

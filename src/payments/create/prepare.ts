@@ -98,7 +98,9 @@ async function findStray(
   { qrcId }: PayableQr,
 ): Promise<ErrorCode | undefined> {
   const block = await findBlock(db, caller, { qrcId, idempotencyKey });
-  return block && ({ key: 'maintenance', code: 'duplicate_qr_in_flight' } as const)[block];
+  return (
+    block && ({ key: 'maintenance', debt: 'maintenance', code: 'duplicate_qr_in_flight' } as const)[block]
+  );
 }
 
 interface PreparedParts {

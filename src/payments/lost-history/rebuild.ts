@@ -16,21 +16,19 @@ export interface Rebuilt {
   verdict: 'recovered' | 'known' | StrayReason;
 }
 
-/** The orders that this database has no payment for. */
+/** The orders that this database has no payment for, and that no operator has released. */
 export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promise<ListedOrder[]> {
   // An order that was voided before it was accepted has paid nothing and never will.
   const possible = orders.filter(({ state }) => state !== 'voided');
   const ids = possible.map(({ paymentId }) => parseId('pay', paymentId));
-  const { rows } = await db.query<{ id: string }>({
-    text: `SELECT id FROM unnest($1::uuid[]) AS o (id)
-            WHERE EXISTS (SELECT FROM all_payments p WHERE p.mode = 'live' AND p.id = o.id AND NOT p.rejected)`,
-    values: [ids.flatMap(id => (id ? [uuidFromId(id)] : []))],
+  const { rows } = await db.query<{ known: string }>({
+    text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[]) AS o (payment, id)
+            WHERE EXISTS (SELECT FROM all_payments p WHERE p.mode = 'live' AND p.id = o.id AND NOT p.rejected)
+               OR EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment AND s.released_at IS NOT NULL)`,
+    values: [possible.map(({ paymentId }) => paymentId), ids.map(id => (id ? uuidFromId(id) : null))],
   });
-  const known = new Set(rows.map(({ id }) => id));
-  return possible.filter((_order, index) => {
-    const id = ids[index];
-    return !id || !known.has(uuidFromId(id));
-  });
+  const known = new Set(rows.map(row => row.known));
+  return possible.filter(({ paymentId }) => !known.has(paymentId));
 }
 
 interface RebuildDeps {

@@ -84,6 +84,7 @@ async function rebuildForgotten(
 ): Promise<number | undefined> {
   const { db, clock, gateway, heartbeat } = deps;
   const since = new Date(incarnation.certainAt.getTime() - skewMs);
+  const seenCursors = new Set<string>();
   let cursor: string | undefined;
   let found = 0;
   let listed = 0;
@@ -94,8 +95,10 @@ async function rebuildForgotten(
     if (forgotten.length > 0) found += await settle(deps, incarnation.number, forgotten);
     listed += page.orders.length;
     if (!(await claimRecovery(db, clock, heartbeat.instance))) return undefined;
-    if (page.nextCursor === cursor) throw new Error('the list of orders of the bank side has no end');
     cursor = page.nextCursor ?? undefined;
+    if (cursor !== undefined && seenCursors.has(cursor))
+      await raiseWaiting(deps, new Error('the list of orders has no end: its cursors must be fixed'));
+    if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   await recordListed(db, incarnation, listed);
   return found;

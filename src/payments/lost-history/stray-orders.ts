@@ -1,3 +1,4 @@
+import { clearAlarmsOf } from '../../alarms/index.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
@@ -69,13 +70,18 @@ export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Those that can be rebuilt once what prevents it is over. */
+/**
+ * Those that can be rebuilt once what prevents it is over: the oldest of each partner and reason, so that no partner's orders
+ * keep those of others waiting.
+ */
 export async function listRetryable(db: Queryable): Promise<(ListedOrder & { incarnation: number })[]> {
   const { rows } = await db.query<ListedOrder & { incarnation: number }>({
     name: 'list stray orders to rebuild',
-    text: `SELECT payment AS "paymentId", order_id AS "orderId", state, amount_kopecks AS "amountKopecks",
-                  created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation
-             FROM stray_orders WHERE released_at IS NULL AND reference IS NOT NULL ORDER BY created_at LIMIT 100`,
+    text: `SELECT DISTINCT ON (partner_id, why) payment AS "paymentId", order_id AS "orderId", state,
+                  amount_kopecks AS "amountKopecks", created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation
+             FROM stray_orders
+            WHERE released_at IS NULL AND reference IS NOT NULL AND why IN ('qr_in_flight', 'insufficient_balance')
+            ORDER BY partner_id, why, created_at`,
   });
   return rows;
 }
@@ -99,6 +105,7 @@ export const releaseStray = (audit: AuditContext, payment: string, reason: strin
     });
     const [released] = rows;
     if (!released) return false;
+    await clearAlarmsOf(tx, audit, payment);
     await recordChange(tx, audit, {
       action: 'recovery.release',
       subject: payment,
@@ -107,20 +114,23 @@ export const releaseStray = (audit: AuditContext, payment: string, reason: strin
     return true;
   });
 
-export type Block = 'code' | 'key' | undefined;
+export type Block = 'code' | 'key' | 'debt' | undefined;
 
-/** Whether a stray order blocks this payment. Asked only while there are any. */
+/**
+ * Whether a stray order blocks this payment. Asked only while there are any. A partner whose balance does not cover an order
+ * that the bank side has must not spend the next top-up on another.
+ */
 export async function findBlock(
   db: Queryable,
   { partnerId }: AccountKey,
   { qrcId, idempotencyKey }: { qrcId: string; idempotencyKey: string },
 ): Promise<Block> {
-  const { rows } = await db.query<{ has_code: boolean; has_key: boolean }>({
-    text: `SELECT EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id = $1) AS has_code,
-                  EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL AND partner_id = $2 AND idempotency_key = $3)
-                    AS has_key`,
+  const { rows } = await db.query<{ block: Block | null }>({
+    text: `SELECT CASE WHEN bool_or(partner_id = $2 AND idempotency_key = $3) THEN 'key'
+                       WHEN bool_or(partner_id = $2 AND why = 'insufficient_balance') THEN 'debt'
+                       WHEN bool_or(qrc_id = $1) THEN 'code' END AS block
+             FROM stray_orders WHERE released_at IS NULL AND (partner_id = $2 OR qrc_id = $1)`,
     values: [qrcId, uuidFromId(partnerId), idempotencyKey],
   });
-  const { has_key, has_code } = rows[0]!;
-  return has_key ? 'key' : has_code ? 'code' : undefined;
+  return rows[0]!.block ?? undefined;
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
+import { isDatabaseUnavailable } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
 import { createSingleProcess, joinCluster, type Message } from './cluster-channel.ts';
@@ -65,15 +66,42 @@ async function runUntilStopped(
   cleanups: Cleanup[],
   { stopped, print, isRestored }: Run & StartOptions,
 ): Promise<void> {
-  for (let start = { print, isRestored }; ; start = { print, isRestored: false }) {
-    const { changed } = await runPrimary(settings, cleanups, start);
-    const end = await Promise.race([
-      stopped.then(signal => ({ signal })),
-      changed.then(line => ({ line, signal: undefined })),
-    ]);
+  const signalled = stopped.then(signal => ({ signal }));
+  for (let running = runPrimary(settings, cleanups, { print, isRestored }); ; ) {
+    const { changed } = await running;
+    const end = await Promise.race([signalled, changed.then(line => ({ line, signal: undefined }))]);
     if (end.signal) return print(`Stopping on ${end.signal} …`);
     print(`${end.line} Joining it …`);
-    await Promise.race([shutDown(cleanups.splice(0)), sleep(leaveTimeoutMs)]);
+    await leave(cleanups);
+    running = joinAgain(settings, cleanups, { stopped, print });
+  }
+}
+
+const leave = (cleanups: Cleanup[]) =>
+  Promise.race([shutDown(cleanups.splice(0), 'leave'), sleep(leaveTimeoutMs)]);
+
+const joinPauseMs = 1_000;
+
+/** While a fail-over is under way, the database may be gone again before it was joined. */
+async function joinAgain(
+  settings: Settings,
+  cleanups: Cleanup[],
+  { stopped, print }: Run,
+): Promise<{ changed: Promise<string> }> {
+  let isStopping = false;
+  void stopped.then(() => {
+    isStopping = true;
+  });
+  for (;;) {
+    try {
+      return await runPrimary(settings, cleanups, { print, isRestored: false });
+    } catch (error) {
+      const isTemporary = error instanceof OperatorError || isDatabaseUnavailable(error);
+      if (!isTemporary || isStopping) throw error;
+      print(`${(error as Error).message} Trying again …`);
+    }
+    await leave(cleanups);
+    await Promise.race([stopped, sleep(joinPauseMs)]);
   }
 }
 
@@ -116,9 +144,10 @@ async function runPrimary(
   const metrics =
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
   printStarted({ settings, processes, database, bank, address, metrics }, print);
-  const recovering = await findRecovering(database.pool);
-  if (recovering) print(describeRecovering(recovering));
-  if (address) await printFirstSteps({ settings, secretKey, database, bank, address }, print);
+  await printAdvice({ settings, secretKey, database, bank, address }, print).catch(error => {
+    // The service runs by now, and waits for a database that is gone.
+    if (!isDatabaseUnavailable(error)) throw error;
+  });
   return { changed: processes === 1 ? database.changed : new Promise(() => {}) };
 }
 
@@ -209,6 +238,15 @@ interface FirstSteps {
   database: Database;
   bank: BankSide | undefined;
   address: string;
+}
+
+async function printAdvice(
+  { address, ...parts }: Omit<FirstSteps, 'address'> & { address: string | undefined },
+  print: Print,
+): Promise<void> {
+  const recovering = await findRecovering(parts.database.pool);
+  if (recovering) print(describeRecovering(recovering));
+  if (address) await printFirstSteps({ ...parts, address }, print);
 }
 
 /** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */

@@ -70,10 +70,10 @@ async function startServer(
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
     telegramReceiver: bot?.receiver,
   });
-  cleanups.push(async () => {
+  cleanups.push(async manner => {
     // First callers are asked to leave, and the port closes when they have had time to.
     draining.abort();
-    if (server.server.listening) await clock.sleep(parts.drainSec * 1_000);
+    if (manner !== 'leave' && server.server.listening) await clock.sleep(parts.drainSec * 1_000);
     parts.outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
     await Promise.all([server.close(), bot?.stop()]);

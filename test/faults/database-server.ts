@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
-import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
+import { commandAs, type Identity, identityFor } from '../../src/db/embedded/identity.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { until } from './wait.ts';
 
@@ -22,9 +22,16 @@ export interface DatabaseServer {
   resume(): void;
 }
 
+export interface LocalServer extends DatabaseServer {
+  /** A server on a copy of its files. This one must not be running. */
+  createCopy(): Promise<DatabaseServer>;
+  /** The same, and it follows this one. */
+  createStandby(): Promise<DatabaseServer>;
+}
+
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
-export async function createDatabaseServer(folder: string): Promise<DatabaseServer> {
+export async function createDatabaseServer(folder: string): Promise<LocalServer> {
   const { initdb, postgres } = findBinaries();
   const dir = join(folder, 'postgres');
   fs.mkdirSync(dir, { mode: 0o700 });
@@ -38,22 +45,31 @@ export async function createDatabaseServer(folder: string): Promise<DatabaseServ
   const args = ['-D', dir, '-U', 'kopeck', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync'];
   const made = spawnSync(...commandAs(runAs, initdb, args), { env: environment, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  return serverIn({ dir, password, runAs, postgres });
+}
 
+interface Installation {
+  dir: string;
+  password: string;
+  runAs: Identity | undefined;
+  postgres: string;
+}
+
+async function serverIn(installation: Installation): Promise<LocalServer> {
+  const { dir, password, runAs, postgres } = installation;
   const port = await freePort();
   const urlAt = (at: number) => `postgresql://kopeck:${password}@127.0.0.1:${at}/postgres`;
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=`, 'jit=off'];
-  const log = fs.openSync(join(folder, 'postgres.log'), 'a');
-  let server: ChildProcess;
+  const log = fs.openSync(`${dir}.log`, 'a');
+  let server: ChildProcess | undefined;
 
   const launch = () => {
     const options = ['-D', dir, ...settings.flatMap(setting => ['-c', setting])];
     server = spawn(...commandAs(runAs, postgres, options), { env: environment, stdio: ['ignore', log, log] });
   };
-  const hasEnded = () => server.exitCode !== null || server.signalCode !== null;
-  /** The server is stopped first, so that it starts no more child processes. */
+  const hasEnded = () => !server || server.exitCode !== null || server.signalCode !== null;
   const signalAll = (signal: NodeJS.Signals): number[] => {
-    process.kill(server.pid!, 'SIGSTOP');
-    const family = [...childrenOf(server.pid!), server.pid!];
+    const family = familyOf(server!.pid!);
     for (const pid of family) sendSignal(pid, signal);
     return family;
   };
@@ -71,14 +87,35 @@ export async function createDatabaseServer(folder: string): Promise<DatabaseServ
     },
     kill: async () => {
       if (hasEnded()) return;
-      const gone = once(server, 'exit');
+      const gone = once(server!, 'exit');
       const family = signalAll('SIGKILL');
       await gone;
       await until('all of PostgreSQL is gone', 10_000, () => !family.some(isRunning));
     },
     freeze: () => void signalAll('SIGSTOP'),
     resume: () => void signalAll('SIGCONT'),
+    createCopy: () => serverIn({ ...installation, dir: copyFiles(dir, `${dir}-copy`) }),
+    createStandby: () => {
+      const copy = copyFiles(dir, `${dir}-standby`);
+      const source = `host=127.0.0.1 port=${port} user=kopeck password=${password}`;
+      fs.appendFileSync(join(copy, 'postgresql.conf'), `primary_conninfo = '${source}'\n`);
+      fs.writeFileSync(join(copy, 'standby.signal'), '');
+      return serverIn({ ...installation, dir: copy });
+    },
   };
+}
+
+function copyFiles(dir: string, copy: string): string {
+  execFileSync('cp', ['-a', dir, copy]);
+  // Of a server that was killed; another one may have its number by now.
+  fs.rmSync(join(copy, 'postmaster.pid'), { force: true });
+  return copy;
+}
+
+/** A server and its child processes. It is stopped first, so that it starts no more of them. */
+export function familyOf(server: number): number[] {
+  process.kill(server, 'SIGSTOP');
+  return [...childrenOf(server), server];
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
@@ -112,7 +149,7 @@ async function answers(connectionString: string): Promise<boolean> {
   );
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

@@ -11,6 +11,9 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
   least_jump CONSTANT bigint := 1000000;
+  -- A sequence is logged 32 numbers ahead, and commits are not in the order of their numbers: a lost event may have a lower
+  -- number than the last one here.
+  before_last CONSTANT bigint := 10000;
   current incarnations;
   begun incarnations;
   last_event bigint;
@@ -42,7 +45,8 @@ BEGIN
             CASE WHEN current.opened_at IS NULL AND current.number IS NOT NULL
                  THEN least(current.certain_at, in_certain_at) ELSE in_certain_at END,
             in_synchronous AND (current.number IS NULL OR current.opened_at IS NOT NULL),
-            last_event, CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event + least_jump, first_free) END + 1,
+            CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event - before_last, 0) END,
+            CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event + least_jump, first_free) END + 1,
             CASE WHEN first_free IS NULL THEN at END)
     RETURNING * INTO begun;
   IF first_free IS NOT NULL THEN

@@ -57,8 +57,12 @@ export async function startLostWorld() {
         (order: { state: string }) => order.state === 'succeeded',
       ) as { payment_id: string; qrc_id: string }[],
     /** Runs `lost` on the service, and returns one whose database has forgotten all of it. */
-    lose: async <Result>(lost: () => Promise<Result>, { isRestored = true } = {}) => {
+    lose: async <Result>(
+      lost: () => Promise<Result>,
+      { isRestored = true, onCopy }: { isRestored?: boolean; onCopy?: (copy: Pool) => Promise<unknown> } = {},
+    ) => {
       const copy = await copyDatabase(pool);
+      await onCopy?.(copy);
       const result = await lost();
       await join(copy, isRestored);
       return { after: await serviceOn(copy), result };

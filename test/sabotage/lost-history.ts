@@ -18,6 +18,14 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'no payment is accepted before late orders',
   },
   {
+    guard: 'an installation that goes on paying',
+    file: 'src/payments/lost-history/recover-history.ts',
+    pattern: /Math\.max\(quietFromMs, lastFoundMs \+ noNewOrdersMs\)/,
+    replacement: 'quietFromMs',
+    test: 'test/payments/two-histories.test.ts',
+    failingTitle: 'keeps a copy of it closed',
+  },
+  {
     guard: 'no order long after its debit',
     file: 'src/payments/create/pay.ts',
     pattern: /isTooLateToSend\(deps, payment\) \? tooLate : /,

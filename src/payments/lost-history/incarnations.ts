@@ -57,6 +57,19 @@ export const recordListed = (db: Queryable, { number }: RecoveringIncarnation, o
     values: [number, orders],
   });
 
+/** When an order was found last that was new to this database. Undefined: none was. */
+export async function findLastFound(
+  db: Queryable,
+  { number }: RecoveringIncarnation,
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>({
+    text: `SELECT greatest((SELECT max(recovered_at) FROM recovered_payments WHERE incarnation = $1),
+                           (SELECT max(found_at) FROM stray_orders WHERE incarnation = $1)) AS at`,
+    values: [number],
+  });
+  return rows[0]!.at ?? undefined;
+}
+
 /** An incarnation for people: what happened to the database, and what was brought back. */
 export interface PastIncarnation extends RecoveringIncarnation {
   /** Null while it is compared with the bank side. */

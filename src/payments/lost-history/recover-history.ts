@@ -5,7 +5,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway, ListedOrder } from '../../gateway/index.ts';
-import { claimRecovery, openIncarnation, type RecoveringIncarnation, recordListed } from './incarnations.ts';
+import {
+  claimRecovery,
+  findLastFound,
+  openIncarnation,
+  type RecoveringIncarnation,
+  recordListed,
+} from './incarnations.ts';
 import { findForgotten, type Rebuilt, rebuild } from './rebuild.ts';
 import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
 
@@ -26,6 +32,8 @@ const skewMs = 15 * 60_000;
  * 5 s, and sends an order at most 10 s after its debit.
  */
 const lateOrdersMs = 20_000;
+/** And as long as new orders appear more often than this, another installation is sending them. */
+const noNewOrdersMs = 10_000;
 const roundPauseMs = 1_000;
 const retryPauseMs = 5_000;
 
@@ -56,7 +64,9 @@ export async function recoverRound(
     await deps.alarms.raise({ kind: 'foreign_orders', subject: 'service', detail });
   }
   if (found > 0) return 0;
-  if (startedMs < quietFromMs) return Math.min(roundPauseMs, quietFromMs - startedMs);
+  const lastFoundMs = (await findLastFound(deps.db, incarnation))?.getTime() ?? Number.NEGATIVE_INFINITY;
+  const opensFromMs = Math.max(quietFromMs, lastFoundMs + noNewOrdersMs);
+  if (startedMs < opensFromMs) return Math.min(roundPauseMs, opensFromMs - startedMs);
   if (await isAnyCodeUnknown(deps.db)) return undefined;
   if (!(await openIncarnation(deps.db, deps.clock, deps.heartbeat.instance))) return undefined;
   const { number, cause } = incarnation;

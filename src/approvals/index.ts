@@ -1,3 +1,4 @@
+export { needsApproval } from './alone.ts';
 export {
   approveRequest,
   type Decision,
@@ -13,5 +14,5 @@ export {
   type OperatorRequest,
   permissionFor,
 } from './requests.ts';
-export { needsApproval, submitCredit, submitPaymentDecision, submitThresholds } from './submit.ts';
+export { submitCredit, submitPaymentDecision, submitThresholds } from './submit.ts';
 export { readThresholds } from './thresholds.ts';

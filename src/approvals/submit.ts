@@ -1,27 +1,18 @@
-import { type Id, uuidFromId } from '../base/ids.ts';
+import type { Id } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
-import { type Queryable, transaction } from '../db/pool.ts';
+import { transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
-import { findRelated } from '../operators/index.ts';
-import { decidePaymentIn, findPaymentAnywhere, type Payment } from '../payments/index.ts';
+import { decidePaymentIn, findPaymentAnywhere } from '../payments/index.ts';
+import { creditNeedsApproval, needsApproval } from './alone.ts';
 import { closeRequest, createRequest, lockWaitingRequest, type Operator, type Waiting } from './requests.ts';
 import {
   type CurrentThresholds,
   isRaised,
   lockThresholds,
-  readThresholds,
   type Thresholds,
   writeThresholds,
 } from './thresholds.ts';
-
-/** Four-eyes approval: live payments above the threshold need a second operator. Test money never does. */
-export const needsApproval = (
-  { mode, amountKopecks }: Pick<Payment, 'mode' | 'amountKopecks'>,
-  { decisionKopecks }: Thresholds,
-) => mode === 'live' && amountKopecks > decisionKopecks;
-
-const dayMs = 86_400_000;
 
 type Refused<Outcome extends string> = { outcome: Outcome };
 type Done = { outcome: 'done' };
@@ -46,7 +37,8 @@ export function submitPaymentDecision(
     if (!payment || payment.status === 'rejected') return { outcome: 'no_payment' };
     if (payment.status !== 'processing') return { outcome: 'already_ended' };
     if (payment.statusDetail !== expectedStatusDetail) return { outcome: 'stale' };
-    if (needsApproval(payment, await readThresholds(tx))) {
+    const thresholds = await lockThresholds(tx);
+    if (await needsApproval(tx, audit.clock, operator, payment, thresholds)) {
       const { amountKopecks, microUsdt } = payment;
       const change = { outcome, reason };
       return createRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
@@ -68,9 +60,8 @@ export function submitCredit(
   return transaction(audit.pool, async tx => {
     const about = { kind: 'credit', subject: partnerId, reference } as const;
     const waiting = await lockWaitingRequest(tx, about);
-    const { creditMicroUsdt } = await readThresholds(tx);
-    const alone = mode === 'live' ? await creditedWithoutApproval(tx, audit, operator, partnerId) : 0n;
-    if (mode === 'live' && alone + microUsdt > creditMicroUsdt) {
+    const thresholds = await lockThresholds(tx);
+    if (await creditNeedsApproval(tx, audit.clock, operator, item, thresholds)) {
       const credited = await findCredited(tx, item);
       if (credited === undefined) return { outcome: 'no_partner' };
       if (credited !== null)
@@ -93,38 +84,6 @@ export function submitCredit(
     // A repeat is reported as such, because it credited nothing.
     return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
   });
-}
-
-/**
- * What this operator, and operators who may be the same person, credited to the partner within a day without approval:
- * many small credits count as one large one. The lock on the partner makes the credits run one after the other, so that
- * each sees the ones before it.
- */
-async function creditedWithoutApproval(
-  tx: Queryable,
-  { clock }: AuditContext,
-  { name }: Operator,
-  partnerId: Id<'prt'>,
-): Promise<bigint> {
-  await tx.query({
-    text: 'SELECT FROM partners WHERE id = $1 FOR NO KEY UPDATE',
-    values: [uuidFromId(partnerId)],
-  });
-  const { rows } = await tx.query<{ operator: string; sum: bigint }>({
-    text: `SELECT substr(actor, length('operator:') + 1) AS operator,
-                  sum((after ->> 'usdt')::numeric * 1000000)::bigint AS sum
-             FROM audit
-            WHERE subject = $1 AND at > $2 AND actor LIKE 'operator:%' AND action = 'balance.credit'
-              AND after ->> 'mode' = 'live' AND NOT after ? 'asked_by'
-            GROUP BY actor`,
-    values: [partnerId, new Date(clock.nowMs() - dayMs)],
-  });
-  const related = await findRelated(
-    tx,
-    name,
-    rows.map(({ operator }) => operator),
-  );
-  return rows.reduce((sum, row) => (related.has(row.operator) ? sum + row.sum : sum), 0n);
 }
 
 /** Lowering a threshold takes effect at once; raising one always needs four-eyes approval. */

@@ -19,7 +19,10 @@ export async function readThresholds(db: Queryable): Promise<CurrentThresholds> 
   return rows[0]!;
 }
 
-/** Reads the thresholds and locks them until the transaction ends. */
+/**
+ * Reads the thresholds and locks them until the transaction ends. Whatever may need approval is submitted under this lock,
+ * one after the other, so that the sum of what was done without approval includes the ones before.
+ */
 export async function lockThresholds(tx: Queryable): Promise<CurrentThresholds> {
   const { rows } = await tx.query<CurrentThresholds>({ text: `${select} FOR NO KEY UPDATE` });
   return rows[0]!;

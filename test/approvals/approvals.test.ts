@@ -150,9 +150,10 @@ describe('deciding on a payment', () => {
 
   test('two decisions at once below the threshold: one takes effect', async () => {
     const paymentId = await openInReview(pool, partnerId, { amountKopecks: 1_000n });
+    const [one, other] = [await insertOperator(pool, 'finance'), await insertOperator(pool, 'finance')];
     const outcomes = await Promise.all([
-      submitPaymentDecision(at(requester), requester, paymentId, decision),
-      submitPaymentDecision(at(second), second, paymentId, { ...decision, outcome: 'failed' }),
+      submitPaymentDecision(at(one), one, paymentId, decision),
+      submitPaymentDecision(at(other), other, paymentId, { ...decision, outcome: 'failed' }),
     ]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['already_ended', 'done']);
   });

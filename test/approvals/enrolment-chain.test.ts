@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { submitCredit, submitPaymentDecision, submitThresholds } from '../../src/approvals/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createOperator, type OperatorRole, resetOperator } from '../../src/operators/index.ts';
-import { auditContextOf } from '../helpers/database.ts';
+import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
 import { secretKey } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 import { openInReview } from '../helpers/review.ts';
@@ -10,6 +10,7 @@ import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
 const { pool, at, partnerId, approve } = await createApprovalsWorld();
 
+const partners = [partnerId, await createFundedPartner(pool, 1n)];
 const commandLine = auditContextOf(pool);
 let count = 0;
 
@@ -41,6 +42,17 @@ async function askForCredit(operator: Operator) {
   const asked = await submitCredit(at(operator), operator, item);
   if (asked.outcome !== 'waiting') throw new Error(asked.outcome);
   return asked.request.requestId;
+}
+
+/** More than half of what one person may credit without approval. */
+function creditSmall(operator: Operator, to = partnerId) {
+  const item = {
+    partnerId: to,
+    mode: 'live',
+    microUsdt: 600_000_000n,
+    reference: `small ${++count}`,
+  } as const;
+  return submitCredit(at(operator), operator, item);
 }
 
 const shared = { outcome: 'shared_enrolment' };
@@ -100,18 +112,9 @@ describe('four eyes are two people', () => {
   test('small credits of operators who may be one person count as one large one', async () => {
     const one = await create();
     const accounts = [one, await create(one), await create(one)];
-    const credit = (operator: Operator) => {
-      const item = {
-        partnerId,
-        mode: 'live',
-        microUsdt: 600_000_000n,
-        reference: `small ${++count}`,
-      } as const;
-      return submitCredit(at(operator), operator, item);
-    };
-    const outcomes = await Promise.all(accounts.map(credit));
+    const outcomes = await Promise.all(accounts.map(one => creditSmall(one)));
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['done', 'waiting', 'waiting']);
-    expect(await credit(await create())).toEqual(done);
+    expect(await creditSmall(await create())).toEqual(done);
   });
 
   test.each([1, 2, 3, 4, 5, 6])('random chains of enrolment, reset and requests (%i)', async seed => {
@@ -127,6 +130,12 @@ describe('four eyes are two people', () => {
       return known;
     }
 
+    const areRelated = (one: Operator, other: Operator) => {
+      const people = couldActAs(one);
+      return [...couldActAs(other)].some(name => people.has(name));
+    };
+    const creditedAlone: Operator[] = [];
+
     for (let step = 0; step < 40; step++) {
       const by = random.chance(0.2) ? undefined : random.pick(operators);
       if (random.chance(0.25)) {
@@ -137,10 +146,15 @@ describe('four eyes are two people', () => {
         const one = random.pick(operators);
         await reset(one, by);
         if (by) issuers.get(one.name)!.push(by);
+      } else if (random.chance(0.3)) {
+        const operator = random.pick(operators);
+        const before = creditedAlone.filter(one => areRelated(one, operator)).length;
+        const { outcome } = await creditSmall(operator, random.pick(partners));
+        expect(outcome).toBe(before === 0 ? 'done' : 'waiting');
+        if (outcome === 'done') creditedAlone.push(operator);
       } else {
         const [requester, approver] = random.shuffle([...operators]) as [Operator, Operator];
-        const people = couldActAs(requester);
-        const expected = [...couldActAs(approver)].some(name => people.has(name)) ? shared : done;
+        const expected = areRelated(requester, approver) ? shared : done;
         expect(await approve(approver, await askForCredit(requester))).toEqual(expected);
       }
     }

@@ -98,7 +98,7 @@ describe('payment resolve', () => {
     expect(Number(after) - Number(before)).toBeCloseTo(outcome === 'failed' ? 1.621622 : 0, 6);
     const record = {
       before: { status: 'processing', statusDetail: 'awaiting_gateway' },
-      after: { status: outcome, reason: 'seen on the statement' },
+      after: { status: outcome, reason: 'seen on the statement', mode: 'live', amount_kopecks: '15000' },
     };
     expect(await audited(id)).toEqual([record]);
 

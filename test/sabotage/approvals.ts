@@ -2,7 +2,7 @@ import type { Sabotage } from './sabotage.ts';
 
 const approvals = { test: 'test/approvals/approvals.test.ts' };
 const enrolment = { test: 'test/approvals/enrolment-chain.test.ts' };
-const credits = { test: 'test/approvals/credit-and-thresholds.test.ts' };
+const sums = { test: 'test/approvals/sums-of-a-day.test.ts' };
 
 /** Guards of four-eyes approval. */
 export const approvalSabotages: Sabotage[] = [
@@ -71,8 +71,8 @@ export const approvalSabotages: Sabotage[] = [
     failingTitle: 'random chains',
   },
   {
-    guard: 'credits without approval of related operators',
-    file: 'src/approvals/submit.ts',
+    guard: 'what related operators did without approval',
+    file: 'src/approvals/alone.ts',
     ...enrolment,
     pattern: /related\.has\(row\.operator\)/,
     replacement: 'row.operator === name',
@@ -80,18 +80,26 @@ export const approvalSabotages: Sabotage[] = [
   },
   {
     guard: 'sum of credits without approval',
-    file: 'src/approvals/submit.ts',
-    ...credits,
-    pattern: /alone \+ microUsdt > creditMicroUsdt/,
-    replacement: 'microUsdt > creditMicroUsdt',
-    failingTitle: 'many small credits',
+    file: 'src/approvals/alone.ts',
+    ...sums,
+    pattern: /\(await sumAlone\(db, clock, operator, credits\)\) \+ /,
+    replacement: '',
+    failingTitle: 'credits to several partners',
   },
   {
-    guard: 'lock on the partner who is credited',
-    file: 'src/approvals/submit.ts',
-    ...credits,
-    pattern: /SELECT FROM partners WHERE id = \$1 FOR NO KEY UPDATE/,
-    replacement: 'SELECT FROM partners WHERE id = $1',
-    failingTitle: 'many small credits',
+    guard: 'sum of decisions without approval',
+    file: 'src/approvals/alone.ts',
+    ...sums,
+    pattern: /\(await sumAlone\(db, clock, operator, decisions\)\) \+ /,
+    replacement: '',
+    failingTitle: 'decisions on several payments',
+  },
+  {
+    guard: 'lock for the sum of what was done without approval',
+    file: 'src/approvals/thresholds.ts',
+    ...sums,
+    pattern: / FOR NO KEY UPDATE/,
+    replacement: '',
+    failingTitle: 'credits to several partners',
   },
 ];

@@ -83,7 +83,7 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
         request: requests[0] ? requestRow(requests[0], request.operator) : null,
-        needs_second_operator: needsApproval(payment, thresholds),
+        needs_second_operator: await needsApproval(db, deps.clock, request.operator, payment, thresholds),
       };
     },
   );

@@ -90,7 +90,7 @@ export async function decidePaymentIn(
 ): Promise<DecisionResult> {
   const payment = await findPaymentAnywhere(tx, paymentId);
   if (!payment) return { outcome: 'no_payment' };
-  const { partnerId, mode, status, statusDetail } = payment;
+  const { partnerId, mode, status, statusDetail, amountKopecks } = payment;
   // Its order may be on its way to the bank side, which would then pay what was released here.
   if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
   const asFinished = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
@@ -101,7 +101,13 @@ export async function decidePaymentIn(
     action: 'payment.resolve',
     subject: paymentId,
     before: { status, statusDetail },
-    after: { status: outcome, reason, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
+    after: {
+      status: outcome,
+      reason,
+      mode,
+      amount_kopecks: amountKopecks,
+      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
+    },
   });
   return { outcome: 'resolved' };
 }

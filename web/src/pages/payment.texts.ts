@@ -36,7 +36,8 @@ export const texts = inBoth({
       'The payment will end as succeeded. The partner stays debited and is notified. This cannot be undone.',
     failSays:
       'The payment will end as failed. The held USDT go back to the partner, who is notified. If the recipient was paid after all, that money is lost. This cannot be undone.',
-    secondOperator: 'The amount is above the set limit: a second operator must approve it before it is done.',
+    secondOperator:
+      'With your decisions of the last 24 hours the amount is above the set limit: a second operator must approve it before it is done.',
     notInReview: 'Only a payment in review can be resolved.',
     underWay: 'A process is asking the gateway at this moment. Try again in a few seconds.',
     alreadyAsked: 'A request already waits for a second operator.',
@@ -122,7 +123,7 @@ export const texts = inBoth({
     failSays:
       'Платёж завершится неудачей. Удержанные USDT вернутся партнёру, он узнает об этом. Если получателю всё же заплатили, эти деньги потеряны. Отменить это нельзя.',
     secondOperator:
-      'Сумма выше заданного порога: прежде чем это произойдёт, второй оператор должен одобрить.',
+      'Вместе с вашими решениями за последние 24 часа сумма выше заданного порога: прежде чем это произойдёт, второй оператор должен одобрить.',
     notInReview: 'Завершить можно только платёж на разборе.',
     underWay: 'Процесс сейчас спрашивает шлюз. Попробуйте через несколько секунд.',
     alreadyAsked: 'Запрос уже ждёт второго оператора.',

@@ -32,7 +32,8 @@ export const texts = inBoth({
     callOff: 'Cancel maintenance',
     callOffSays: 'It will not take place. If it is going on, it ends now. Partners are notified.',
     thresholds: 'Approval thresholds',
-    thresholdsSay: 'Above these amounts an action waits until a second operator has approved it.',
+    thresholdsSay:
+      'Above these amounts, in all within 24 hours, an action waits until a second operator has approved it.',
     resolveAbove: 'Resolve a payment above',
     creditAbove: 'Credit a balance above',
     change: 'Change',
@@ -120,7 +121,8 @@ export const texts = inBoth({
     callOff: 'Отменить обслуживание',
     callOffSays: 'Оно не состоится. Если уже идёт, закончится сейчас. Партнёры узнают об этом.',
     thresholds: 'Пороги одобрения',
-    thresholdsSay: 'Свыше этих сумм действие ждёт одобрения второго оператора.',
+    thresholdsSay:
+      'Свыше этих сумм, в общей сложности за 24 часа, действие ждёт одобрения второго оператора.',
     resolveAbove: 'Завершение платежа свыше',
     creditAbove: 'Пополнение баланса свыше',
     change: 'Изменить',

@@ -138,6 +138,7 @@ describe('an order that cannot be rebuilt', () => {
     await after.join();
     await after.round();
     expect((await after.pool.query('SELECT FROM stray_orders WHERE released_at IS NULL')).rowCount).toBe(0);
+    expect(await after.alarms()).not.toContain('stray_order');
     await after.pool.query('UPDATE incarnations SET opened_at = now() WHERE opened_at IS NULL');
     expect((await partner.pay({ qr_url: lost.link })).json.error?.code).not.toBe('duplicate_qr_in_flight');
   });

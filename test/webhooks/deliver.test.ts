@@ -249,6 +249,20 @@ describe('a receiver that does not accept it', () => {
     expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, second]);
   });
 
+  test('kept events go out in their order, also when the time of a later one is earlier', async () => {
+    const { receiver, pay, partnerId } = await newPartner();
+    const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+    const first = await pay();
+    clock.advance(-50);
+    const second = await pay();
+    clock.advance(1_000);
+    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+    world.delivery.runNow();
+    await untilRecorded(partnerId, 2);
+    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, second]);
+  });
+
   test('an event sent again during a suspension also goes out in the order of events', async () => {
     const { receiver, pay, partnerId } = await newPartner();
     const first = await pay();

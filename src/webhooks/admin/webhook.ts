@@ -168,10 +168,13 @@ export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re
     });
     if (rowCount === 0) return 'not_suspended';
     await tx.query({
-      text: `UPDATE deliveries d SET attempts = 0, next_at = e.at
-               FROM all_events e
-              WHERE d.partner_id = $1 AND d.failed_at IS NULL AND (d.attempts > 0 OR d.next_at <> e.at)
-                AND e.partner_id = d.partner_id AND e.mode = d.mode AND e.id = d.event_id`,
+      // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
+      text: `UPDATE deliveries d SET attempts = 0, next_at = o.at
+               FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
+                       FROM deliveries k JOIN all_events e
+                         ON e.partner_id = k.partner_id AND e.mode = k.mode AND e.id = k.event_id
+                      WHERE k.partner_id = $1 AND k.failed_at IS NULL) AS o
+              WHERE d.partner_id = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,
       values: [uuidFromId(partnerId)],
     });
     await tx.query({

@@ -12,7 +12,7 @@ export interface Breaker {
   onFailure(source?: FailureSource): void;
 }
 
-/** Who asked about what. A slow QR code says nothing about the bank side, however often one partner asks about it. */
+/** Who asked about what. A bad QR code says nothing about the bank side, however often one partner asks about it. */
 export interface FailureSource {
   partner: string;
   qr: string;
@@ -21,16 +21,32 @@ export interface FailureSource {
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
 const retryIntervalMs = 2_000;
-/** Failures with a source count only if they come from at least this many. */
+/** Failures with a source count only if they come from at least this many, or a call without a source failed too. */
 const minPartners = 2;
 const minQrs = 3;
 
-export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void): Breaker {
+export interface BreakerOptions {
+  clock: Clock;
+  onChange(isOpen: boolean): void;
+  /** Makes a call without a source, which counts as any other: it shows whether the sources or the bank side fail. */
+  check(): Promise<void>;
+}
+
+export function createBreaker({ clock, onChange, check }: BreakerOptions): Breaker {
   let streak = newStreak();
   /** Set while it is open. */
   let nextTryMs: number | undefined;
   /** The first success is reported too: an earlier process may have reported that the bank side is unreachable. */
   let hasReported = false;
+  let isChecking = false;
+
+  async function checkOnce(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    await check();
+    isChecking = false;
+  }
+
   return {
     allowsCall: () => {
       if (nextTryMs === undefined) return true;
@@ -49,7 +65,8 @@ export function createBreaker(clock: Clock, onChange: (isOpen: boolean) => void)
     onFailure: source => {
       streak.add(source);
       // Polls of unfinished payments are made while it is open; their failures do not postpone the next try.
-      if (streak.failures() < failuresToOpen || nextTryMs !== undefined) return;
+      if (streak.length() < failuresToOpen || nextTryMs !== undefined) return;
+      if (streak.failures() < failuresToOpen) return void checkOnce();
       nextTryMs = clock.monotonicMs() + retryIntervalMs;
       hasReported = true;
       onChange(true);
@@ -63,6 +80,7 @@ function newStreak() {
   let withSource = 0;
   const partners = new Set<string>();
   const qrs = new Set<string>();
+  const isShared = () => plain > 0 || (partners.size >= minPartners && qrs.size >= minQrs);
   return {
     add: (source: FailureSource | undefined) => {
       if (!source) {
@@ -74,6 +92,8 @@ function newStreak() {
       if (partners.size < minPartners) partners.add(source.partner);
       if (qrs.size < minQrs) qrs.add(source.qr);
     },
-    failures: () => plain + (partners.size >= minPartners && qrs.size >= minQrs ? withSource : 0),
+    length: () => plain + withSource,
+    /** Those of the bank side itself. */
+    failures: () => (isShared() ? plain + withSource : 0),
   };
 }

@@ -35,6 +35,7 @@ export type Resolution =
   | { outcome: 'invalid_qr' | 'qr_unresolvable' | 'gateway_busy' | 'gateway_unavailable' };
 
 export interface Order {
+  partnerId: Id<'prt'>;
   paymentId: Id<'pay'>;
   qrUrl: string;
   qrcId: string;
@@ -45,7 +46,8 @@ export interface Order {
 }
 
 /** The amount is needed to read any answer: one about another amount is not about our order. */
-export type KnownOrder = Pick<Order, 'paymentId' | 'amountKopecks'>;
+export type KnownOrder = Pick<Order, 'paymentId' | 'amountKopecks'> &
+  Partial<Pick<Order, 'partnerId' | 'qrcId'>>;
 
 /** Why a payment failed, in the codes of the partner contract. */
 export type DeclineCode =

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../base/concurrency-limit.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker, type FailureSource } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
 import type { Gateway, KnownOrder, Order, OrderPage, Requester, Resolution, Unknown } from './gateway.ts';
 import {
@@ -37,7 +37,11 @@ interface Connection extends CallDeps {
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
 export function createHttpGateway(options: HttpGatewayOptions): Gateway {
   const { url, token, clock, onCall } = options;
-  const breaker = createBreaker(clock, isOpen => options.onReachable?.(!isOpen));
+  const breaker = createBreaker({
+    clock,
+    onChange: isOpen => options.onReachable?.(!isOpen),
+    check: () => checkBankSide(connection),
+  });
   const transport = createTransport(url, token, breaker);
   const connection: Connection = {
     transport,
@@ -90,7 +94,7 @@ async function resolve(connection: Connection, qrUrl: string, requester: Request
   }
 }
 
-interface OrderCall<Result> extends Omit<GatewayRequest, 'path'> {
+interface OrderCall<Result> extends Omit<GatewayRequest, 'path' | 'source'> {
   call: GatewayCall['call'];
   qrUrl?: string;
   pathSuffix?: string;
@@ -100,18 +104,23 @@ interface OrderCall<Result> extends Omit<GatewayRequest, 'path'> {
 /** A call about an order. If it breaks in any way, the outcome is unknown: the order may have been executed. */
 const callOrder = <Result extends { outcome: string }>(
   connection: Connection,
-  { paymentId }: KnownOrder,
+  order: KnownOrder,
   { call, qrUrl, pathSuffix = '', read, ...request }: OrderCall<Result>,
-): Promise<Result | Unknown> =>
-  callGateway<Result | Unknown>(connection, {
+): Promise<Result | Unknown> => {
+  const path = `/orders/${order.paymentId}${pathSuffix}`;
+  return callGateway<Result | Unknown>(connection, {
     call,
-    paymentId,
+    paymentId: order.paymentId,
     qrUrl,
     ...(request.body ? { body: request.body } : {}),
-    send: () => connection.transport.call({ ...request, path: `/orders/${paymentId}${pathSuffix}` }),
+    send: () => connection.transport.call({ ...request, path, source: sourceOf(order) }),
     read,
     readError: error => ({ outcome: 'unknown', why: describeError(error) }),
   });
+};
+
+const sourceOf = ({ partnerId, qrcId }: KnownOrder): FailureSource | undefined =>
+  partnerId && qrcId ? { partner: partnerId, qr: qrcId } : undefined;
 
 const pay = (connection: Connection, order: Order) =>
   callOrder(connection, order, {
@@ -152,6 +161,14 @@ const voidOrder = (connection: Connection, order: KnownOrder) =>
         : readOrder(answer, order.amountKopecks),
   });
 
+/** About no order and no QR code: if even this gets no answer, no partner is the cause. */
+const checkBankSide = ({ transport, clock, pollTimeoutMs: timeoutMs }: Connection): Promise<void> =>
+  transport.call({ method: 'GET', path: listPath(new Date(clock.nowMs()), 1), timeoutMs }).then(
+    () => {},
+    // The circuit breaker has counted it.
+    () => {},
+  );
+
 const ordersPerPage = 1_000;
 /** A thousand orders of 3 KiB, of which 1 KiB is the reference. One page is in memory at a time. */
 const maxPageBytes = 3 * 1024 * 1024;
@@ -161,13 +178,9 @@ async function listOrders(
   since: Date,
   cursor: string | undefined,
 ): Promise<OrderPage> {
-  const query = new URLSearchParams({
-    since: since.toISOString(),
-    limit: `${ordersPerPage}`,
-    ...(cursor ? { cursor } : {}),
-  });
+  const path = listPath(since, ordersPerPage, cursor);
   const { status, body } = await transport
-    .call({ method: 'GET', path: `/orders?${query}`, timeoutMs, maxAnswerBytes: maxPageBytes })
+    .call({ method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes })
     .catch(error => {
       throw listFailed(describeError(error));
     });
@@ -175,6 +188,9 @@ async function listOrders(
   if (!page) throw listFailed(`status ${status}`);
   return page;
 }
+
+const listPath = (since: Date, limit: number, cursor?: string) =>
+  `/orders?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
 
 const listFailed = (reason: string) =>
   new OperatorError(

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, buildConnector, request } from 'undici';
 import { type Answer, readObject } from './answers.ts';
 import type { Breaker, FailureSource } from './breaker.ts';
 
@@ -15,8 +15,8 @@ export interface GatewayRequest {
   /** From the start of the call to the last byte of its answer. */
   timeoutMs: number;
   maxAnswerBytes?: number;
-  /** Who may be the cause of a time-out. */
-  source?: FailureSource;
+  /** Who may be the cause of a failure once the bank side is connected. */
+  source?: FailureSource | undefined;
 }
 
 const maxConnections = 256;
@@ -24,7 +24,8 @@ const connectTimeoutMs = 5_000;
 const defaultMaxAnswerBytes = 64 * 1024;
 
 export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
-  const agent = new Agent({ connections: maxConnections, connect: { timeout: connectTimeoutMs } });
+  const { connect, isConnectError } = createConnector();
+  const agent = new Agent({ connections: maxConnections, connect });
 
   async function send({ method, path, body, timeoutMs, ...limits }: GatewayRequest): Promise<Answer> {
     const { maxAnswerBytes = defaultMaxAnswerBytes } = limits;
@@ -51,15 +52,27 @@ export function createTransport(url: string, token: string | undefined, breaker:
       try {
         const answer = await send(request);
         if (answer.status < 500) breaker.onSuccess();
-        else breaker.onFailure();
+        else breaker.onFailure(request.source);
         return answer;
       } catch (error) {
-        breaker.onFailure(isTimeout(error) ? request.source : undefined);
+        breaker.onFailure(isConnectError(error) ? undefined : request.source);
         throw error;
       }
     },
     close: () => agent.destroy(),
   };
+}
+
+/** Remembers its errors: no QR code is the cause of a connection that cannot be made. */
+function createConnector() {
+  const connectErrors = new WeakSet<Error>();
+  const connectOnce = buildConnector({ timeout: connectTimeoutMs });
+  const connect: buildConnector.connector = (options, done) =>
+    connectOnce(options, (...result) => {
+      if (result[0]) connectErrors.add(result[0]);
+      done(...result);
+    });
+  return { connect, isConnectError: (error: unknown) => error instanceof Error && connectErrors.has(error) };
 }
 
 export const isTimeout = (error: unknown) =>

@@ -1,10 +1,11 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, expect, test, vi } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { manualClock } from '../helpers/clock.ts';
-import { newRequester, requester } from './orders.ts';
+import { callNames, newRequester, calls as orderCalls, requester } from './orders.ts';
 
 /** A bank side that counts its calls and answers with the status that the test sets. */
 let status = 200;
@@ -136,4 +137,45 @@ test('one partner’s slow QR codes take only its own share of the calls', async
   await gateway.close();
   await Promise.all(pending);
   expect(await gateway.resolve(qrUrlOf(1), greedy)).toEqual({ outcome: 'gateway_unavailable' });
+});
+
+/** A bank side that fails for one QR code or its orders, in one of these ways, and answers everything else. */
+const failures = {
+  'an error': (response: ServerResponse) => response.writeHead(500).end('{}'),
+  'a closed connection': (response: ServerResponse) => response.destroy(),
+};
+const badQr = qrUrlOf(0);
+
+async function startBankWithBadCode(fail: (response: ServerResponse) => void) {
+  const server = createServer(async (request, response) => {
+    const isBad = request.url!.startsWith('/orders/') || (await text(request)).includes(badQr);
+    if (isBad) fail(response);
+    else response.writeHead(404).end('{}');
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+for (const [failure, fail] of Object.entries(failures)) {
+  const title = `one partner’s code that gets ${failure} does not open it for everybody`;
+  test.each(['resolve', ...callNames] as const)(`${title}: %s`, async call => {
+    const { gateway, onReachable } = gatewayAt(await startBankWithBadCode(fail));
+    const greedy = newRequester();
+    const asks = { resolve: () => gateway.resolve(badQr, greedy), ...orderCalls(gateway) };
+    for (let burst = 0; burst < 3; burst++) {
+      await Promise.all(Array.from({ length: 18 }, () => asks[call]()));
+      expect(await gateway.resolve(qrUrlOf(1), newRequester())).toEqual({ outcome: 'qr_unresolvable' });
+    }
+    expect(onReachable).not.toHaveBeenCalledWith(false);
+  });
+}
+
+test('a bank side that fails in every call opens it, even if only one partner asks about one code', async () => {
+  const { resolve, onReachable } = gatewayAt(url);
+  status = 502;
+  for (let call = 0; call < 10; call++) await resolve();
+  // A call about no code fails too.
+  await vi.waitFor(() => expect(onReachable.mock.calls).toEqual([[false]]));
+  expect(await resolve()).toBe('gateway_unavailable');
 });

@@ -32,6 +32,7 @@ function start(db: Queryable = pool, maxWaiting?: number) {
 }
 
 const orderOf = (paymentId = newPaymentId()) => ({
+  partnerId: requester.partnerId,
   paymentId,
   qrUrl: `https://qr.nspk.ru/${paymentId}`,
   qrcId: 'AD1',

@@ -25,6 +25,7 @@ export const newRequester = (): Requester => ({
 export const requester = newRequester();
 
 export const order: Order = {
+  partnerId: requester.partnerId,
   paymentId: newPaymentId(),
   qrUrl: 'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P',
   qrcId: 'AD10004MV5CJ3D638358RO81129CE63P',

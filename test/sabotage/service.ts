@@ -108,6 +108,22 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'slow QR codes of one partner',
   },
   {
+    guard: 'an error for one code does not open the circuit breaker',
+    file: 'src/gateway/transport.ts',
+    pattern: /else breaker\.onFailure\(request\.source\);/,
+    replacement: 'else breaker.onFailure();',
+    test: 'test/gateway/breaker.test.ts',
+    failingTitle: 'one partner’s code that gets an error',
+  },
+  {
+    guard: 'a closed connection for one code does not open the circuit breaker',
+    file: 'src/gateway/transport.ts',
+    pattern: /isConnectError\(error\) \? undefined : request\.source/,
+    replacement: '',
+    test: 'test/gateway/breaker.test.ts',
+    failingTitle: 'one partner’s code that gets a closed connection',
+  },
+  {
     guard: 'share of one partner in calls to resolve',
     file: 'src/gateway/http-gateway.ts',
     pattern: /if \(!leave\) return \{ outcome: 'gateway_busy' \};/,

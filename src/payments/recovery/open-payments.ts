@@ -46,6 +46,7 @@ export async function scheduleNextPoll(
 
 export interface DuePayment extends AccountKey {
   paymentId: Id<'pay'>;
+  qrcId: string;
   amountKopecks: bigint;
   /** Of a test payment; '{}' for a live one, where nothing depends on it. */
   metadata: string;
@@ -64,6 +65,7 @@ export async function claimDue(
     partner_id: string;
     mode: Mode;
     payment_id: string;
+    qrc_id: string;
     amount_kopecks: bigint;
     metadata: string | null;
     created_at: Date;
@@ -77,7 +79,7 @@ export async function claimDue(
                       ORDER BY next_at LIMIT $4 FOR UPDATE SKIP LOCKED) AS due
               WHERE p.scope = due.scope AND p.qrc_id = due.qrc_id
              RETURNING p.*)
-           SELECT c.partner_id, c.mode, c.payment_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
+           SELECT c.partner_id, c.mode, c.payment_id, c.qrc_id, c.tries, c.support_since, p.amount_kopecks, p.created_at,
                   CASE c.mode WHEN 'test' THEN p.metadata END AS metadata
              FROM claimed c JOIN payments p
                ON p.partner_id = c.partner_id AND p.mode = c.mode AND p.id = c.payment_id`,
@@ -87,6 +89,7 @@ export async function claimDue(
     partnerId: idFromUuid('prt', row.partner_id),
     mode: row.mode,
     paymentId: idFromUuid('pay', row.payment_id),
+    qrcId: row.qrc_id,
     amountKopecks: row.amount_kopecks,
     metadata: row.metadata ?? '{}',
     createdAt: row.created_at,

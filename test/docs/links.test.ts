@@ -17,7 +17,8 @@ const documents = [
   ...internals,
   ...markdownIn('docs/reference'),
   ...markdownIn('docs/guides'),
-  ...['bench', 'database', 'examples/shop', 'sdk'].flatMap(markdownIn),
+  ...markdownIn('docs/operations'),
+  ...['bench', 'database', 'examples/shop', 'ops', 'sdk'].flatMap(markdownIn),
 ];
 
 /** As GitHub names headings. */
@@ -48,7 +49,7 @@ test.each(documents)('every relative link in %s leads somewhere', path => {
   expect(dangling).toEqual([]);
 });
 
-const folders = 'src|test|database|docs|web|sdk|simulator|bench|examples';
+const folders = 'src|test|database|docs|ops|web|sdk|simulator|bench|examples';
 /** `src/db/pool.ts`, `test/crashes`, `docs/guides/*.md`; not `docs/guides/NAME.md`, which stands for many. */
 const repositoryPath = new RegExp(`^(?:${folders})/[\\w./*-]*$`);
 

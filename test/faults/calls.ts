@@ -6,10 +6,12 @@ import type { Program } from './program.ts';
 import type { Round } from './round.ts';
 import type { Partner } from './world.ts';
 
+/** Half of the codes can be paid more than once: the bank side itself would not refuse a second payment. */
 export function newOrder(round: Round): Order {
-  const qrcId = `AD${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}`;
+  const [prefix, type] = round.random.chance(0.5) ? ['AD', '02'] : ['AS', '01'];
+  const qrcId = `${prefix}${randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30)}`;
   const kopecks = round.random.between(1_000, 500_000);
-  const link = `https://qr.nspk.ru/${qrcId}?type=02&sum=${kopecks}&cur=RUB`;
+  const link = `https://qr.nspk.ru/${qrcId}?type=${type}&sum=${kopecks}&cur=RUB`;
   return { partner: round.random.pick(round.partners), key: randomUUID(), qrcId, link, kopecks };
 }
 
@@ -56,6 +58,7 @@ async function send(
 ): Promise<Result> {
   let status: number;
   let text: string;
+  let retryAfter: unknown;
   try {
     const response = await request(`${service.address}${path}`, {
       method,
@@ -65,11 +68,13 @@ async function send(
       ...(options.body ? { body: options.body } : {}),
     });
     status = response.statusCode;
+    retryAfter = response.headers['retry-after'];
     text = await response.body.text();
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;
     return { kind: 'unknown', why: typeof code === 'string' ? code : name };
   }
+  if (status === 503 && !retryAfter) round.findings.push(`${path} answered 503 without Retry-After: ${text}`);
   return read(round, path, status, text);
 }
 

@@ -81,15 +81,19 @@ function checkEvents(round: Round, booked: BookedPayment[]): void {
 /** Every order that succeeded at the bank is a payment that succeeded here, over the same amount, and the reverse. */
 async function checkOrders(round: Round, booked: BookedPayment[]): Promise<void> {
   const paidAtBank = new Map<string, bigint>();
+  const paidCodes = new Set<string>();
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query = `since=${round.startedAt.toISOString()}&limit=1000${cursor && `&cursor=${cursor}`}`;
     const page = (await callBank(round.world, 'GET', `/orders?${query}`)) as {
-      orders: { payment_id: string; state: string; amount_kopecks: number }[];
+      orders: { payment_id: string; qrc_id: string; state: string; amount_kopecks: number }[];
       next_cursor: string | null;
     };
-    for (const { payment_id: id, state, amount_kopecks: kopecks } of page.orders) {
+    for (const { payment_id: id, qrc_id: code, state, amount_kopecks: kopecks } of page.orders) {
       check(round, state !== 'accepted', `the order of ${id} is still open`);
-      if (state === 'succeeded') paidAtBank.set(id, BigInt(kopecks));
+      if (state !== 'succeeded') continue;
+      check(round, !paidCodes.has(code), `the code ${code} was paid twice`);
+      paidCodes.add(code);
+      paidAtBank.set(id, BigInt(kopecks));
     }
     cursor = page.next_cursor;
   }

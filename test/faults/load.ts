@@ -91,8 +91,9 @@ export async function repeatUntilEnded(round: Round, services: Program[]): Promi
     if (what === 'pay' && result.kind === 'ok') open.delete(order!.key);
   }
   const untilMs = performance.now() + endWithinMs;
-  await Promise.all(
-    Array.from(open.values(), async order => {
+  const waiting = open.values();
+  const repeatNext = async () => {
+    for (const order of waiting) {
       for (;;) {
         const { result, startedMs, endedMs } = await pay(
           round,
@@ -101,15 +102,16 @@ export async function repeatUntilEnded(round: Round, services: Program[]): Promi
           hangUpAfterMs,
         );
         note(round, 'answer after the faults', endedMs - startedMs);
-        if (result.kind === 'ok' || (result.kind === 'failed' && !isTemporary(result))) return;
+        if (result.kind === 'ok' || (result.kind === 'failed' && !isTemporary(result))) break;
         if (performance.now() > untilMs) {
           round.findings.push(`the payment with key ${order.key} has not ended: ${JSON.stringify(result)}`);
-          return;
+          break;
         }
         await sleep(pauseAfterRefusalMs);
       }
-    }),
-  );
+    }
+  };
+  await Promise.all(Array.from({ length: 2 * callers }, repeatNext));
 }
 
 const isTemporary = ({ status, code }: { status: number; code: string }) =>

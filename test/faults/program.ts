@@ -8,6 +8,7 @@ export interface Program {
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  output(): string;
   /** Its output, if it ended without being stopped. */
   unexpectedExit(): string | undefined;
 }
@@ -34,6 +35,7 @@ export function startProgram(file: string, args: string[], env: Record<string, s
           child.kill(signal);
           return ended;
         },
+        output: () => output,
         unexpectedExit: () =>
           isStopping || (child.exitCode === null && child.signalCode === null) ? undefined : output,
       });

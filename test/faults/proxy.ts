@@ -17,13 +17,19 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** A proxy in front of a port of this machine; `wire` forwards the bytes, or does not. */
-export async function createProxy(targetPort: number, wire: (pair: Pair) => void): Promise<TcpProxy> {
+/**
+ * A proxy in front of a port of this machine; `wire` forwards the bytes, or does not. The port is asked for with each new
+ * connection.
+ */
+export async function createProxy(
+  targetPort: number | (() => number),
+  wire: (pair: Pair) => void,
+): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let accepted = 0;
   const server = createServer(caller => {
     accepted += 1;
-    const target = connect(targetPort, '127.0.0.1');
+    const target = connect(typeof targetPort === 'number' ? targetPort : targetPort(), '127.0.0.1');
     const pair: Pair = {
       caller,
       target,

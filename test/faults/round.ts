@@ -14,6 +14,8 @@ export interface Round {
   longest: Map<string, number>;
   /** False if faults hit the database: then a 503 is no proof that nothing was debited. */
   databaseIsWhole: boolean;
+  /** True if the database forgets commits: a rebuilt payment is `processing` again until the bank side was asked. */
+  historyIsLost: boolean;
   startedAt: Date;
   /** Run at the end of the round: late checks and clean-up. */
   atTheEnd: (() => unknown)[];
@@ -23,8 +25,8 @@ export function note({ longest }: Round, figure: string, ms: number): void {
   longest.set(figure, Math.max(longest.get(figure) ?? 0, ms));
 }
 
-export function count({ faults }: Round, fault: string): void {
-  faults.set(fault, (faults.get(fault) ?? 0) + 1);
+export function count({ faults }: Round, fault: string, times = 1): void {
+  faults.set(fault, (faults.get(fault) ?? 0) + times);
 }
 
 /** Adds a finding unless the condition is true. */

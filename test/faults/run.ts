@@ -12,6 +12,12 @@ import type { World } from './world.ts';
  */
 export type Nemesis = (round: Round, load: Load) => Promise<Program[]>;
 
+export interface RoundOptions {
+  databaseIsWhole?: boolean;
+  historyIsLost?: boolean;
+  onRound?: (round: Round) => void;
+}
+
 const partnerCount = 4;
 
 /** Runs a nemesis under load; then faults stop, open payments are repeated until they have ended, and all is checked. */
@@ -19,7 +25,7 @@ export async function runRound(
   world: World,
   random: Random,
   nemesis: Nemesis,
-  { databaseIsWhole = false, onRound }: { databaseIsWhole?: boolean; onRound?: (round: Round) => void } = {},
+  { databaseIsWhole = false, historyIsLost = false, onRound }: RoundOptions = {},
 ): Promise<Round> {
   const partners = await Promise.all(Array.from({ length: partnerCount }, () => world.createPartner()));
   const round: Round = {
@@ -31,6 +37,7 @@ export async function runRound(
     faults: new Map(),
     longest: new Map(),
     databaseIsWhole,
+    historyIsLost,
     startedAt: new Date(),
     atTheEnd: [],
   };

@@ -38,6 +38,12 @@ export interface ServiceOptions {
   gatewayUrl?: string;
   databasePort?: number;
   roles?: string;
+  /** One that stays the same when the service leaves its database and joins another; by default any. */
+  port?: number;
+  processes?: number;
+  logLevel?: string;
+  /** The operator says that the database is a copy or was restored. */
+  isRestored?: boolean;
 }
 
 export interface Partner {
@@ -48,9 +54,11 @@ export interface Partner {
 export const startMicroUsdt = 1_000_000_000_000n;
 const secretKey = 'a secret key for the faults, long enough';
 
-export async function createWorld(): Promise<World> {
+export async function createWorld(
+  createServer: (folder: string) => Promise<DatabaseServer> = createDatabaseServer,
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'kopeck-faults-'));
-  const database = await createDatabaseServer(folder);
+  const database = await createServer(folder);
   const [simulator] = await Promise.all([
     startProgram('simulator/main.ts', [], { SIMULATOR_DIR: join(folder, 'simulator') }),
     database.start(),
@@ -65,10 +73,11 @@ export async function createWorld(): Promise<World> {
 
   async function startService(options: ServiceOptions = {}): Promise<Program> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
-    const service = await startProgram('src/cli/main.ts', ['start'], {
-      PORT: '0',
-      PROCESSES: '1',
-      LOG_LEVEL: 'silent',
+    const { port = 0, processes = 1, logLevel = 'silent', isRestored = false } = options;
+    const service = await startProgram('src/cli/main.ts', ['start', ...(isRestored ? ['--restored'] : [])], {
+      PORT: `${port}`,
+      PROCESSES: `${processes}`,
+      LOG_LEVEL: logLevel,
       DATA_DIR: join(folder, 'data'),
       DATABASE_URL: database.urlAt(databasePort),
       GATEWAY_URL: gatewayUrl,
@@ -77,7 +86,7 @@ export async function createWorld(): Promise<World> {
       ...(roles ? { ROLES: roles } : {}),
     });
     services.add(service);
-    await until('there is a rate', 15_000, async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
+    await until('there is a rate', 60_000, async () => (await pool.query('SELECT FROM rates')).rowCount! > 0);
     return service;
   }
 

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listAlarms } from '../../src/alarms/index.ts';
+import { newOrder, pay } from '../faults/calls.ts';
+import { createDatabaseServer, type DatabaseServer } from '../faults/database-server.ts';
+import type { Load } from '../faults/load.ts';
+import type { Program } from '../faults/program.ts';
+import { check, count, note, type Round } from '../faults/round.ts';
+import { until } from '../faults/wait.ts';
+import { answeredBetween, noteGap, repeatAll, untilOpen } from './nodes.ts';
+import { createAddress } from './replicated-servers.ts';
+
+/** A server that can be copied, and the address at which the books are compared in the end. */
+interface CopiedServer extends DatabaseServer {
+  original: DatabaseServer;
+  /** Stops the original for a moment; afterwards it and the copy run. */
+  copy(): Promise<DatabaseServer>;
+  leadTo(server: DatabaseServer): void;
+  cutSessions(): void;
+}
+
+export async function createCopiedServer(folder: string): Promise<CopiedServer> {
+  const original = await createDatabaseServer(folder);
+  const address = await createAddress(original);
+  const running: DatabaseServer[] = [original];
+  return {
+    ...original,
+    ...address,
+    original,
+    copy: async () => {
+      await original.kill();
+      const copy = await original.createCopy();
+      running.push(copy);
+      await Promise.all(running.map(server => server.start()));
+      return copy;
+    },
+    kill: async () => {
+      await address.close();
+      await Promise.all(running.map(server => server.kill()));
+    },
+  };
+}
+
+const warmUpMs = 2_000;
+const probeEveryMs = 500;
+const alarmWithinMs = 75_000;
+
+/**
+ * A copy is started beside the original, with the same bank side. It stays closed while the original goes on paying, and
+ * opens, with everything that the original paid, when that one has stopped.
+ */
+export async function startCopy(server: CopiedServer, round: Round, load: Load): Promise<Program[]> {
+  const { world } = round;
+  const original = await world.startService({ databasePort: server.original.port });
+  load.call(original);
+  await load.succeedsAgain();
+  await sleep(warmUpMs);
+  const sinceMs = performance.now();
+  const copied = await server.copy();
+  count(round, 'copy started');
+  const beside = await world.startService({ databasePort: copied.port, isRestored: true });
+  await load.succeedsAgain();
+
+  server.leadTo(copied);
+  server.cutSessions();
+  const alarmMs = await until('the alarm is raised', alarmWithinMs, async () => {
+    const { result } = await pay(round, beside, newOrder(round));
+    const isRefused = 'status' in result && result.status === 503;
+    check(round, isRefused, `the copy answered ${JSON.stringify(result)}`);
+    await sleep(probeEveryMs);
+    const alarms = await listAlarms(world.pool, { cleared: false });
+    return alarms.some(({ kind }) => kind === 'foreign_orders');
+  });
+  note(round, 'alarm of the copy after', alarmMs);
+
+  const stoppedMs = performance.now();
+  load.call(beside);
+  await original.stop('SIGTERM');
+  await untilOpen(round, 2);
+  await load.succeedsAgain();
+  noteGap(round, stoppedMs);
+  const answered = answeredBetween(round, sinceMs, stoppedMs);
+  count(round, 'payments answered', answered.length);
+  for (const { order, result } of await repeatAll(round, [beside], answered))
+    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+  return [beside];
+}

@@ -1,0 +1,102 @@
+import { pay } from '../faults/calls.ts';
+import { freePort } from '../faults/database-server.ts';
+import type { Call, Order } from '../faults/history.ts';
+import type { Load } from '../faults/load.ts';
+import type { Program } from '../faults/program.ts';
+import { callBank, check, note, type Round } from '../faults/round.ts';
+import { until } from '../faults/wait.ts';
+import { followFeeds } from './feeds.ts';
+
+/** One process and several: they leave a lost history in different ways. */
+const processesOf = [1, 2];
+
+/** Two nodes under load, and partners that read their feeds. */
+export async function startNodes(round: Round, load: Load): Promise<Program[]> {
+  // Each order takes a moment, so that some are under way when the fault begins.
+  await callBank(round.world, 'PUT', '/sim/faults', { id: 'slow', on: 'pay', kind: 'delay', ms: 30 });
+  const nodes: Program[] = [];
+  for (const processes of processesOf) nodes.push(await startNode(round, processes));
+  followFeeds(round, nodes);
+  load.call(...nodes);
+  await load.succeedsAgain();
+  return nodes;
+}
+
+export async function startNode({ world }: Round, processes: number): Promise<Program> {
+  return world.startService({ port: await freePort(), processes, logLevel: 'warn' });
+}
+
+/** Starts it again where it was, so that partners find it. */
+export const restartNode = ({ world }: Round, { address }: Program, processes: number) =>
+  world.startService({ port: Number(new URL(address).port), processes, logLevel: 'warn' });
+
+export interface Incarnation {
+  number: number;
+  isOpen: boolean;
+  recovered: number;
+}
+
+/** The newest; undefined while there is no answer. */
+export const currentIncarnation = ({ world }: Round): Promise<Incarnation | undefined> =>
+  world.pool
+    .query<Incarnation>(
+      `SELECT number, opened_at IS NOT NULL AS "isOpen",
+              (SELECT count(*)::int FROM recovered_payments r WHERE r.incarnation = i.number) AS recovered
+         FROM incarnations i ORDER BY number DESC LIMIT 1`,
+    )
+    .then(
+      ({ rows }) => rows[0],
+      () => undefined,
+    );
+
+const openWithinMs = 90_000;
+
+/** Resolves when this incarnation accepts payments, which takes a while after a loss. */
+export async function untilOpen(round: Round, number: number): Promise<Incarnation> {
+  let last: Incarnation | undefined;
+  await until(`incarnation ${number} is open`, openWithinMs, async () => {
+    last = await currentIncarnation(round);
+    return last?.number === number && last.isOpen;
+  });
+  return last!;
+}
+
+/** All of them have joined. */
+export const untilReady = (nodes: Program[]) =>
+  Promise.all(
+    nodes.map(({ address }) =>
+      until('a node is ready', openWithinMs, () =>
+        fetch(`${address}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    ),
+  );
+
+/** The payments whose end a partner learned in this time. */
+export const answeredBetween = ({ calls }: Round, fromMs: number, untilMs: number): Order[] =>
+  calls.flatMap(({ what, order, endedMs, result }) =>
+    what === 'pay' && result.kind === 'ok' && endedMs >= fromMs && endedMs <= untilMs ? [order!] : [],
+  );
+
+/** Each is sent once more with its key. The answers are compared with the first ones at the end of the round. */
+export const repeatAll = (round: Round, nodes: Program[], orders: Order[]): Promise<Call[]> =>
+  Promise.all(orders.map(order => pay(round, round.random.pick(nodes), order)));
+
+/** How long new payments were refused: from the first refusal after `sinceMs` to the first new payment after it. */
+export function noteGap(round: Round, sinceMs: number): void {
+  const pays = round.calls.filter(({ what }) => what === 'pay');
+  const refused = pays.filter(({ startedMs, result }) => startedMs >= sinceMs && result.kind !== 'ok');
+  const firstRefusedMs = Math.min(...refused.map(({ startedMs }) => startedMs));
+  const isNew = ({ order, startedMs }: Call) =>
+    !pays.some(other => other.order!.key === order!.key && other.startedMs < startedMs);
+  const accepted = pays.filter(
+    call => call.startedMs > firstRefusedMs && call.result.kind === 'ok' && isNew(call),
+  );
+  const firstAcceptedMs = Math.min(...accepted.map(({ endedMs }) => endedMs));
+  check(round, Number.isFinite(firstRefusedMs), 'nothing was refused');
+  check(round, Number.isFinite(firstAcceptedMs), 'no payment was accepted afterwards');
+  if (Number.isFinite(firstAcceptedMs - firstRefusedMs))
+    note(round, 'payments refused for', firstAcceptedMs - firstRefusedMs);
+}

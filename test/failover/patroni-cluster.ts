@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
+import { type DatabaseServer, familyOf, freePort } from '../faults/database-server.ts';
+import { until } from '../faults/wait.ts';
+import { isRunning } from '../helpers/embedded-postgres.ts';
+import { etcdSettings, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
+
+/** Two PostgreSQL with Patroni, one etcd, and HAProxy in front, with the files in `ops/`. */
+export interface PatroniCluster extends DatabaseServer {
+  /** kill -9 of this part of the first primary. `freeze` stops all of it. */
+  losePrimary(what: Part): Promise<void>;
+}
+
+/** PostgreSQL alone, or Patroni with it. */
+type Part = 'server' | 'machine';
+
+interface Member {
+  name: string;
+  postgresPort: number;
+  apiPort: number;
+  patroni: ChildProcess | undefined;
+}
+
+const newMember = async (name: string): Promise<Member> => ({
+  name,
+  postgresPort: await freePort(),
+  apiPort: await freePort(),
+  patroni: undefined,
+});
+
+const startWithinMs = 60_000;
+
+export async function createPatroniCluster(folder: string): Promise<PatroniCluster> {
+  const home = join(folder, 'patroni');
+  fs.mkdirSync(home, { mode: 0o700 });
+  const runAs = identityFor(home, undefined);
+  if (runAs) fs.chownSync(home, runAs.uid, runAs.gid);
+  const log = fs.openSync(join(folder, 'patroni.log'), 'a');
+  const port = await freePort();
+  const [clientPort, peerPort] = [await freePort(), await freePort()];
+  const password = randomBytes(16).toString('hex');
+  const [a, b] = [await newMember('a'), await newMember('b')];
+  const children: ChildProcess[] = [];
+
+  function launch(command: string, args: string[], env: Record<string, string>): ChildProcess {
+    const base = { PATH: process.env.PATH, HOME: home, LC_ALL: 'C.UTF-8', TZ: 'UTC' };
+    const options = {
+      cwd: home,
+      env: { ...base, ...env },
+      stdio: ['ignore', log, log] as ['ignore', number, number],
+    };
+    const child = spawn(...commandAs(runAs, command, args), options);
+    children.push(child);
+    return child;
+  }
+
+  const launchEtcd = () =>
+    launch(programs.etcd, [], {
+      ...etcdSettings(),
+      // Debian builds it for arm64 too, and it wants that confirmed.
+      ...(process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {}),
+      ETCD_DATA_DIR: join(home, 'etcd'),
+      ETCD_LISTEN_CLIENT_URLS: `http://127.0.0.1:${clientPort}`,
+      ETCD_ADVERTISE_CLIENT_URLS: `http://127.0.0.1:${clientPort}`,
+      ETCD_LISTEN_PEER_URLS: `http://127.0.0.1:${peerPort}`,
+      ETCD_INITIAL_ADVERTISE_PEER_URLS: `http://127.0.0.1:${peerPort}`,
+      ETCD_INITIAL_CLUSTER: `etcd-1=http://127.0.0.1:${peerPort}`,
+    });
+
+  function launchPatroni(member: Member): void {
+    const { name, postgresPort, apiPort } = member;
+    member.patroni = launch(programs.patroni, [patroniFile], {
+      PATRONI_NAME: name,
+      PATRONI_RESTAPI_LISTEN: `127.0.0.1:${apiPort}`,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${apiPort}`,
+      PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${postgresPort}`,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${postgresPort}`,
+      PATRONI_POSTGRESQL_DATA_DIR: join(home, name),
+      PATRONI_POSTGRESQL_PGPASS: join(home, `pgpass-${name}`),
+      PATRONI_POSTGRESQL_BIN_DIR: programs.postgresFolder,
+      PATRONI_ETCD3_HOSTS: `127.0.0.1:${clientPort}`,
+      PATRONI_SUPERUSER_PASSWORD: password,
+      PATRONI_REPLICATION_PASSWORD: password,
+    });
+  }
+
+  const launchHaproxy = () =>
+    launch(programs.haproxy, ['-db', '-f', haproxyFile], {
+      KOPECK_DATABASE_LISTEN: `127.0.0.1:${port}`,
+      KOPECK_POSTGRES_A: `127.0.0.1:${a.postgresPort}`,
+      KOPECK_PATRONI_PORT_A: `${a.apiPort}`,
+      KOPECK_POSTGRES_B: `127.0.0.1:${b.postgresPort}`,
+      KOPECK_PATRONI_PORT_B: `${b.apiPort}`,
+    });
+
+  const says = (path: string, { apiPort }: Member) =>
+    fetch(`http://127.0.0.1:${apiPort}${path}`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+
+  /** As the owner of a cluster would do it once. */
+  async function createDatabase(): Promise<void> {
+    const admin = new pg.Client({
+      connectionString: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`,
+    });
+    await admin.connect();
+    await admin.query(`CREATE ROLE kopeck LOGIN PASSWORD '${password}'`);
+    await admin.query('CREATE DATABASE kopeck OWNER kopeck');
+    await admin.end();
+  }
+
+  /** Its Patroni first, which would start the server again. */
+  function pidsOf({ name, patroni }: Member, what: Part): number[] {
+    const file = join(home, name, 'postmaster.pid');
+    const server = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8').split('\n')[0]) : 0;
+    return [
+      ...(what === 'machine' && patroni ? [patroni.pid!] : []),
+      ...(server > 0 && isRunning(server) ? familyOf(server) : []),
+    ];
+  }
+
+  let frozen: number[] = [];
+  return {
+    port,
+    urlAt: at => `postgresql://kopeck:${password}@127.0.0.1:${at}/kopeck`,
+    start: async () => {
+      launchEtcd();
+      await until('etcd answers', startWithinMs, () =>
+        fetch(`http://127.0.0.1:${clientPort}/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+      launchPatroni(a);
+      await until('there is a primary', startWithinMs, () => says('/primary', a));
+      launchPatroni(b);
+      launchHaproxy();
+      await until('there is a synchronous standby', startWithinMs, () => says('/sync', b));
+      await createDatabase();
+    },
+    losePrimary: what => killAll(pidsOf(a, what)),
+    freeze: () => {
+      frozen = pidsOf(a, 'machine');
+      signalAll(frozen, 'SIGSTOP');
+    },
+    resume: () => signalAll(frozen, 'SIGCONT'),
+    kill: async () => {
+      for (const member of [a, b]) await killAll(pidsOf(member, 'machine'));
+      await killAll(children.map(({ pid }) => pid!));
+    },
+  };
+}
+
+function signalAll(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) if (isRunning(pid)) process.kill(pid, signal);
+}
+
+async function killAll(pids: number[]): Promise<void> {
+  signalAll(pids, 'SIGKILL');
+  await until('all of it is gone', 10_000, () => !pids.some(isRunning));
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Load } from '../faults/load.ts';
+import type { Program } from '../faults/program.ts';
+import { check, count, note, type Round } from '../faults/round.ts';
+import { until } from '../faults/wait.ts';
+import {
+  answeredBetween,
+  currentIncarnation,
+  noteGap,
+  repeatAll,
+  restartNode,
+  startNodes,
+  untilOpen,
+  untilReady,
+} from './nodes.ts';
+import { ask, type ReplicatedServers } from './replicated-servers.ts';
+import type { Scenario } from './run-scenario.ts';
+
+type OnReplicated = Scenario<ReplicatedServers>;
+
+const warmUpMs = 1_500;
+const lostMs = 2_000;
+
+/** The standby lags; the primary dies, and the standby takes its place without the last commits. */
+async function loseCommits(servers: ReplicatedServers, round: Round) {
+  await sleep(warmUpMs);
+  await servers.stopReplication();
+  const fromMs = performance.now();
+  await sleep(lostMs);
+  await servers.primary.kill();
+  const killedMs = performance.now();
+  count(round, 'primary killed');
+  const lost = answeredBetween(round, fromMs, killedMs);
+  check(round, lost.length > 0, 'no payment was lost: nothing was tested');
+  await servers.promote();
+  servers.leadTo(servers.standby);
+  count(round, 'lagging standby promoted');
+  return { lost, killedMs };
+}
+
+/** Every payment that partners know must be brought back before a new one is accepted. */
+export const promoteLagging: OnReplicated = async (servers, round, load) => {
+  const nodes = await startNodes(round, load);
+  const { lost, killedMs } = await loseCommits(servers, round);
+  await until('the service recovers', 20_000, async () => (await currentIncarnation(round))?.number === 2);
+  await repeatAll(round, nodes, lost);
+  await finish(round, load, nodes, lost, killedMs);
+  return nodes;
+};
+
+async function finish(
+  round: Round,
+  load: Load,
+  nodes: Program[],
+  lost: Parameters<typeof repeatAll>[2],
+  sinceMs: number,
+): Promise<void> {
+  const { recovered } = await untilOpen(round, 2);
+  count(round, 'payments answered', lost.length);
+  count(round, 'payments rebuilt', recovered);
+  await untilReady(nodes);
+  await load.succeedsAgain();
+  const repeats = await repeatAll(round, nodes, lost);
+  for (const { order, result } of repeats)
+    check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
+  noteGap(round, sinceMs);
+}
+
+/** All processes are killed while they recover, and so are those that follow them. */
+export const killRecovering: OnReplicated = async (servers, round, load) => {
+  let nodes = await startNodes(round, load);
+  const { lost, killedMs } = await loseCommits(servers, round);
+  for (const isFar of [false, true]) {
+    await until('the service recovers', 20_000, async () => {
+      const incarnation = await currentIncarnation(round);
+      return incarnation?.number === 2 && (!isFar || incarnation.recovered > 0);
+    });
+    await Promise.all(nodes.map(node => node.stop('SIGKILL')));
+    count(round, 'recovering processes killed', nodes.length);
+    check(round, !(await currentIncarnation(round))?.isOpen, 'the service opened before it was killed');
+    nodes = await Promise.all(nodes.map((node, nth) => restartNode(round, node, nth + 1)));
+    load.call(...nodes);
+  }
+  await finish(round, load, nodes, lost, killedMs);
+  return nodes;
+};
+
+const detectWithinMs = 5_000;
+const openWithinMs = 90_000;
+
+/** Old sessions stay with the old primary, which goes on answering, while new connections reach the new one. */
+export const splitBrain: OnReplicated = async (servers, round, load) => {
+  const nodes = await startNodes(round, load);
+  await sleep(warmUpMs);
+  await servers.promote();
+  servers.leadTo(servers.standby);
+  count(round, 'split brain');
+  const splitMs = performance.now();
+  const { rows } = await ask(servers.primary, 'SELECT clock_timestamp() AS at');
+  // Asked there: the sessions of the checks stay with the old primary too.
+  await until('the new history is open', openWithinMs, async () => {
+    const open = 'SELECT FROM incarnations WHERE number = 2 AND opened_at IS NOT NULL';
+    return (await ask(servers.standby, open)).rows.length === 1;
+  });
+
+  const { rows: last } = await ask(
+    servers.primary,
+    `SELECT count(*)::int AS payments, extract(epoch FROM max(created_at) - $1)::float8 * 1000 AS ms
+       FROM payments WHERE created_at > $1`,
+    [rows[0].at],
+  );
+  note(round, 'payments accepted on the old history for', last[0].ms ?? 0);
+  check(round, (last[0].ms ?? 0) < detectWithinMs, `the old history was noticed after ${last[0].ms} ms`);
+  await servers.primary.kill();
+  const answered = answeredBetween(round, splitMs, splitMs + detectWithinMs);
+  await finish(round, load, nodes, answered, splitMs);
+  return nodes;
+};
+
+const readOnlyMs = 6_000;
+const notReadyWithinMs = 1_500;
+/** Connecting to the read-only server, asking it and giving up, on a busy machine. */
+const refusedWithinMs = 3_000;
+
+/** The address leads to a server that only reads, and later back to the primary: it is the same history. */
+export const readOnlyServer: OnReplicated = async (servers, round, load) => {
+  const nodes = await startNodes(round, load);
+  await sleep(warmUpMs);
+  servers.leadTo(servers.standby);
+  servers.cutSessions();
+  count(round, 'led to a read-only server');
+  const sinceMs = performance.now();
+  await Promise.all(
+    nodes.map(async ({ address }) => {
+      const isNotReady = async () => (await fetch(`${address}/readyz`)).status === 503;
+      const afterMs = await until('/readyz says 503', 10_000, isNotReady);
+      note(round, '/readyz says 503 after', afterMs);
+      check(round, afterMs < notReadyWithinMs, `/readyz said 503 only after ${afterMs} ms`);
+    }),
+  );
+  const knownMs = performance.now();
+  await sleep(readOnlyMs);
+  const backMs = performance.now();
+  servers.leadTo(servers.primary);
+  servers.cutSessions();
+  await load.succeedsAgain();
+  for (const { what, startedMs, endedMs, result } of round.calls) {
+    if (what !== 'pay' || startedMs < knownMs || endedMs > backMs) continue;
+    const isRefused = 'status' in result && result.status === 503;
+    check(round, isRefused, `a read-only server led to ${JSON.stringify(result)}`);
+    check(round, endedMs - startedMs < refusedWithinMs, `a refusal took ${endedMs - startedMs} ms`);
+  }
+  check(round, (await currentIncarnation(round))?.number === 1, 'the same history became another one');
+  noteGap(round, sinceMs);
+  return nodes;
+};

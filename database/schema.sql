@@ -451,7 +451,7 @@ CREATE TABLE operator_requests (
   decided_name text,
   decided_at timestamp with time zone,
   CONSTRAINT operator_requests_pkey PRIMARY KEY (id),
-  CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text])),
+  CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text, 'release'::text])),
   CONSTRAINT operator_requests_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'refused'::text, 'withdrawn'::text, 'void'::text])),
   CONSTRAINT requests_are_approved_by_another CHECK (state <> 'approved'::text OR decided_by <> asked_by),
   CONSTRAINT requests_are_decided_by_somebody CHECK ((decided_at IS NULL) = (decided_by IS NULL) AND (decided_at IS NULL) = (decided_name IS NULL)),

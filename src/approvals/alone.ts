@@ -7,9 +7,12 @@ import type { Thresholds } from './thresholds.ts';
 
 const dayMs = 86_400_000;
 
-/** What is added up, as the audit log has it. */
-const decisions = { action: 'payment.resolve', amount: `(after ->> 'amount_kopecks')::bigint` };
-const credits = { action: 'balance.credit', amount: `(after ->> 'usdt')::numeric * 1000000` };
+/** What is added up, as the audit log has it. An order of the bank side is always live and has no mode. */
+const decisions = {
+  actions: ['payment.resolve', 'recovery.release'],
+  amount: `(after ->> 'amount_kopecks')::bigint`,
+};
+const credits = { actions: ['balance.credit'], amount: `(after ->> 'usdt')::numeric * 1000000` };
 
 /**
  * What this operator, and operators who may be the same person, did within a day without approval, for all partners
@@ -19,22 +22,22 @@ async function sumAlone(
   db: Queryable,
   clock: Clock,
   { name }: Operator,
-  { action, amount }: typeof decisions,
+  { actions, amount }: typeof decisions,
 ): Promise<bigint> {
   const { rows } = await db.query<{ operator: string; sum: bigint }>({
     text: `SELECT substr(actor, length('operator:') + 1) AS operator, coalesce(sum(${amount}), 0)::bigint AS sum
              FROM audit
-            WHERE action = $1 AND at > $2 AND actor LIKE 'operator:%'
-              AND after ->> 'mode' = 'live' AND NOT after ? 'asked_by'
+            WHERE action = ANY ($1) AND at > $2 AND actor LIKE 'operator:%'
+              AND after ->> 'mode' IS DISTINCT FROM 'test' AND NOT after ? 'asked_by'
             GROUP BY actor`,
-    values: [action, new Date(clock.nowMs() - dayMs)],
+    values: [actions, new Date(clock.nowMs() - dayMs)],
   });
   const operators = rows.map(({ operator }) => operator);
   const related = await findRelated(db, name, operators);
   return rows.reduce((sum, row) => (related.has(row.operator) ? sum + row.sum : sum), 0n);
 }
 
-/** Whether the operator's decision on a payment needs four-eyes approval. Test money never does. */
+/** Whether the operator's decision on a payment, or on an order without one, needs four-eyes approval. Test money never does. */
 export const needsApproval = async (
   db: Queryable,
   clock: Clock,

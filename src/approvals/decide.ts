@@ -3,7 +3,7 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
 import { findRelated, hasPermissionNow } from '../operators/index.ts';
-import { decidePaymentIn, type OperatorDecision } from '../payments/index.ts';
+import { decidePaymentIn, type OperatorDecision, releaseStrayIn } from '../payments/index.ts';
 import {
   closeRequest,
   isRequester,
@@ -23,6 +23,7 @@ export type VoidReason =
   | 'already_credited'
   | 'reference_conflict'
   | 'no_partner'
+  | 'no_order'
   | 'stale';
 
 export type Decision =
@@ -138,6 +139,10 @@ async function executeRequest(
           no_account: 'no_partner',
         } as const
       )[outcome];
+    }
+    case 'release': {
+      const { subject, reason } = request;
+      return (await releaseStrayIn(tx, audit, subject, { reason, requestedBy })) ? 'done' : 'no_order';
     }
     case 'thresholds': {
       const now = await lockThresholds(tx);

@@ -14,5 +14,5 @@ export {
   type OperatorRequest,
   permissionFor,
 } from './requests.ts';
-export { submitCredit, submitPaymentDecision, submitThresholds } from './submit.ts';
+export { submitCredit, submitPaymentDecision, submitRelease, submitThresholds } from './submit.ts';
 export { readThresholds } from './thresholds.ts';

@@ -7,14 +7,14 @@ import type { Permission, SignedIn } from '../operators/index.ts';
 /** The acting operator. Identified by id, since a name can be reused after a removal. */
 export type Operator = Pick<SignedIn, 'operatorId' | 'name'>;
 
-export type RequestKind = 'resolve' | 'credit' | 'thresholds';
+export type RequestKind = 'resolve' | 'credit' | 'thresholds' | 'release';
 export type RequestState = 'waiting' | 'approved' | 'refused' | 'withdrawn' | 'void';
 
 /** A change that one operator asked for and another has to decide on: four-eyes approval. */
 export interface OperatorRequest {
   requestId: Id<'apr'>;
   kind: RequestKind;
-  /** The payment, the partner, or `service`. */
+  /** The payment, the partner, `service`, or the order without a payment. */
   subject: string;
   /** The reference of a credit; empty for other kinds. */
   reference: string;
@@ -35,6 +35,7 @@ export const permissionFor: Record<RequestKind, Permission> = {
   resolve: 'payments.resolve',
   credit: 'balances.credit',
   thresholds: 'settings.thresholds',
+  release: 'payments.resolve',
 };
 
 /** Also true for the same operator under a new name, and for a new operator under the same name. */

@@ -3,7 +3,7 @@ import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { transaction } from '../db/pool.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
-import { decidePaymentIn, findPaymentAnywhere } from '../payments/index.ts';
+import { decidePaymentIn, findPaymentAnywhere, findStrayAmount, releaseStrayIn } from '../payments/index.ts';
 import { creditNeedsApproval, needsApproval } from './alone.ts';
 import { closeRequest, createRequest, lockWaitingRequest, type Operator, type Waiting } from './requests.ts';
 import {
@@ -46,6 +46,27 @@ export function submitPaymentDecision(
     const decision = await decidePaymentIn(tx, audit, paymentId, { outcome, reason });
     if (decision.outcome !== 'resolved') return { outcome: decision.outcome };
     if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'already_ended' });
+    return { outcome: 'done' };
+  });
+}
+
+/** An operator releases an order without a payment: it counts like a decision on a payment of its amount. */
+export function submitRelease(
+  audit: AuditContext,
+  operator: Operator,
+  order: string,
+  reason: string,
+): Promise<Done | Waiting | Refused<'no_order'>> {
+  return transaction(audit.pool, async tx => {
+    const about = { kind: 'release', subject: order } as const;
+    const waiting = await lockWaitingRequest(tx, about);
+    const thresholds = await lockThresholds(tx);
+    const amountKopecks = await findStrayAmount(tx, order);
+    if (amountKopecks === undefined) return { outcome: 'no_order' };
+    if (await needsApproval(tx, audit.clock, operator, { mode: 'live', amountKopecks }, thresholds))
+      return createRequest(tx, audit, operator, { ...about, change: { reason }, reason, amountKopecks });
+    if (!(await releaseStrayIn(tx, audit, order, { reason }))) return { outcome: 'no_order' };
+    if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'no_order' });
     return { outcome: 'done' };
   });
 }

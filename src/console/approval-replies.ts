@@ -34,6 +34,7 @@ const refusals = {
   no_payment: [404, 'There is no such payment.'],
   no_partner: [404, 'There is no such partner.'],
   no_request: [404, 'There is no such request.'],
+  no_order: [409, 'This order does not wait any more.'],
   already_ended: [409, 'The payment is already finished, and a finished payment never changes.'],
   stale: [409, 'It has changed since this page was loaded: reload it and try again.'],
   under_way: [409, 'The payment is being processed or polled right now: try again in a minute.'],

@@ -15,7 +15,13 @@ export {
 } from './lost-history/incarnations.ts';
 export { recoverRound, startHistoryRecovery } from './lost-history/recover-history.ts';
 export { listRecovered } from './lost-history/recovered.ts';
-export { listStray, releaseStray, type StrayOrder } from './lost-history/stray-orders.ts';
+export {
+  findStrayAmount,
+  listStray,
+  releaseStray,
+  releaseStrayIn,
+  type StrayOrder,
+} from './lost-history/stray-orders.ts';
 export { referenceKeyOf } from './order-reference.ts';
 export {
   formatInstant,

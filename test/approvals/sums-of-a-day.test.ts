@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { submitCredit, submitPaymentDecision } from '../../src/approvals/index.ts';
+import { submitCredit, submitPaymentDecision, submitRelease } from '../../src/approvals/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createOperator } from '../../src/operators/index.ts';
+import { releaseStray } from '../../src/payments/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
-import { createFundedPartner } from '../helpers/database.ts';
+import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
 import { secretKey } from '../helpers/partners.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
@@ -64,6 +65,51 @@ describe('decisions without approval', () => {
     expect(statuses.sort()).toEqual(['failed', 'failed', 'processing', 'processing']);
     expect(await decide(second, await open(1_000_000n))).toEqual({ outcome: 'done' });
     expect(await decide(one, await open(1n), tomorrow)).toEqual({ outcome: 'done' });
+  });
+
+  test('releasing an order without a payment counts like a decision', async () => {
+    const one = await insertOperator(pool, 'support');
+    const puppet = await createdBy(one);
+    const other = await insertOperator(pool, 'support');
+    await pool.query(
+      `INSERT INTO incarnations (number, system_identifier, timeline, cause, began_at, certain_at, is_synchronous,
+                                 last_event_id, next_event_id, opened_at)
+       VALUES (1, '1', 1, 'first_start', now(), now(), false, 0, 1, now())`,
+    );
+    for (const [order, amount] of [
+      ['large', 1_000_001],
+      ['half', 500_000],
+      ['more', 500_001],
+    ])
+      await pool.query(
+        `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+         VALUES ($1, $1, 'succeeded', $2, now(), $1, 'unreadable', 1, now())`,
+        [order, amount],
+      );
+    const release = (operator: Operator, order: string) =>
+      submitRelease(at(operator), operator, order, 'known to the shop');
+    const waits = async () =>
+      (await pool.query('SELECT payment FROM stray_orders WHERE released_at IS NULL ORDER BY 1')).rows.map(
+        row => row.payment,
+      );
+
+    const large = await release(one, 'large');
+    if (large.outcome !== 'waiting') throw new Error(large.outcome);
+    expect(await release(other, 'large')).toMatchObject({ outcome: 'already_waiting' });
+    expect(await waits()).toEqual(['half', 'large', 'more']);
+    expect(await release(one, 'half')).toEqual({ outcome: 'done' });
+    const more = await release(puppet, 'more');
+    if (more.outcome !== 'waiting') throw new Error(more.outcome);
+    expect(await decide(one, await open(500_001n))).toMatchObject({ outcome: 'waiting' });
+    expect(await waits()).toEqual(['large', 'more']);
+
+    await pool.query(`UPDATE operators SET password_hash = 'set' WHERE name = $1`, [puppet.name]);
+    expect(await approve(puppet, large.request.requestId)).toEqual({ outcome: 'shared_enrolment' });
+    expect(await approve(other, large.request.requestId)).toEqual({ outcome: 'done' });
+    await releaseStray(auditContextOf(pool), 'more', 'on the command line');
+    expect(await approve(other, more.request.requestId)).toEqual({ outcome: 'void', why: 'no_order' });
+    expect(await release(one, 'large')).toEqual({ outcome: 'no_order' });
+    expect(await waits()).toEqual([]);
   });
 
   test('what a second operator approved does not count', async () => {

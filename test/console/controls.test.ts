@@ -77,6 +77,24 @@ test('what was recovered is shown, and an order without a payment is released on
   expect((await admin.get('/recovery')).json.stray).toEqual([]);
 });
 
+test('releasing a large order without a payment waits for a second operator', async () => {
+  await pool.query(
+    `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, qrc_id, why, incarnation, found_at)
+     VALUES ('pay_y', 'ord_y', 'succeeded', 500000000, now(), 'AD2', 'unreadable', 2, now())`,
+  );
+  const asked = await admin.post('/recovery/release', { order: 'pay_y', reason: 'known to the shop' });
+  expect(asked.json).toMatchObject({
+    outcome: 'waiting',
+    request: { kind: 'release', subject: 'pay_y', amount_rub: '5000000.00', is_own: true },
+  });
+  expect((await admin.get('/recovery')).json.stray).toMatchObject([{ order: 'pay_y' }]);
+  const second = await signIn('support');
+  expect((await second.post(`/requests/${asked.json.request.request_id}/approve`)).json).toEqual({
+    outcome: 'done',
+  });
+  expect((await admin.get('/recovery')).json.stray).toEqual([]);
+});
+
 describe('reconciliation', () => {
   test('an operator runs it for a day, and the run is stored', async () => {
     const run = (await admin.post('/reconciliations', { day: '2026-11-19' })).json;

@@ -95,6 +95,15 @@ export const approvalSabotages: Sabotage[] = [
     failingTitle: 'decisions on several payments',
   },
   {
+    guard: 'releasing an order counts like a decision',
+    file: 'src/approvals/submit.ts',
+    ...sums,
+    pattern:
+      /if \(await needsApproval\(tx, audit\.clock, operator, \{ mode: 'live', amountKopecks \}, thresholds\)\)/,
+    replacement: 'if (false)',
+    failingTitle: 'releasing an order without a payment',
+  },
+  {
     guard: 'lock for the sum of what was done without approval',
     file: 'src/approvals/thresholds.ts',
     ...sums,

@@ -1,15 +1,11 @@
+import { submitRelease } from '../../approvals/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
-import {
-  listIncarnations,
-  listRecovered,
-  listStray,
-  type PastIncarnation,
-  releaseStray,
-} from '../../payments/index.ts';
+import { listIncarnations, listRecovered, listStray, type PastIncarnation } from '../../payments/index.ts';
+import { answer } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Text } from '../fields.ts';
-import { auditContextOf, Body, done, type Routes, refuse } from '../replies.ts';
+import { auditContextOf, Body, type Routes, refuse } from '../replies.ts';
 import type { LostHistory } from '../shapes/controls.ts';
 
 const recoveredShown = 100;
@@ -56,9 +52,8 @@ export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
           'invalid_request',
           'A reason is one line of up to 128 characters.',
         );
-      return (await releaseStray(auditContextOf(deps, request), order, reason))
-        ? done
-        : refuse(request, reply, 409, 'no_order', 'This order does not wait any more.');
+      const audit = auditContextOf(deps, request);
+      return answer(request, reply, await submitRelease(audit, request.operator, order, reason));
     },
   );
 }

@@ -1,8 +1,8 @@
 /** A change that needs four-eyes approval: a second operator has to decide on it. */
 export interface RequestRow {
   request_id: string;
-  kind: 'resolve' | 'credit' | 'thresholds';
-  /** The payment, the partner, or `service`. */
+  kind: 'resolve' | 'credit' | 'thresholds' | 'release';
+  /** The payment, the partner, `service`, or the order without a payment. */
   subject: string;
   /** The requested change: `{outcome, reason}`, `{mode, usdt, reference}`, … */
   change: Record<string, string>;

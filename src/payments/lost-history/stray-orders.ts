@@ -62,6 +62,15 @@ export async function listStray(db: Queryable): Promise<StrayOrder[]> {
   return rows;
 }
 
+/** The amount of one that is not released yet. */
+export async function findStrayAmount(db: Queryable, payment: string): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ amount_kopecks: bigint }>({
+    text: 'SELECT amount_kopecks FROM stray_orders WHERE payment = $1 AND released_at IS NULL',
+    values: [payment],
+  });
+  return rows[0]?.amount_kopecks;
+}
+
 /** Whether some order is blocking more than its own code, since its code is not known. */
 export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -97,22 +106,31 @@ export async function markRebuilt(db: Queryable, clock: Clock, payment: string):
 
 /** An operator has found out what it was: its code and its key may be used again. */
 export const releaseStray = (audit: AuditContext, payment: string, reason: string): Promise<boolean> =>
-  transaction(audit.pool, async tx => {
-    const { rows } = await tx.query<{ qrc_id: string | null; amount_kopecks: bigint }>({
-      text: `UPDATE stray_orders SET released_at = $2, released_by = $3, reason = $4
-              WHERE payment = $1 AND released_at IS NULL RETURNING qrc_id, amount_kopecks`,
-      values: [payment, instantOf(audit.clock), audit.actor, reason],
-    });
-    const [released] = rows;
-    if (!released) return false;
-    await clearAlarmsOf(tx, audit, payment);
-    await recordChange(tx, audit, {
-      action: 'recovery.release',
-      subject: payment,
-      after: { reason, qrc_id: released.qrc_id, amount_kopecks: released.amount_kopecks },
-    });
-    return true;
+  transaction(audit.pool, tx => releaseStrayIn(tx, audit, payment, { reason }));
+
+/** The same, as part of the caller's transaction. */
+export async function releaseStrayIn(
+  tx: Queryable,
+  audit: AuditContext,
+  payment: string,
+  /** With four-eyes approval `requestedBy` is the operator who asked for it. */
+  { reason, requestedBy }: { reason: string; requestedBy?: string },
+): Promise<boolean> {
+  const { rows } = await tx.query<{ qrc_id: string | null; amount_kopecks: bigint }>({
+    text: `UPDATE stray_orders SET released_at = $2, released_by = $3, reason = $4
+            WHERE payment = $1 AND released_at IS NULL RETURNING qrc_id, amount_kopecks`,
+    values: [payment, instantOf(audit.clock), audit.actor, reason],
   });
+  const [released] = rows;
+  if (!released) return false;
+  await clearAlarmsOf(tx, audit, payment);
+  await recordChange(tx, audit, {
+    action: 'recovery.release',
+    subject: payment,
+    after: { reason, ...released, ...(requestedBy === undefined ? {} : { asked_by: requestedBy }) },
+  });
+  return true;
+}
 
 export type Block = 'code' | 'key' | 'debt' | undefined;
 

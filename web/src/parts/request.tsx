@@ -73,6 +73,7 @@ const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.Reac
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;
+  if (kind === 'release') return <code className="wrap-anywhere">{subject}</code>;
   return kind === 'credit' ? <Link href={`/partners/${subject}`}>{subject}</Link> : null;
 }
 

@@ -1,3 +1,4 @@
+import { parseDatabaseUrl } from './database-url.ts';
 import { refuseSetting as refuse } from './operator-error.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
 
@@ -81,7 +82,7 @@ export function readSettings(environment: Environment): Settings {
     metricsPort: metricsPort(read('METRICS_PORT'), read('PORT') ?? '8080'),
     metricsHost: read('METRICS_HOST') ?? '127.0.0.1',
     dataDir: read('DATA_DIR') ?? './data',
-    databaseUrl: databaseUrl('DATABASE_URL', read('DATABASE_URL')),
+    databaseUrl: checkedDatabaseUrl(read('DATABASE_URL')),
     backupDir: read('BACKUP_DIR'),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
     drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
@@ -150,12 +151,9 @@ function oneOf<Choice extends string>(name: string, text: string, choices: reado
   return choice ?? refuse(name, `must be one of ${choices.join(', ')}, not "${text}"`);
 }
 
-/** The value may hold a password, so the message never repeats it. */
-function databaseUrl(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (['postgres:', 'postgresql:'].includes(protocol)) return text;
-  return refuse(name, 'must look like postgresql://user:password@host:5432/database');
+function checkedDatabaseUrl(text: string | undefined): string | undefined {
+  if (text !== undefined) parseDatabaseUrl(text);
+  return text;
 }
 
 function secretKey(name: string, text: string | undefined, required: boolean): string | undefined {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseDatabaseUrl } from '../base/database-url.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
@@ -8,6 +9,7 @@ import { joinIncarnation } from './incarnation/join.ts';
 import { hasSchema, migrate } from './migrate.ts';
 import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
+import { refuseTransactionPooling } from './pooler.ts';
 import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
 
 export interface Database {
@@ -38,12 +40,13 @@ export async function openDatabase(
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings.backupDir);
   const guard = createIncarnationGuard();
-  const pool = openPool({ ...server.connection, verify: guard.verify, isCurrent: guard.isCurrent });
+  const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();
     await server.close();
   };
   try {
+    if (settings.databaseUrl) await refuseTransactionPooling(pool);
     await assertDurable(pool);
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
     await migrate(pool);
@@ -120,8 +123,5 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   );
 }
 
-/** Host, port and name only: the address may contain a password. */
-function addressOf(url: string): string {
-  const { hostname, port, pathname } = new URL(url);
-  return `at ${hostname || 'the local socket'}:${port || 5432}${pathname}`;
-}
+/** Hosts, ports and name only: the address may contain a password. */
+const addressOf = (url: string) => `at ${parseDatabaseUrl(url).place}`;

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { connectionDefaults, type Pool } from './pool.ts';
+import { DatabaseClient, dropConnection } from './servers.ts';
 
 const reconnectDelayMs = 500;
 
@@ -30,7 +31,7 @@ export function openDedicatedConnection(
     connecting = client;
     client.once('end', () => {
       current = undefined;
-      if (!isClosed) retry = setTimeout(() => void connect(), reconnectDelayMs);
+      connectLater();
     });
     try {
       await client.connect();
@@ -39,19 +40,29 @@ export function openDedicatedConnection(
       if (!isClosed && connecting === client) current = client;
     } catch {
       await client.end().catch(() => {});
+      // A client that found no server has no connection whose end would be reported.
+      connectLater();
     }
+  }
+
+  function connectLater(): void {
+    clearTimeout(retry);
+    if (!isClosed) retry = setTimeout(() => void connect(), reconnectDelayMs);
   }
   void connect();
 
+  function reconnect(): void {
+    current = undefined;
+    if (connecting) dropConnection(connecting);
+  }
+
   return {
-    client: () => current,
-    reconnect: () => {
-      current = undefined;
-      // Destroyed and not ended: a server that does not answer would not answer to that either.
-      (
-        connecting as unknown as { connection: { stream: NodeJS.WritableStream & { destroy(): void } } }
-      )?.connection.stream.destroy();
+    client: () => {
+      // The old server may go on answering: locks and messages there are those of a history that is over.
+      if (current && pool.options.isCurrent?.() === false) reconnect();
+      return current;
     },
+    reconnect,
     close: async () => {
       isClosed = true;
       clearTimeout(retry);
@@ -63,11 +74,11 @@ export function openDedicatedConnection(
 
 /** A client for the server of the pool, not yet connected. */
 function clientLike(pool: Pool, name: string, limits: pg.ClientConfig = {}): pg.Client {
-  const { host, port, user, database, password, connectionString, ssl, options } = pool.options;
-  const connection = { host, port, user, database, password, connectionString, ssl, options };
+  const { host, port, user, database, password, connectionString, ssl, options, servers } = pool.options;
+  const connection = { host, port, user, database, password, connectionString, ssl, options, servers };
   const known = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
   const names = { application_name: `kopeck ${name}` };
-  const client = new pg.Client({ ...connectionDefaults, ...known, ...names, ...limits });
+  const client = new DatabaseClient({ ...connectionDefaults, ...known, ...names, ...limits });
   // Its end is noticed otherwise; without a listener the event would end the process.
   client.on('error', () => {});
   return client;
@@ -76,12 +87,13 @@ function clientLike(pool: Pool, name: string, limits: pg.ClientConfig = {}): pg.
 /** What the pool does with each of its new connections. */
 const verify = (pool: Pool, client: pg.Client) =>
   new Promise<void>((resolve, reject) => {
-    if (!pool.options.verify) return resolve();
-    pool.options.verify(client as pg.PoolClient, error => (error ? reject(error) : resolve()));
+    pool.options.verify!(client as pg.PoolClient, error => (error ? reject(error) : resolve()));
   });
 
 /** Opens a connection like those of the pool, checks it as the pool does, and closes it again. */
 export async function tryConnection(pool: Pool, name: string, limits: pg.ClientConfig): Promise<void> {
+  // Not the server to which the last connection went: another one may have taken its place.
+  await pool.options.servers?.chooseAgain();
   const client = clientLike(pool, name, limits);
   try {
     await client.connect();

@@ -1,4 +1,17 @@
 import pg from 'pg';
+import { parseDatabaseUrl } from '../base/database-url.ts';
+import { isDatabaseUnreachable, NotAnsweringError, sqlStateOf } from './database-errors.ts';
+import { createServerChoice, DatabaseClient, type ServerChoice } from './servers.ts';
+import { applySessionSettings, type SessionTimeouts } from './session-settings.ts';
+
+/** With which its callers judge what it fails with. */
+export {
+  isDatabaseUnavailable,
+  isDatabaseUnreachable,
+  isItemError,
+  NotAnsweringError,
+  sqlStateOf,
+} from './database-errors.ts';
 
 /** `query_timeout` overrides the client's limit for one statement; the driver has it, its types do not. */
 export type Statement = pg.QueryConfig & { query_timeout?: number };
@@ -7,8 +20,6 @@ export type Statement = pg.QueryConfig & { query_timeout?: number };
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<Row>>;
 }
-
-export type Pool = pg.Pool;
 
 /**
  * The server ends a statement after this time; the client gives up a little later, in case the server is frozen. All
@@ -23,37 +34,7 @@ const int8 = pg.types.builtins.INT8;
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   oid === int8 ? BigInt : pg.types.getTypeParser(oid, format as 'text');
 
-/**
- * A connection can break without a packet: a cut cable, a firewall that forgets it, a machine that loses power. The server
- * then keeps its session, and the locks in it, for two hours by default. With these it asks after 5 s of silence and ends
- * the session after three more questions without an answer, 2 s apart; unsent answers end it after 10 s. Any role may set
- * them; on a unix socket they have no effect and are not needed.
- */
-const serverKeepAlives =
-  '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000';
 const clientKeepAliveDelayMs = 5_000;
-
-/**
- * Set for every session, since the owner of a server, a database or a user may have changed the defaults. Functions that
- * lock a row and then decide need the new snapshot that each statement of READ COMMITTED takes; the driver reads dates in
- * ISO form only.
- */
-const sessionSettings = [
-  '-c default_transaction_isolation=read\\ committed',
-  '-c DateStyle=ISO',
-  '-c TimeZone=UTC',
-  serverKeepAlives,
-].join(' ');
-
-/** The settings of the address, and then ours: the last one counts. */
-function withSessionSettings(connection: pg.ClientConfig): pg.ClientConfig {
-  const url = connection.connectionString ? new URL(connection.connectionString) : undefined;
-  const given = url?.searchParams.get('options') ?? process.env.PGOPTIONS ?? '';
-  const options = `${given} ${sessionSettings}`.trim();
-  // The driver prefers what the address says to what it is given beside it.
-  url?.searchParams.set('options', options);
-  return { ...connection, options, ...(url ? { connectionString: `${url}` } : {}) };
-}
 
 /** 64-bit integers arrive as `bigint`: money must not pass through a float. */
 export const connectionDefaults: pg.ClientConfig = {
@@ -61,28 +42,83 @@ export const connectionDefaults: pg.ClientConfig = {
   types: { getTypeParser },
   keepAlive: true,
   keepAliveInitialDelayMillis: clientKeepAliveDelayMs,
-  options: sessionSettings,
   connectionTimeoutMillis: connectTimeoutMs,
-  statement_timeout: statementTimeoutMs,
   query_timeout: clientTimeoutMs,
+};
+
+const defaultTimeouts: SessionTimeouts = {
+  statement_timeout: statementTimeoutMs,
   lock_timeout: lockTimeoutMs,
   idle_in_transaction_session_timeout: clientTimeoutMs,
 };
 
 /** How to reach the server, and what keeps a pool with it. */
-export interface PoolConnection extends pg.ClientConfig, Pick<pg.PoolConfig, 'verify'> {
+export interface PoolConnection extends pg.ClientConfig {
+  /** Fails if a new connection must not be used. */
+  check?: (session: Queryable) => Promise<void>;
   /** False: no connection may be used any more, not even one that is open. */
   isCurrent?: () => boolean;
+  /** Of another pool whose options are used again. */
+  timeouts?: SessionTimeouts;
+  servers?: ServerChoice;
+}
+
+export interface Pool extends pg.Pool {
+  options: pg.PoolOptions & PoolConnection;
 }
 
 export function openPool(connection: PoolConnection, max = 10): Pool {
-  const pool = new pg.Pool({ ...connectionDefaults, ...withSessionSettings(connection), max });
+  const timeouts = timeoutsOf(connection);
+  const verify: pg.PoolConfig['verify'] = (client, done) =>
+    void applySessionSettings(client, timeouts)
+      .then(() => connection.check?.(client))
+      .then(() => done(), done);
+  const options: pg.PoolConfig & PoolConnection = {
+    ...connectionDefaults,
+    ...connection,
+    ...noTimeouts,
+    ...serversOf(connection),
+    timeouts,
+    verify,
+    max,
+    Client: DatabaseClient,
+  };
+  const pool: Pool = new pg.Pool(options);
   if (connection.isCurrent) fence(pool, connection.isCurrent);
   pool.query = prepareAgain(pool.query.bind(pool)) as typeof pool.query;
   // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without
   // a listener the event would end the process.
   pool.on('error', () => {});
   return pool;
+}
+
+/** The driver would send them in the start-up packet. */
+const noTimeouts = {
+  statement_timeout: undefined,
+  lock_timeout: undefined,
+  idle_in_transaction_session_timeout: undefined,
+};
+
+function timeoutsOf({ timeouts, ...given }: PoolConnection): SessionTimeouts {
+  const known = timeouts ?? defaultTimeouts;
+  return {
+    statement_timeout: (given.statement_timeout ?? known.statement_timeout) || 0,
+    lock_timeout: given.lock_timeout ?? known.lock_timeout,
+    idle_in_transaction_session_timeout:
+      given.idle_in_transaction_session_timeout ?? known.idle_in_transaction_session_timeout,
+  };
+}
+
+/** For an address with several servers: which of them to use, and the address of one, as the driver needs it. */
+function serversOf(connection: PoolConnection): PoolConnection {
+  if (!connection.connectionString || connection.servers) return {};
+  const url = parseDatabaseUrl(connection.connectionString);
+  if (url.servers.length === 1) return {};
+  const one = { ...connection, connectionString: url.ofFirst };
+  return {
+    connectionString: url.ofFirst,
+    servers: createServerChoice(url, { ...connectionDefaults, ...one }),
+  };
 }
 
 /** The pool takes every connection by `connect`, with a callback or without. */
@@ -175,9 +211,6 @@ export async function transaction<Result>(
   }
 }
 
-/** The SQLSTATE of an error (appendix A of the manual); undefined for errors that are not the server's. */
-export const sqlStateOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
-
 const deadlockTries = 3;
 
 /**
@@ -196,15 +229,6 @@ export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): P
 }
 
 /**
- * Data out of range (22…), a broken constraint (23…) or a limit of the server, such as a value too long for its index
- * (54…): errors that a single item of a batch can cause.
- */
-export const isItemError = (error: unknown) => /^(2[23]|54)/.test(sqlStateOf(error) ?? '');
-
-/** Without an answer in time: a statement under way may or may not have been carried out. */
-export class NotAnsweringError extends Error {}
-
-/**
  * Circuit breaker for the database: statements fail at once while the heartbeat shows that it does not answer. Otherwise
  * every caller would wait for the full timeout, and so would all that queue behind it.
  */
@@ -214,30 +238,3 @@ export const withCircuitBreaker = (pool: Pool, isAnswering: () => boolean): Quer
       ? pool.query(statement)
       : Promise.reject(new NotAnsweringError('the database does not answer')),
 });
-
-/** Messages of the driver when a connection fails or ends; it gives such errors no code. */
-const lostConnection =
-  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;
-
-/**
- * What a proxy or a server that is not in service answers: the connection failed (08), it stops or starts (57P), or it is
- * read-only (25006), as a standby is.
- */
-const notInService = /^(08|57P|25006)/;
-
-/** The database is not reached, or was lost: a statement under way may or may not have been carried out. */
-export function isDatabaseUnreachable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof NotAnsweringError) return true;
-  if (error instanceof pg.DatabaseError) return notInService.test(error.code ?? '');
-  // A name with several addresses: each was tried.
-  if (error instanceof AggregateError) return error.errors.every(isDatabaseUnreachable);
-  return 'syscall' in error || (error.constructor === Error && lostConnection.test(error.message));
-}
-
-/** The server stopped waiting (statement timeout, lock timeout, deadlock) or is out of resources. */
-const overloaded = /^(57014|55P03|40P01|53)/;
-
-/** The database is unreachable or overloaded: a later retry may succeed. */
-export const isDatabaseUnavailable = (error: unknown) =>
-  isDatabaseUnreachable(error) || overloaded.test(sqlStateOf(error) ?? '');

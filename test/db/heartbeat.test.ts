@@ -85,7 +85,7 @@ test('dedicated sessions have keep-alives of the server too', async () => {
   // The heartbeat's session reports only its own settings, so another session of the same kind is asked.
   let found: unknown[] = [];
   const session = openDedicatedConnection(pool, 'test', async client => {
-    found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'client'"))
+    found = (await client.query("SELECT 1 FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'session'"))
       .rows;
   });
   await vi.waitFor(() => expect(found).toHaveLength(4));

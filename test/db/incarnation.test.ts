@@ -80,8 +80,8 @@ describe('a process', () => {
     const { pool: other } = await createDatabase();
     await join(other);
     const guard = createIncarnationGuard();
-    const { verify, isCurrent } = guard;
-    const pool = openPool({ ...connectionOf(other), verify, isCurrent }, 2);
+    const { check, isCurrent } = guard;
+    const pool = openPool({ ...connectionOf(other), check, isCurrent }, 2);
     guard.stayWith(await readIdentity(pool));
     const old = await pool.connect();
     old.release();

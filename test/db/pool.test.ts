@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { applySessionSettings } from '../../src/db/session-settings.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
@@ -20,16 +22,27 @@ test('64-bit integers arrive whole', async () => {
 });
 
 test('the server ends sessions whose connection broke without a packet after some seconds', async () => {
-  // `reset_val`: what the session asked for. The tests use a unix socket, where it has no effect.
+  const wanted = {
+    tcp_keepalives_count: '3',
+    tcp_keepalives_idle: '5',
+    tcp_keepalives_interval: '2',
+    tcp_user_timeout: '10000',
+  };
+  // The tests use a unix socket, where the server keeps that a setting was made, and not its value.
   const { rows } = await pool.query(
-    "SELECT name, reset_val FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'client' ORDER BY name",
+    "SELECT name FROM pg_settings WHERE name LIKE 'tcp_%' AND source = 'session' ORDER BY name",
   );
-  expect(rows).toEqual([
-    { name: 'tcp_keepalives_count', reset_val: '3' },
-    { name: 'tcp_keepalives_idle', reset_val: '5' },
-    { name: 'tcp_keepalives_interval', reset_val: '2' },
-    { name: 'tcp_user_timeout', reset_val: '10000' },
-  ]);
+  expect(rows.map(({ name }) => name)).toEqual(Object.keys(wanted));
+  const asked: Record<string, string> = {};
+  const session = {
+    query: async ({ values: [names, values] }: { values: string[][] }) =>
+      names!.forEach((name, index) => {
+        asked[name] = values![index]!;
+      }),
+  };
+  const none = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
+  await applySessionSettings(session as unknown as pg.ClientBase, none);
+  expect(asked).toMatchObject(wanted);
 });
 
 describe('a transaction', () => {

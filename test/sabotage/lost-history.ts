@@ -70,4 +70,20 @@ export const lostHistorySabotages: Sabotage[] = [
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'without its reference blocks its code',
   },
+  {
+    guard: 'locks and messages of a lost history',
+    file: 'src/db/dedicated-connection.ts',
+    pattern: /pool\.options\.isCurrent\?\.\(\) === false/,
+    replacement: 'false',
+    test: 'test/db/fail-over-sessions.test.ts',
+    failingTitle: 'leave an old server that goes on answering',
+  },
+  {
+    guard: 'newer one of two primaries',
+    file: 'src/db/servers.ts',
+    pattern: /other\.timeline > best\.timeline/,
+    replacement: 'false',
+    test: 'test/db/several-servers.test.ts',
+    failingTitle: 'the one with the newer timeline is right',
+  },
 ];

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { NotAnsweringError, type Queryable } from '../pool.ts';
 import { describeIdentity, type Identity, isSameIdentity, readIdentity } from './identity.ts';
 
@@ -6,10 +5,8 @@ import { describeIdentity, type Identity, isSameIdentity, readIdentity } from '.
 export interface IncarnationGuard {
   /** From now on every new connection must lead to this one. */
   stayWith(identity: Identity): void;
-  /** Fails if the session leads to a standby or to another history. */
+  /** Fails if a new connection leads to a standby or to another history. */
   check(session: Queryable): Promise<void>;
-  /** The same, as the pool calls it for each new connection. */
-  verify(client: pg.PoolClient, done: (error?: Error) => void): void;
   /** False once another history was seen: nothing may be written any more, in old sessions neither. */
   isCurrent(): boolean;
   /** Resolves with a line for the log when another history is seen. */
@@ -38,7 +35,6 @@ export function createIncarnationGuard(): IncarnationGuard {
       joined = identity;
     },
     check,
-    verify: (client, done) => void check(client).then(() => done(), done),
     isCurrent: () => isCurrent,
     changed: change.promise,
   };

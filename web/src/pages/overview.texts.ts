@@ -44,6 +44,7 @@ export const texts = inBoth({
     requests: (n: number) => `requests: ${n}`,
     tasks: 'Waiting for a decision',
     kinds: {
+      asynchronous_standby: 'A standby could miss the last payments',
       clock_offset: 'The clock of a machine is wrong',
       gateway_contradiction: 'The gateway contradicts itself',
       foreign_orders: 'Another installation uses the same gateway',
@@ -104,6 +105,7 @@ export const texts = inBoth({
     requests: n => `запросы: ${n}`,
     tasks: 'Ждут решения',
     kinds: {
+      asynchronous_standby: 'Резервный сервер может не получить последние платежи',
       clock_offset: 'Часы машины неверны',
       gateway_contradiction: 'Шлюз противоречит сам себе',
       foreign_orders: 'С этим шлюзом работает другая установка',

@@ -55,7 +55,7 @@ export function requireDataDir({ dataDir }: Settings): void {
 }
 
 /** An interrupted command must not leave the embedded PostgreSQL running without a user. */
-function closeOnSignals({ close }: Database): () => void {
+export function closeOnSignals({ close }: Database): () => void {
   const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
   const listeners = Object.entries(signals).map(([signal, code]) => {
     const listener = () => void close().finally(() => process.exit(code));

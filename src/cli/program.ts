@@ -4,6 +4,7 @@ import { archiveCommand } from './archive.ts';
 import { backupCommands } from './backup.ts';
 import { createWithDatabase, type Terminal } from './command.ts';
 import { demoCommand } from './demo.ts';
+import { doctorCommand } from './doctor.ts';
 import { drillCommand } from './drill.ts';
 import { keyCommands } from './key.ts';
 import { listenCommand } from './listen.ts';
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
           await runService(line => process.stdout.write(`${line}\n`), { isRestored: restored });
         }),
     )
+    .addCommand(doctorCommand(terminal))
     .addCommand(partnerCommands(withDatabase))
     .addCommand(keyCommands(withDatabase))
     .addCommand(balanceCommands(withDatabase))

@@ -1,0 +1,19 @@
+import type { Queryable } from './pool.ts';
+
+export interface ConnectionLimits {
+  /** What is left of max_connections for ordinary users. */
+  allowed: number;
+  /** Sessions of others than the one that asks. */
+  used: number;
+}
+
+export async function readConnectionLimits(db: Queryable): Promise<ConnectionLimits> {
+  const { rows } = await db.query<ConnectionLimits>({
+    text: `SELECT current_setting('max_connections')::int
+                  - current_setting('superuser_reserved_connections')::int
+                  - coalesce(current_setting('reserved_connections', true)::int, 0) AS allowed,
+                  (SELECT count(*)::int FROM pg_stat_activity
+                    WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`,
+  });
+  return rows[0]!;
+}

@@ -13,23 +13,36 @@ test('photos are loaded one at a time, and none for a reader that is busy', asyn
     await telegramAnswers;
     return undefined;
   };
-  const readings = Array.from({ length: 10 }, () => reader.read(load));
-  expect(await reader.read(load)).toEqual({ outcome: 'busy' });
+  const readings = Array.from({ length: 10 }, (_, index) => reader.read(BigInt(index), load));
+  expect(await reader.read(10n, load)).toEqual({ outcome: 'busy' });
   expect(loaded).toBe(1);
   resolve();
   for (const reading of readings) expect(await reading).toEqual({ outcome: 'read', text: undefined });
   expect(loaded).toBe(10);
 });
 
+test('the photos of one user leave places to the others, and the next may come when one is read', async () => {
+  const reader = createQrReader();
+  const { promise: telegramAnswers, resolve } = Promise.withResolvers<undefined>();
+  const flood = Array.from({ length: 20 }, () => reader.read(1n, () => telegramAnswers));
+  const other = reader.read(2n, async () => undefined);
+  resolve(undefined);
+  const [first, ...rest] = await Promise.all(flood);
+  const read = { outcome: 'read', text: undefined };
+  expect([first, await other]).toEqual([read, read]);
+  expect(rest).toEqual(Array(19).fill({ outcome: 'busy' }));
+  expect(await reader.read(1n, async () => undefined)).toEqual(read);
+});
+
 test('a photo that cannot be loaded keeps nobody else from being read', async () => {
   const reader = createQrReader();
-  const lost = reader.read(() => Promise.reject(new Error('Telegram is away')));
-  const fine = reader.read(async () => photo);
+  const lost = reader.read(1n, () => Promise.reject(new Error('Telegram is away')));
+  const fine = reader.read(2n, async () => photo);
   await expect(lost).rejects.toThrow('Telegram is away');
   expect(await fine).toEqual({ outcome: 'read', text: 'a code' });
 });
 
 test('a photo that takes too long is given up', async () => {
   const reader = createQrReader({ timeoutMs: 1 });
-  expect(await reader.read(async () => photo)).toEqual({ outcome: 'read', text: undefined });
+  expect(await reader.read(1n, async () => photo)).toEqual({ outcome: 'read', text: undefined });
 });

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import { createConcurrencyLimit } from '../../base/concurrency-limit.ts';
 
 /** Backpressure: one photo can take seconds of a whole core, so the queue is short. */
 const maxQueued = 10;
+/** Queued or being read: nobody's photos take the places of others. */
+const maxPerUser = 1;
 const maxMemoryMb = 512;
 /** The largest allowed photo takes about a second; a crafted file can take hours. */
 const defaultTimeoutMs = 8_000;
@@ -10,16 +13,19 @@ export type PhotoReading = { outcome: 'read'; text: string | undefined } | { out
 
 export interface QrReader {
   /** Loads a photo only when its turn comes, so queued photos take no memory; a busy reader loads nothing. */
-  read(load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
+  read(userId: bigint, load: () => Promise<Buffer | undefined>): Promise<PhotoReading>;
 }
 
 /** Reads the QR codes of photos in worker threads, one after the other. */
 export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader {
+  const underWay = createConcurrencyLimit();
   let queued = 0;
   let last: Promise<unknown> = Promise.resolve();
   return {
-    read: async load => {
+    read: async (userId, load) => {
       if (queued >= maxQueued) return { outcome: 'busy' };
+      const leave = underWay.enter(`${userId}`, maxPerUser);
+      if (!leave) return { outcome: 'busy' };
       queued += 1;
       const reading = last.then(load).then(photo => photo && readInThread(photo, timeoutMs));
       last = reading.catch(() => {});
@@ -27,6 +33,7 @@ export function createQrReader({ timeoutMs = defaultTimeoutMs } = {}): QrReader 
         return { outcome: 'read', text: await reading };
       } finally {
         queued -= 1;
+        leave();
       }
     },
   };

@@ -49,7 +49,7 @@ export async function showQrLink(chat: PartnerContext, link: string): Promise<vo
 export async function showQrPhoto(chat: PartnerContext, fileId: string, qrReader: QrReader): Promise<void> {
   const { texts } = chat;
   chat.runInBackground(async () => {
-    const reading = await qrReader.read(() => load(chat, fileId));
+    const reading = await qrReader.read(chat.person.userId, () => load(chat, fileId));
     if (reading.outcome === 'busy') return void (await send(chat, { text: texts.qr.busy, buttons: [] }));
     if (reading.text === undefined) return void (await send(chat, { text: texts.qr.noCode, buttons: [] }));
     await showQr(chat, reading.text);

@@ -58,7 +58,8 @@ async function readPage(round: Round, feed: Feed, service: Program): Promise<voi
   });
   if (statusCode !== 200) {
     const text = await body.text();
-    if (statusCode !== 503) round.findings.push(`the feed after ${feed.cursor}: ${statusCode} ${text}`);
+    if (![429, 503].includes(statusCode))
+      round.findings.push(`the feed after ${feed.cursor}: ${statusCode} ${text}`);
     return;
   }
   const page = (await body.json()) as Page;

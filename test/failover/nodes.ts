@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pay } from '../faults/calls.ts';
 import { freePort } from '../faults/database-server.ts';
 import type { Call, Order } from '../faults/history.ts';
@@ -80,9 +81,20 @@ export const answeredBetween = ({ calls }: Round, fromMs: number, untilMs: numbe
     what === 'pay' && result.kind === 'ok' && endedMs >= fromMs && endedMs <= untilMs ? [order!] : [],
   );
 
-/** Each is sent once more with its key. The answers are compared with the first ones at the end of the round. */
+const repeatWithinMs = 30_000;
+const repeatPauseMs = 300;
+
+/** Each is sent again with its key, until it is answered. The answers are compared with the first ones at the end of the round. */
 export const repeatAll = (round: Round, nodes: Program[], orders: Order[]): Promise<Call[]> =>
-  Promise.all(orders.map(order => pay(round, round.random.pick(nodes), order)));
+  Promise.all(
+    orders.map(async order => {
+      for (const untilMs = performance.now() + repeatWithinMs; ; ) {
+        const call = await pay(round, round.random.pick(nodes), order);
+        if (call.result.kind === 'ok' || performance.now() > untilMs) return call;
+        await sleep(repeatPauseMs);
+      }
+    }),
+  );
 
 /** How long new payments were refused: from the first refusal after `sinceMs` to the first new payment after it. */
 export function noteGap(round: Round, sinceMs: number): void {

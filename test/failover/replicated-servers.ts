@@ -42,7 +42,14 @@ export async function createReplicatedServers(folder: string): Promise<Replicate
         return rows.length === 0;
       });
     },
-    promote: async () => void (await ask(standby, 'SELECT pg_promote()')),
+    promote: async () => {
+      // Not by waiting in the statement: replay, which goes on until the promotion, may cancel it.
+      await ask(standby, 'SELECT pg_promote(wait => false)');
+      await until('the standby accepts commits', 30_000, async () => {
+        const { rows } = await ask(standby, 'SELECT pg_is_in_recovery() AS follows');
+        return !rows[0].follows;
+      });
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
@@ -26,6 +27,12 @@ const newest = async (pool: Pool) =>
       `SELECT number, cause, timeline, opened_at IS NOT NULL AS "isOpen" FROM incarnations ORDER BY number DESC LIMIT 1`,
     )
   ).rows[0]!;
+
+test('a restored backup from before the first incarnation is compared with the bank side too', async () => {
+  const { pool } = await createDatabase();
+  await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: true });
+  expect(await newest(pool)).toMatchObject({ number: 1, cause: 'restore', isOpen: false });
+});
 
 describe('an embedded database', () => {
   const dataDir = usedFolder();

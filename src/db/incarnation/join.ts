@@ -67,8 +67,9 @@ export async function joinIncarnation(
 }
 
 function causeOf(found: Identity, current: Incarnation | undefined, origin: Origin): Cause | undefined {
-  if (!current) return 'first_start';
+  // Also without an incarnation: a backup may be older than the first one.
   if (origin.isRestored) return 'restore';
+  if (!current) return 'first_start';
   if (found.systemIdentifier !== current.system_identifier) return 'copy';
   if ((origin.place ?? null) !== current.place) return 'copy';
   return found.timeline === current.timeline ? undefined : 'promotion';

@@ -4,6 +4,7 @@ import type {
   KnownOrder,
   Order,
   OrderAnswer,
+  OrderPage,
   PayRefusal,
   Unknown,
 } from '../../src/gateway/gateway.ts';
@@ -50,11 +51,19 @@ export interface Bank {
 
 export interface BankOptions {
   /** A process is about to send a payment. */
-  onPay(paymentId: Id<'pay'>): void;
-  onPaid(paymentId: string): void;
+  onPay(processName: string, paymentId: Id<'pay'>): void;
+  onPaid(paymentId: string, reference: string): void;
+  /** What is still on its way to pay this never arrives. */
+  isCutOff(paymentId: string): boolean;
   /** A process received an answer that contradicts an earlier one. */
   onContradiction(processName: string, paymentId: string): void;
 }
+
+/** Few, so that most lists have several pages. */
+const ordersPerPage = 3;
+
+/** The bank side gave no list of its orders. */
+export class NoListError extends Error {}
 
 const unknown = (why: string): Unknown => ({ outcome: 'unknown', why });
 
@@ -78,7 +87,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     trace.add('bank', `${trace.nameOf(paymentId)} has ${order.state}`);
     if (order.state === 'declined') return;
     paidQrs.add(qrcId);
-    options.onPaid(paymentId);
+    options.onPaid(paymentId, order.reference);
   }
 
   function accept({ paymentId, qrcId, amountKopecks, reference }: Order): BankOrder {
@@ -130,6 +139,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     if (refusal) return refusal;
     const known = orders.get(paymentId);
     if (known) return answerAbout(paymentId, known);
+    if (options.isCutOff(paymentId)) return unknown('it has not arrived');
     if (random.chance(world.faults.refusal)) {
       const code = random.pick(['qr_changed', 'gateway_busy', 'gateway_unavailable'] as const);
       refusals.set(paymentId, { outcome: 'refused', code });
@@ -226,18 +236,30 @@ export function createBank(world: World, options: BankOptions): Bank {
           };
         }),
       pay: order => {
-        options.onPay(order.paymentId);
+        options.onPay(processName, order.paymentId);
         return askAbout('PUT', order, 50_000, () => pay(order));
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
-      listOrders: async since => ({ orders: listSince(since), nextCursor: null }),
+      listOrders: async (since, cursor) => {
+        const noAnswer: { outcome: string; page?: OrderPage } = { outcome: 'lost' };
+        const atTheBank = () => ({ outcome: 'listed', page: listSince(since, Number(cursor ?? 0)) });
+        const { page } = await exchange(processName, 'list', 10_000, noAnswer, atTheBank);
+        if (!page) throw new NoListError('the list of orders was lost');
+        return page;
+      },
       close: () => Promise.resolve(),
     };
   }
 
-  const listSince = (since: Date) =>
-    [...orders].map(([paymentId, order]) => ({ ...order, paymentId })).filter(o => o.createdAt >= since);
+  /** New orders come last, so a position in the list stays valid. */
+  function listSince(since: Date, position: number): OrderPage {
+    const listed = [...orders]
+      .map(([paymentId, order]) => ({ ...order, paymentId }))
+      .filter(({ createdAt }) => createdAt >= since);
+    const end = position + ordersPerPage;
+    return { orders: listed.slice(position, end), nextCursor: end < listed.length ? `${end}` : null };
+  }
 
   function truthOf(paymentId: string): KnownTruth {
     const order = orders.get(paymentId);

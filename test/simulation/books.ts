@@ -25,6 +25,7 @@ export interface BookedPayment {
   awaitingGateway: boolean;
   supportSince: string | null;
   events: number;
+  eventId: string | null;
 }
 
 export interface BookedAccount {
@@ -59,9 +60,9 @@ const statement = `
                    extract(epoch FROM p.settled_at) * 1000 AS "settledMs", e.at AS "eventMs", o.due AS "dueMs", p.error_code AS "errorCode", p.gateway_order_id AS "orderId",
                    o.rows AS "openRows", coalesce(o.awaiting, false) AS "awaitingGateway",
                    o.since AS "supportSince",
-                   e.count AS events
+                   e.count AS events, e.id AS "eventId"
               FROM payments p, LATERAL (
-                   SELECT count(*), extract(epoch FROM max(e.at)) * 1000 AS at FROM events e
+                   SELECT count(*), extract(epoch FROM max(e.at)) * 1000 AS at, max(e.id)::text AS id FROM events e
                     WHERE e.partner_id = p.partner_id AND e.mode = p.mode AND e.payment_id = p.id) AS e, LATERAL (
                    SELECT count(*) AS rows, bool_or(awaiting_gateway) AS awaiting, min(support_since) AS since,
                           extract(epoch FROM max(next_at)) * 1000 AS due

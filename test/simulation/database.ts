@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
-import type { Pool, Queryable, Statement } from '../../src/db/pool.ts';
+import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
+import { createHistoryWatch, isWriteOfRecovery } from './history-watch.ts';
 import type { World } from './world.ts';
 
 /** The real database, one statement at a time. */
@@ -15,6 +16,9 @@ export interface SimulatedDatabase {
   changed(): Promise<void>;
   webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
   rateChanged(): void;
+  /** Whether it is compared with the bank side, and when its next round may find something. */
+  isRecovering(): boolean;
+  nextRoundMs(): Promise<number>;
 }
 
 export interface OpenPayments {
@@ -24,6 +28,11 @@ export interface OpenPayments {
 }
 
 export interface DatabaseOptions {
+  /** Of the history that it shows. */
+  pool(): Pool;
+  promotions: number;
+  /** The sessions of this process have ended. */
+  isCutOff(processName: string): boolean;
   isAlive(instance: number): boolean;
   /** Called after every committed change to payments, with the time when it was sent; returns the state of `open_payments`. */
   onChange(sentMs: number): Promise<OpenPayments>;
@@ -52,7 +61,8 @@ type Sent = Statement & { sentMs: number };
 
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = ['payments_open', 'payments_finish', 'deliveries_end'];
-const isRead = ({ name = '', text }: Statement) => /^\s*SELECT/.test(text) && !functions.includes(name);
+const isRead = ({ name = '', text }: Statement) =>
+  /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
 const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'acquire webhook leases';
 const changesWebhooks = [
   'deliveries_end',
@@ -67,6 +77,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   // Nobody else uses this database, so a result stays valid until its table is written.
   const known = new Map<string, pg.QueryResult>();
   let open: OpenPayments | undefined;
+  const history = createHistoryWatch(world, options);
 
   function forget(table: RegExp): void {
     for (const read of known.keys()) if (table.test(read)) known.delete(read);
@@ -78,6 +89,10 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function changed(): Promise<void> {
+    if (history.hasWork()) {
+      forget(/stray_orders/);
+      await history.refresh();
+    }
     await paymentsChanged(world.scheduler.nowMs());
     await webhooksChanged('processes');
   }
@@ -91,21 +106,24 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     leaseHolders.every(options.isAlive) ? (dueMs ?? Number.POSITIVE_INFINITY) : world.scheduler.nowMs();
 
   async function nextDueMs(): Promise<number> {
-    open ??= await readOpenPayments(world.pool);
+    open ??= await readOpenPayments(options.pool());
     return dueMs(open);
   }
 
   async function execute(processName: string, statement: Sent): Promise<pg.QueryResult> {
     if (statement.name === 'database clock')
       return { ...nothing, rows: [{ nowMs: world.scheduler.nowMs() }] };
-    if (findsNothing(statement)) return nothing;
+    if (findsNothing(statement) || history.findsNothing(statement)) return nothing;
+    const ofHistory = await history.execute(statement);
+    if (ofHistory) return ofHistory;
     if (statement.name === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
     if (isRead(statement)) return read(processName, statement);
-    const result = await world.pool.query(statement);
+    const result = await options.pool().query(statement);
     if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'partner_id');
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
+    if (await history.observe(statement)) forget(/incarnations|stray_orders/);
     return result;
   }
 
@@ -113,16 +131,16 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
 
   async function read(processName: string, statement: Statement): Promise<pg.QueryResult> {
     // Nobody plans maintenance here, so its times do not matter.
-    const values = statement.name === 'is under maintenance' ? [] : statement.values;
+    const values = statement.name === 'what stops payments' ? [] : statement.values;
     const key = JSON.stringify([statement.text, values]);
-    const result = known.get(key) ?? (await world.pool.query(statement));
+    const result = known.get(key) ?? (await options.pool().query(statement));
     known.set(key, result);
     world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
     return result;
   }
 
-  async function observeChange({ name = '', sentMs }: Sent): Promise<void> {
-    if (!changesOnlyWebhooks.includes(name)) await paymentsChanged(sentMs);
+  async function observeChange({ name = '', sentMs, text }: Sent): Promise<void> {
+    if (!changesOnlyWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
     if (changesWebhooks.includes(name)) await webhooksChanged('processes');
   }
 
@@ -151,7 +169,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   /** A claim changes nothing that partners or the model can observe. */
   async function claim(processName: string, statement: Statement): Promise<pg.QueryResult> {
     if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
-    const result = await world.pool.query(statement);
+    const result = await options.pool().query(statement);
     if (result.rows.length === 0) return nothing;
     shuffleRows(result.rows, 'payment_id');
     world.trace.add(processName, `claims ${result.rows.length}`);
@@ -166,7 +184,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function readToSend(processName: string, statement: Statement): Promise<pg.QueryResult> {
-    const result = await world.pool.query(statement);
+    const result = await options.pool().query(statement);
     shuffleRows(result.rows, 'event_id');
     world.trace.add(processName, `reads ${result.rows.length} due deliveries`);
     options.webhooks!.onRead(processName, result.rows);
@@ -199,6 +217,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     changed,
     webhooksChanged,
     rateChanged: () => forget(/rates/),
+    isRecovering: history.isRecovering,
+    nextRoundMs: history.nextRoundMs,
     connectionOf: processName => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
@@ -222,6 +242,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
           scheduler.after(delayMs(), {
             processName,
             run: async () => {
+              if (options.isCutOff(processName))
+                return reject(new NotAnsweringError('the database is another one than before'));
               const result = runs ? await executeAndWatch(processName, sent) : undefined;
               if (random.chance(0.7)) return answer(result);
               scheduler.after(delayMs(), { processName, run: () => answer(result) });

@@ -1,7 +1,7 @@
 /**
  * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
- * [--max-payments P] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
- * the same again with the same `--max-payments`.
+ * [--max-payments P] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
+ * the same again with the same `--max-payments` and `--keeps-history`.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     processes: { type: 'string' },
     'max-payments': { type: 'string', default: '32' },
+    'keeps-history': { type: 'boolean', default: false },
     json: { type: 'boolean' },
     trace: { type: 'boolean' },
   },
@@ -31,7 +32,11 @@ const firstSeed = Number(values.seed ?? startedMs % 1_000_000_000);
 const seeds = forMs > 0 ? Number.POSITIVE_INFINITY : Number(values.seeds ?? 1);
 const processes = Math.min(seeds, Number(values.processes ?? availableParallelism()));
 const maxPayments = Number(values['max-payments']);
-const report = { firstSeed, seeds: 0, payments: 0, crashes: 0, steps: 0, simulatedHours: 0, wallSeconds: 0 };
+const report = {
+  firstSeed,
+  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, steps: 0 },
+  ...{ simulatedHours: 0, wallSeconds: 0 },
+};
 
 if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) {
   console.error('--seed, --seeds, --hours, --minutes, --processes and --max-payments take a number.');
@@ -58,6 +63,8 @@ function onResult(result: RunResult): void {
   report.seeds += 1;
   report.payments += result.payments;
   report.crashes += result.crashes;
+  report.losses += result.losses;
+  report.rebuilt += result.rebuilt;
   report.steps += result.steps;
   report.simulatedHours += result.simulatedMs / 3_600_000;
   report.wallSeconds = (Date.now() - startedMs) / 1000;
@@ -70,16 +77,17 @@ function onResult(result: RunResult): void {
 }
 
 function summary(): string {
-  const { seeds, payments, crashes, steps, simulatedHours, wallSeconds } = report;
-  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
+  const { seeds, payments, crashes, losses, rebuilt, steps, simulatedHours, wallSeconds } = report;
+  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
 }
 
+const options = { maxPayments, keepsHistory: values['keeps-history'] };
 const work = {
   nextSeed,
   onResult,
   onFindings: (found: Finding[]) => void ledgerFindings.push(...found),
 };
-await Promise.all(Array.from({ length: processes }, () => startWorker(maxPayments, work)));
+await Promise.all(Array.from({ length: processes }, () => startWorker(options, work)));
 
 if (failure) process.stderr.write(`${describeFailure(failure)}\n`);
 if (ledgerFindings.length > 0) process.stderr.write(`ledger verify: ${JSON.stringify(ledgerFindings)}\n`);

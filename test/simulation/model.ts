@@ -1,6 +1,8 @@
 import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
+import type { EventIds } from './event-ids.ts';
+import { noPast, type Past } from './past.ts';
 import { isCarriedBy } from './references.ts';
 import { checkTimes } from './times.ts';
 import type { World } from './world.ts';
@@ -22,6 +24,10 @@ export interface Model {
   /** This payment must raise an alarm, unless the process that noticed dies first. */
   mustAlarm(processName: string, paymentId: string): void;
   wasLogged(kind: string, paymentId: string): void;
+  /** The state at the bank proves nothing about it: the bank side gave false answers, or an operator has ended it. */
+  isBeyondTruth(paymentId: string): boolean;
+  /** What is known now, for the model of a history that begins with a copy of now. */
+  snapshot(): Omit<Past, 'findLost'>;
   /** At the end of the run. */
   checkEnd(isAlive: (processName: string) => boolean): void;
 }
@@ -30,23 +36,46 @@ const supportAfterMs = 2 * 3_600_000;
 /** Without faults, a due payment is polled within this time. */
 const pollSlackMs = 5 * 60_000;
 
-export function createModel(world: World, bank: () => Bank, partners: Account[]): Model {
-  let known = new Map<string, BookedPayment>();
-  const endedByOperator = new Set<string>();
+export interface ModelOptions {
+  bank: () => Bank;
+  partners: Account[];
+  /** Of the whole run. */
+  eventIds: EventIds;
+  past?: Past;
+}
+
+export function createModel(
+  world: World,
+  { bank, partners, eventIds, past = noPast() }: ModelOptions,
+): Model {
+  const byId = ({ payments }: Books) => new Map(payments.map(payment => [payment.paymentId, payment]));
+  let known = byId(past.books);
+  const endedByOperator = new Set(past.endedByOperator);
+  /** Payments that this history has rebuilt from their orders. */
+  const rebuilt = new Set<string>();
   const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
-  const reported = new Set<string>();
+  const { reported } = past;
   const { violate } = world;
   const nameOf = (payment: BookedPayment) => world.trace.nameOf(payment.paymentId);
 
   /** The state at the bank proves nothing about these. */
-  const isBeyondTruth = ({ paymentId }: BookedPayment) =>
+  const isBeyondTruth = ({ paymentId }: { paymentId: string }) =>
     endedByOperator.has(paymentId) || bank().hasLiedAbout(paymentId);
 
-  function checkOpening(payment: BookedPayment): void {
+  /** Of a payment that is new here; one that was rebuilt is as it was when its order was sent. */
+  function checkOpening(payment: BookedPayment): BookedPayment {
+    const unfinished: BookedPayment = { ...payment, status: 'processing' };
+    const lost = past.findLost(payment.paymentId);
+    if (lost) {
+      rebuilt.add(payment.paymentId);
+      world.counts.rebuilt += 1;
+      return { ...lost, status: 'processing', errorCode: null, orderId: null };
+    }
     world.counts.payments += 1;
     if (payment.mode === 'test' && payment.kopecks % 100 === 3)
       violate('in test mode ,03 is refused before any debit', nameOf(payment));
+    return unfinished;
   }
 
   function checkChange(before: BookedPayment, now: BookedPayment): void {
@@ -151,9 +180,11 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
             `${world.trace.nameOf(partner.partnerId)} ${mode}: ${found}; expected ${expected}`,
           );
         if (available < 0) violate('nobody pays more than they have', `${mode}: ${available}`);
-        if (own.filter(p => p.awaitingGateway).length > partner.limits.concurrent)
+        // The bank side has the orders of rebuilt payments, so limits do not hold these up.
+        const opened = own.filter(({ paymentId }) => !rebuilt.has(paymentId));
+        if (opened.filter(p => p.awaitingGateway).length > partner.limits.concurrent)
           violate('no more payments under way than allowed', `more than ${partner.limits.concurrent}`);
-        checkDay(partner, own);
+        checkDay(partner, opened);
       }
   }
 
@@ -189,17 +220,15 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
   }
 
   const model: Model = {
-    books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
+    books: past.books,
     observe: (books, sentMs) => {
-      checkTimes(world, { sentMs, before: model.books, now: books });
+      checkTimes(world, { sentMs, before: model.books, now: books, findLost: past.findLost });
       model.books = books;
-      for (const payment of books.payments) {
-        const before = known.get(payment.paymentId);
-        if (!before) checkOpening(payment);
-        checkChange(before ?? { ...payment, status: 'processing' }, payment);
-      }
+      for (const payment of books.payments)
+        checkChange(known.get(payment.paymentId) ?? checkOpening(payment), payment);
       if (books.payments.length < known.size) violate('no payment is ever removed', `${known.size} before`);
-      known = new Map(books.payments.map(payment => [payment.paymentId, payment]));
+      known = byId(books);
+      eventIds.check(books.payments);
       checkRows(books.payments);
       checkAccounts(books);
       checkOverdue(books);
@@ -225,6 +254,8 @@ export function createModel(world: World, bank: () => Bank, partners: Account[])
     },
     mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
+    isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
+    snapshot: () => ({ books: model.books, endedByOperator: new Set(endedByOperator), reported }),
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
         if (payment.status === 'processing') violate('every payment ends', nameOf(payment));

@@ -1,23 +1,30 @@
 import type { Id } from '../../src/base/ids.ts';
-import { decidePayment } from '../../src/payments/index.ts';
+import { credit } from '../../src/ledger/index.ts';
+import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
+import { openReference } from '../../src/payments/order-reference.ts';
+import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
-import type { SimulatedDatabase } from './database.ts';
-import type { Model } from './model.ts';
+import type { Histories } from './histories.ts';
+import { referenceKey } from './references.ts';
 import type { World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;
+const settlesEveryMs = 2 * 60_000;
+const topUpMicroUsdt = 20_000_000;
 
 /** An operator who ends payments that nobody else can end, and sometimes one that should be left alone. */
 export function createOperator(
   world: World,
-  { database, bank, model }: { database: SimulatedDatabase; bank: Bank; model: Model },
+  { histories, bank, accounts }: { histories: Histories; bank: Bank; accounts: Account[] },
 ): Actor {
   const { random, scheduler, pool, trace } = world;
+  let topUps = 0;
   const audit = { pool, clock: scheduler.clockOf('operator'), actor: 'operator' };
 
   /** Mostly the real state at the bank. One transaction; nothing else runs at the same time. */
   async function resolve(paymentId: string): Promise<void> {
+    const { model, database } = histories.current();
     const { truth } = bank.truthOf(paymentId);
     const known = truth === 'succeeded' ? 'succeeded' : 'failed';
     const outcome = random.chance(0.7) ? known : random.pick(['succeeded', 'failed'] as const);
@@ -35,7 +42,7 @@ export function createOperator(
   }
 
   async function decide(): Promise<void> {
-    const live = model.books.payments.filter(({ mode }) => mode === 'live');
+    const live = histories.current().model.books.payments.filter(({ mode }) => mode === 'live');
     const unfinished = live.filter(({ status }) => status === 'processing');
     const choice = unfinished.length > 0 ? unfinished : live;
     if (choice.length > 0) await resolve(random.pick(choice).paymentId);
@@ -43,9 +50,30 @@ export function createOperator(
 
   /** Only a person can decide a payment about which the bank side gave false answers. */
   async function cleanUp(): Promise<void> {
-    for (const { paymentId, status } of model.books.payments)
+    for (const { paymentId, status } of histories.current().model.books.payments)
       if (status === 'processing' && bank.hasLiedAbout(paymentId)) await resolve(paymentId);
     scheduler.after(cleansUpEveryMs, { run: cleanUp });
+  }
+
+  /** The money of a payment that an operator had ended is held again, so that of a later one is missing. */
+  async function topUp(payment: Id<'pay'>): Promise<void> {
+    const { partnerId } = openReference(bank.truthOf(payment).reference!, referenceKey, payment)!;
+    topUps += 1;
+    const funding = { partnerId, reference: `top-up ${topUps}` };
+    await credit(pool, audit.clock, [{ ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) }]);
+    accounts.find(account => account.partnerId === partnerId)!.startMicroUsdt.live += topUpMicroUsdt;
+    trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
+  }
+
+  /** Orders without a payment: they need money, or have paid nothing and need no payment. */
+  async function settleStray(): Promise<void> {
+    scheduler.after(settlesEveryMs, { run: settleStray });
+    for (const { payment, why } of await listStray(pool)) {
+      if (why === 'insufficient_balance') await topUp(payment as Id<'pay'>);
+      else if (bank.truthOf(payment).truth === 'declined') await releaseStray(audit, payment, 'not paid');
+      else continue;
+      await histories.current().database.changed();
+    }
   }
 
   return {
@@ -53,6 +81,9 @@ export function createOperator(
       for (let decisions = random.pick([0, 0, 2, 8]); decisions > 0; decisions--)
         scheduler.after(random.between(0, random.pick([busyMs, faultsEndAfterMs])), { run: decide });
     },
-    stopFaults: () => void scheduler.after(cleansUpEveryMs, { run: cleanUp }),
+    stopFaults: () => {
+      scheduler.after(cleansUpEveryMs, { run: cleanUp });
+      if (histories.mayGoBack) scheduler.after(settlesEveryMs, { run: settleStray });
+    },
   };
 }

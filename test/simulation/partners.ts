@@ -2,9 +2,16 @@ import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Bank, Qr } from './bank.ts';
-import type { Model } from './model.ts';
+import type { Histories, History } from './histories.ts';
 import type { Answer, Processes } from './processes.ts';
 import type { World } from './world.ts';
+
+interface Known {
+  paymentId: string;
+  status: string;
+  /** In which the partner saw it. */
+  history: History;
+}
 
 /** A payment that a partner wants, and the last answer about it. */
 interface Intent {
@@ -12,7 +19,7 @@ interface Intent {
   mode: 'live' | 'test';
   key: string;
   qr: Qr;
-  known: { paymentId: string; status: string } | undefined;
+  known: Known | undefined;
   /** An answer was lost, so a payment may exist that the partner has not seen. */
   inDoubt: boolean;
   underWay: number;
@@ -23,18 +30,29 @@ export interface PartnersOptions {
   accounts: Account[];
   processes: Processes;
   bank: Bank;
-  model: Model;
+  histories: Histories;
   newQr: (index: number) => Qr;
 }
 
+export interface Partners extends Actor {
+  /** Many repeat what they have asked for, finished or not. */
+  repeatSome(): void;
+}
+
 const answeredWithinMs = 90_000;
+/** The service is being compared with the bank side: the partner must repeat its request. */
+const notNow = 'maintenance';
+const repeatsWithinMs = 90_000;
+
+type Payment = Extract<Answer, { outcome: 'payment' }>['payment'];
 
 /** Partners who request payments, and repeat with the same key until the payment is over. */
 export function createPartners(
   world: World,
-  { accounts, processes, bank, model, newQr }: PartnersOptions,
-): Actor {
+  { accounts, processes, bank, histories, newQr }: PartnersOptions,
+): Partners {
   const { random, scheduler, trace, violate } = world;
+  const asked: Intent[] = [];
   let asking = 0;
 
   const nameOf = ({ account, key }: Intent) => `${trace.nameOf(account.partnerId)} ${key}`;
@@ -60,7 +78,7 @@ export function createPartners(
       idempotencyKey: key,
     };
     if (reachable.length === 0) {
-      receive(intent, { outcome: 'broken' }, knownBefore);
+      receive(intent, { outcome: 'broken' }, knownBefore, histories.current());
       return;
     }
     const process = random.pick(reachable);
@@ -69,20 +87,20 @@ export function createPartners(
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);
-      receive(intent, answer, knownBefore);
+      receive(intent, answer, knownBefore, process.history);
     });
   }
 
-  function receive(intent: Intent, answer: Answer, knownBefore: Intent['known']): void {
+  function receive(intent: Intent, answer: Answer, knownBefore: Intent['known'], history: History): void {
     intent.underWay -= 1;
     asking -= 1;
     trace.add(nameOf(intent), `gets ${describe(answer)}`);
-    if (answer.outcome === 'payment') receivePayment(intent, answer, knownBefore);
-    else if (answer.outcome === 'refused') receiveRefusal(intent, answer.code, knownBefore);
+    if (answer.outcome === 'payment') receivePayment(intent, answer.payment, knownBefore, history);
+    else if (answer.outcome === 'refused') receiveRefusal(intent, answer.code, knownBefore, history);
     else intent.inDoubt = true;
 
     const isOver =
-      answer.outcome === 'refused' ||
+      (answer.outcome === 'refused' && answer.code !== notNow) ||
       (answer.outcome === 'payment' && answer.payment.status !== 'processing');
     if (!isOver) sendAfter(pauseMs(intent), intent);
     else if (!world.faultsStoppedMs && intent.tries < 6 && random.chance(0.25))
@@ -98,19 +116,38 @@ export function createPartners(
 
   const pauseMs = ({ tries }: Intent) => random.between(0, Math.min(2_000 * 2 ** tries, 1_800_000));
 
+  /**
+   * Of a lost history the same payment may be unfinished once more until the bank side was asked, and may end
+   * differently if the bank side gave false answers or an operator had decided.
+   */
+  const mayDiffer = (before: Known, history: History, { paymentId, status }: Payment) =>
+    before.history !== history &&
+    (status === 'processing' ||
+      before.history.model.isBeyondTruth(paymentId) ||
+      history.model.isBeyondTruth(paymentId));
+
   function receivePayment(
     intent: Intent,
-    { payment }: Extract<Answer, { outcome: 'payment' }>,
+    payment: Payment,
     knownBefore: Intent['known'],
+    history: History,
   ): void {
     const { paymentId, status, amountKopecks, partnerId, mode } = payment;
+    // What the bank side never had is not brought back, nor are test payments: the key is free again.
+    if (intent.known && isForgotten(intent, intent.known)) intent.known = undefined;
     const { known } = intent;
     const name = trace.nameOf(paymentId);
-    if (known && known.paymentId !== paymentId)
+    const isLate = isForgotten(intent, payment);
+    if (known && known.paymentId !== paymentId && !isLate)
       violate('one payment id per key', `${nameOf(intent)}: ${trace.nameOf(known.paymentId)}, then ${name}`);
     // An answer read before the end may arrive after it, but not to a request sent after the end.
     const before = status === 'processing' ? knownBefore : known;
-    if (before && before.status !== 'processing' && before.status !== status)
+    if (
+      before?.paymentId === paymentId &&
+      before.status !== 'processing' &&
+      before.status !== status &&
+      !mayDiffer(before, history, payment)
+    )
       violate('a partner never sees a terminal status change', `${name}: ${before.status}, then ${status}`);
     if (
       amountKopecks !== intent.qr.amountKopecks ||
@@ -118,18 +155,27 @@ export function createPartners(
       mode !== intent.mode
     )
       violate('a partner gets its own payment', `${nameOf(intent)}: ${name}`);
-    const booked = model.find(paymentId);
+    const booked = history.model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
       violate(
         'an answer to a partner agrees with the books',
         `${name}: ${status}; in the books ${booked?.status}`,
       );
-    model.markReported(paymentId);
-    if (!known || known.status === 'processing') intent.known = { paymentId, status };
+    history.model.markReported(paymentId);
+    if (!isLate && (!known || known.status === 'processing')) intent.known = { paymentId, status, history };
   }
 
+  const isForgotten = ({ mode }: Intent, { paymentId }: { paymentId: string }) =>
+    histories.isForgotten(paymentId) || (mode === 'test' && histories.isLost(paymentId));
+
   /** Of two concurrent requests one may be refused before the other goes ahead; after that, none may. */
-  function receiveRefusal(intent: Intent, code: string, knownBefore: Intent['known']): void {
+  function receiveRefusal(
+    intent: Intent,
+    code: string,
+    knownBefore: Intent['known'],
+    { model }: History,
+  ): void {
+    if (code === notNow || (knownBefore && isForgotten(intent, knownBefore))) return;
     const { account, mode, key, known, inDoubt, underWay } = intent;
     if (knownBefore)
       violate(
@@ -151,8 +197,13 @@ export function createPartners(
       );
   }
 
+  function repeatSome(): void {
+    for (const intent of asked) if (random.chance(0.6)) sendAfter(random.between(0, repeatsWithinMs), intent);
+  }
+
   /** Sends the request once, or several times at the same moment. */
   function want(intent: Intent): void {
+    asked.push(intent);
     for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
       sendAfter(random.chance(0.5) ? 0 : random.between(0, 5_000), intent);
   }
@@ -177,6 +228,7 @@ export function createPartners(
         scheduler.after(random.between(0, busyMs), { run: () => want(intent) });
       }
     },
+    repeatSome,
     isDone: () => asking === 0,
   };
 }

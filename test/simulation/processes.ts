@@ -1,7 +1,7 @@
 import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
-import { NotAnsweringError } from '../../src/db/pool.ts';
+import { commitBeat } from '../../src/db/process-beats.ts';
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
@@ -12,12 +12,13 @@ import {
   createPaymentSignals,
   createPaymentWriter,
   type PaymentSignals,
+  startHistoryRecovery,
   startRecovery,
 } from '../../src/payments/index.ts';
 import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
-import type { SimulatedDatabase } from './database.ts';
-import { openCheckedClock } from './machines.ts';
+import type { Histories, History } from './histories.ts';
+import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Model } from './model.ts';
 import { referenceKey } from './references.ts';
 import type { Polling } from './scheduler.ts';
@@ -30,6 +31,8 @@ export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
 export interface ServiceProcess {
   name: string;
   instance: number;
+  /** The one that it joined. */
+  history: History;
   /** It has stalled at some time, so it may answer late. */
   hasStalled: boolean;
   /** As a partner sees it: every outcome is an answer, a crash of the process too. */
@@ -40,49 +43,66 @@ export interface Processes {
   running(): ServiceProcess[];
   start(): void;
   kill(process: ServiceProcess): Promise<void>;
-  isAlive(instance: number): boolean;
+  /** Processes of another history are dead to this one. */
+  isAlive(history: History, instance: number): boolean;
   isRunning(name: string): boolean;
+  /** Of the history that this process joined, running or not. */
+  modelOf(name: string): Model;
   /** It is dead or has stalled at some time. */
   hasFailed(name: string): boolean;
+  /** The processes of a history that was just lost notice it one by one, and end. */
+  leaveHistory(): void;
   /** Without other faults, payments of a dead process are taken over at once. */
   checkAbandonedLeases(leaseHolders: number[]): Promise<void>;
 }
 
 const takenOverWithinMs = 10_000;
+/** A process of a lost history notices within this time; until then the old server answers it. */
+const noticedWithinMs = 5_000;
+/** Then it uses no session any more, and sends orders that it has debited. */
+const leavesWithinMs = 10_000;
 /** Of the heartbeat: less often than in the service, which is harder for the clock and quicker to run. */
 const beatMs = 5_000;
 
 interface Parts {
-  database: SimulatedDatabase;
+  histories: Histories;
   bank: Bank;
-  model: Model;
   /** In runs where partners have webhooks. */
   webhooks: Webhooks | undefined;
 }
 
-export function createProcesses(world: World, { database, bank, model, webhooks }: Parts): Processes {
+export function createProcesses(world: World, { histories, bank, webhooks }: Parts): Processes {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
   const diedMs = new Map<number, number>();
+  const models = new Map<string, Model>();
   let started = 0;
+  const expectLost = (error: unknown) => expectLostConnection(world, error);
 
   function start(): void {
     started += 1;
     const instance = started;
     const name = `process ${instance}`;
+    const history = histories.current();
     trace.add(name, 'starts');
-    void openClock(name).then(clock => run(name, instance, clock));
+    void joinHistory(world, histories, { name, instance, history }).then(clock => {
+      if (history !== histories.current()) start();
+      else run({ name, instance, history, clock: clock! });
+    });
   }
 
-  /** A process that cannot reach the database is started again. */
-  async function openClock(name: string): Promise<DatabaseClock> {
-    for (;;)
-      try {
-        return await openCheckedClock(world, name, database.connectionOf(name));
-      } catch (error) {
-        expectLostConnection(error);
-      }
+  /** All processes of the history that was just lost. */
+  function leaveHistory(): void {
+    for (const process of running.values()) {
+      const { history, name, instance } = process;
+      if (history.lostMs === undefined || history.sessionsEndMs.has(name)) continue;
+      diedMs.set(instance, history.lostMs);
+      const noticesMs = random.between(0, noticedWithinMs);
+      history.sessionsEndMs.set(name, history.lostMs + noticesMs);
+      const leave = () => kill(process);
+      scheduler.after(noticesMs + random.between(0, leavesWithinMs), { processName: name, run: leave });
+    }
   }
 
   /** The clock of a worker that polls. */
@@ -92,20 +112,29 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
   });
 
   /** The samples of the heartbeat; before there could be work one is always recent. */
-  function startHeartbeat(name: string, clock: DatabaseClock): void {
+  function startHeartbeat({ name, instance, clock, history: { database } }: Joined): void {
     const nextDueMs = webhooks ? database.nextDeliveryMs : database.nextDueMs;
     const db = database.connectionOf(name);
     startBackgroundLoop({
       clock: pollingClock(name, clock, { everyMs: [beatMs], nextDueMs, leadMs: beatMs }),
       everyMs: beatMs,
-      work: () => clock.measure(db),
-      onError: expectLostConnection,
+      work: async () => {
+        await clock.measure(db);
+        if (histories.mayGoBack) await db.query(commitBeat(instance));
+      },
+      onError: expectLost,
     });
   }
 
-  function run(name: string, instance: number, clock: DatabaseClock): void {
+  function run(joined: Joined): void {
+    const { name, instance, clock, history } = joined;
+    const { database, model } = history;
     const db = database.connectionOf(name);
-    const log = { warn: watch, error: watch };
+    const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
+      if (details.err) expectLost(details.err);
+      if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
+    };
+    const log = { info: () => {}, warn: watch, error: watch };
     const signals = createPaymentSignals();
     const deps = {
       db,
@@ -117,7 +146,7 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
-      heartbeat: { instance, findDead: findDeadFor(name, instance) },
+      heartbeat: { instance, findDead: findDeadFor(joined) },
       leaseRelease: createLeaseRelease(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
@@ -127,14 +156,20 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
       ...deps,
       clock: pollingClock(name, clock, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
     });
-    startHeartbeat(name, clock);
-    if (webhooks) startSending(webhooks, name, deps);
+    startHeartbeat(joined);
+    if (histories.mayGoBack)
+      startHistoryRecovery({
+        ...deps,
+        clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
+      });
+    if (webhooks) startSending(webhooks, joined, deps);
     trace.add(name, 'works');
 
     const waiting = new Set<(answer: Answer) => void>();
     const process: ServiceProcess = {
       name,
       instance,
+      history,
       hasStalled: false,
       request: (caller, request, answered) => {
         waiting.add(answered);
@@ -142,19 +177,20 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
           if (waiting.delete(answered)) answered(result);
         };
         createPayment(deps, caller, request).then(answer, error => {
-          expectLostConnection(error);
+          expectLost(error);
           answer({ outcome: 'error' });
         });
       },
     };
     running.set(instance, process);
+    models.set(name, model);
     partnersWaiting.set(process, waiting);
   }
 
   /** Woken by the end of a payment, as in the service. */
   function startSending(
     { vault, receivers, pausesSec }: Webhooks,
-    name: string,
+    { name, history: { database } }: Joined,
     deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
       clock: DatabaseClock;
       signals: PaymentSignals;
@@ -173,33 +209,39 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
     deps.signals.paymentFinished.subscribe(delivery.runNow);
   }
 
-  /** A lost database connection is the only error that is expected; any other one is a bug. */
-  /** Or, after a stall, no answer about an undone payment in time. */
-  function expectLostConnection(error: unknown): void {
-    if (error instanceof NotAnsweringError) return;
-    if (!(error instanceof Error) || error.message !== 'Connection terminated unexpectedly')
-      world.violate('no error but a lost connection', error instanceof Error ? `${error.stack}` : `${error}`);
+  const isAlive = (history: History, instance: number) => running.get(instance)?.history === history;
+
+  const findDeadFor =
+    ({ name, instance, history }: Joined) =>
+    (instances: number[]) =>
+      new Promise<number[]>(resolve => {
+        const run = () => {
+          const dead = instances.filter(
+            i => !isAlive(history, i) || random.chance(world.faults.presumedDead),
+          );
+          for (const other of dead) webhooks?.model.presumedDead(instance, other);
+          resolve(dead);
+        };
+        scheduler.after(random.between(0, 3), { processName: name, run });
+      });
+
+  async function kill(process: ServiceProcess): Promise<void> {
+    if (!running.delete(process.instance)) return;
+    if (process.history.lostMs === undefined) diedMs.set(process.instance, scheduler.nowMs());
+    world.counts.crashes += 1;
+    trace.add(process.name, 'dies');
+    webhooks?.sending.crashed(process.name);
+    for (const { at, afterCrash } of scheduler.removeProcess(process.name))
+      if (afterCrash && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterCrash });
+    for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });
+    await process.history.database.changed();
   }
-
-  const watch = (details: { err?: unknown; kind?: string; subject?: string }) => {
-    if (details.err) expectLostConnection(details.err);
-    if (details.kind && details.subject) model.wasLogged(details.kind, details.subject);
-  };
-
-  const findDeadFor = (processName: string, instance: number) => (instances: number[]) =>
-    new Promise<number[]>(resolve => {
-      const run = () => {
-        const dead = instances.filter(i => !running.has(i) || random.chance(world.faults.presumedDead));
-        for (const other of dead) webhooks?.model.presumedDead(instance, other);
-        resolve(dead);
-      };
-      scheduler.after(random.between(0, 3), { processName, run });
-    });
 
   return {
     running: () => [...running.values()],
     start,
-    isAlive: instance => running.has(instance),
+    isAlive,
+    modelOf: name => models.get(name)!,
     isRunning: name => [...running.values()].some(process => process.name === name),
     hasFailed: name => ![...running.values()].some(process => process.name === name && !process.hasStalled),
     checkAbandonedLeases: async leaseHolders => {
@@ -217,16 +259,7 @@ export function createProcesses(world: World, { database, bank, model, webhooks 
       for (const row of rows.filter(row => isLate(row.lease_holder)))
         world.violate('payments of a dead process are taken over at once', `process ${row.lease_holder}`);
     },
-    kill: async process => {
-      running.delete(process.instance);
-      diedMs.set(process.instance, scheduler.nowMs());
-      world.counts.crashes += 1;
-      trace.add(process.name, 'dies');
-      webhooks?.sending.crashed(process.name);
-      for (const { at, afterCrash } of scheduler.removeProcess(process.name))
-        if (afterCrash && random.chance(0.5)) scheduler.after(at - scheduler.nowMs(), { run: afterCrash });
-      for (const answered of partnersWaiting.get(process)!) answered({ outcome: 'broken' });
-      await database.changed();
-    },
+    leaveHistory,
+    kill,
   };
 }

@@ -1,32 +1,37 @@
-import type { Pool } from '../../src/db/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
-import { readBooks } from './books.ts';
-import { createSimulatedDatabase } from './database.ts';
 import { drawFaults, noFaults } from './faults.ts';
-import { createModel } from './model.ts';
+import { createFeeds } from './feeds.ts';
+import { createGoingBack, drawLosses, recoveryMs } from './going-back.ts';
+import { createHistories } from './histories.ts';
 import { createOperator } from './operator.ts';
+import { createPaidKeys } from './paid-keys.ts';
 import { createPartners } from './partners.ts';
 import { createProcessFailures } from './process-failures.ts';
 import { createProcesses } from './processes.ts';
 import { createRates } from './rates.ts';
+import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
 import { createWebhookAdmin } from './webhook-admin.ts';
 import { deleteWebhooks } from './webhook-books.ts';
-import { createWebhooks, drawPausesSec } from './webhooks.ts';
+import { createWebhooks, drawPausesSec, type Webhooks } from './webhooks.ts';
 import { createTrace, type Violation, type World } from './world.ts';
 
 export interface RunResult {
   seed: number;
   maxPayments: number;
+  keepsHistory: boolean;
   violation: Violation | undefined;
   trace: string[];
   digest: string;
   steps: number;
   payments: number;
   crashes: number;
+  /** How often the database went back, and how many payments were rebuilt after that. */
+  losses: number;
+  rebuilt: number;
   simulatedMs: number;
 }
 
@@ -43,15 +48,21 @@ let runs = 0;
 export interface RunOptions {
   /** How many payments partners want at most; the same seed with another number is another run. */
   maxPayments?: number;
+  /** The database never goes back. Otherwise it does in one of four seeds, so that the others keep their speed. */
+  keepsHistory?: boolean;
 }
+
+const mayGoBackIn = (seed: number) => seed % 4 === 3;
 
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
-  pool: Pool,
+  runDatabase: RunDatabase,
   seed: number,
-  { maxPayments = 16 }: RunOptions = {},
+  { maxPayments = 16, keepsHistory = false }: RunOptions = {},
 ): Promise<RunResult> {
   const run = ++runs;
+  const { pool } = runDatabase;
+  const mayGoBack = !keepsHistory && mayGoBackIn(seed);
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
   const lastsForHours = random.chance(0.1);
@@ -70,50 +81,65 @@ export async function runSeed(
     violate: (rule, detail) => {
       violation ??= { rule, detail };
     },
-    counts: { payments: 0, crashes: 0, steps: 0 },
+    counts: { payments: 0, crashes: 0, steps: 0, losses: 0, rebuilt: 0 },
   };
   await pool.query('DELETE FROM alarms');
   await deleteWebhooks(pool);
+  // What earlier runs have left says nothing about this one.
+  if (mayGoBack) await pool.query('DELETE FROM process_beats');
+  await pool.query('DELETE FROM stray_orders');
   const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);
-  const model = createModel(world, () => bank, accounts);
+  const checkPaidKey = createPaidKeys(world);
   const bank = createBank(world, {
-    onPay: model.beforePay,
-    onPaid: model.paid,
-    onContradiction: model.mustAlarm,
+    onPay: (processName, paymentId) => processes.modelOf(processName).beforePay(paymentId),
+    onPaid: (paymentId, reference) => {
+      checkPaidKey(paymentId, reference);
+      histories.current().model.paid(paymentId);
+    },
+    isCutOff: paymentId => histories.isCutOff(paymentId),
+    onContradiction: (processName, paymentId) =>
+      processes.modelOf(processName).mustAlarm(processName, paymentId),
   });
-  const webhooks = random.chance(webhookShare)
-    ? createWebhooks(world, {
+  let webhooks: Webhooks | undefined;
+  const hasWebhooks = random.chance(webhookShare) && !mayGoBack;
+  const histories = createHistories(world, {
+    runDatabase,
+    mayGoBack,
+    accounts,
+    bank: () => bank,
+    isAlive: (history, instance) => processes.isAlive(history, instance),
+    webhooks: model => {
+      if (!hasWebhooks) return undefined;
+      webhooks = createWebhooks(world, {
         uuids,
         model,
         pausesSec: drawPausesSec(random),
-        isAlive: instance => processes.isAlive(instance),
+        isAlive: instance => processes.isAlive(histories.current(), instance),
         isExcused: name => processes.hasFailed(name),
-      })
-    : undefined;
-  const database = createSimulatedDatabase(world, {
-    webhooks: webhooks?.watch,
-    isAlive: instance => processes.isAlive(instance),
-    onChange: async sentMs => {
-      const books = await readBooks(pool, uuids);
-      model.observe(books, sentMs);
-      return books.open;
+      });
+      return webhooks.watch;
     },
-    onContradiction: model.mustAlarm,
   });
-  const processes = createProcesses(world, { database, bank, model, webhooks });
+  const { database } = histories.current();
+  const processes = createProcesses(world, { histories, bank, webhooks });
   const newQr = (index: number) => drawQr(world, run, index);
+  const partners = createPartners(world, { accounts, processes, bank, histories, newQr });
   const actors: Actor[] = [
     createProcessFailures(world, processes),
-    createOperator(world, { database, bank, model }),
-    createPartners(world, { accounts, processes, bank, model, newQr }),
-    createRates(world, database),
+    createOperator(world, { histories, bank, accounts }),
+    partners,
+    createRates(world, histories),
     ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),
   ];
 
-  const busyMs = random.between(5_000, 240_000);
+  // Payments close together: more of them fall into the time that is lost.
+  const busyMs = random.between(5_000, mayGoBack ? 80_000 : 240_000);
   const faultyMs = lastsForHours ? random.between(3_600_000, 10_000_000) : random.between(0, 300_000);
-  const faultsEndAfterMs = busyMs + faultyMs;
+  const losses = mayGoBack ? drawLosses(random, busyMs) : [];
+  const faultsEndAfterMs = Math.max(busyMs + faultyMs, ...losses.map(({ atMs }) => atMs + recoveryMs));
+  const feeds = mayGoBack ? createFeeds(world, { accounts, histories, processes }) : undefined;
+  if (feeds) actors.push(feeds, createGoingBack(world, losses, { histories, processes, partners }));
   for (const actor of actors) await actor.plan({ busyMs, faultsEndAfterMs });
   scheduler.after(faultsEndAfterMs, { run: stopFaults });
 
@@ -127,7 +153,8 @@ export async function runSeed(
   const isOver = () =>
     world.faultsStoppedMs !== undefined &&
     actors.every(actor => actor.isDone?.() ?? true) &&
-    model.books.payments.every(({ status }) => status !== 'processing');
+    !histories.current().database.isRecovering() &&
+    histories.current().model.books.payments.every(({ status }) => status !== 'processing');
 
   async function next(): Promise<void> {
     world.counts.steps += 1;
@@ -136,7 +163,7 @@ export async function runSeed(
     } catch (error) {
       world.violate('no error but a lost connection', error instanceof Error ? `${error.stack}` : `${error}`);
     }
-    await processes.checkAbandonedLeases(model.books.open.leaseHolders);
+    await processes.checkAbandonedLeases(histories.current().model.books.open.leaseHolders);
     webhooks?.model.checkWaiting();
     if (world.counts.steps > maxStepsPerPayment * maxPayments || scheduler.nowMs() - startMs > maxSimulatedMs)
       world.violate(
@@ -151,14 +178,18 @@ export async function runSeed(
   scheduler.after(15_000, { run: () => {} });
   while (!violation && scheduler.nowMs() < lastMs) await next();
   if (!violation) {
+    const { database, model } = histories.current();
     await database.changed();
     model.checkEnd(processes.isRunning);
     webhooks?.model.checkEnd();
+    await feeds?.checkEnd();
   }
+  await histories.end();
   const simulatedMs = scheduler.nowMs() - startMs;
   return {
     seed,
     maxPayments,
+    keepsHistory,
     violation,
     trace: trace.lines,
     digest: trace.digest(),

@@ -7,20 +7,21 @@ import type { Finished, Order } from './workers.ts';
 
 const seedsPerDatabase = 500;
 const maxPayments = Number(process.argv[2]);
+const keepsHistory = process.argv[3] === 'true';
 
 const server = await startServer();
-let pool = await server.newDatabase();
+let database = await server.newDatabase();
 let seeds = 0;
 
-const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
+const findings = async () => (await verifyLedger(database.pool, { now: endOfTime })).findings;
 const answer = (message: Finished) => process.send!(message);
 
 async function run(seed: number): Promise<void> {
-  const result = await runSeed(pool, seed, { maxPayments });
+  const result = await runSeed(database, seed, { maxPayments, keepsHistory });
   seeds += 1;
   if (seeds % seedsPerDatabase > 0) return void answer({ result });
   const found = await findings();
-  pool = await server.newDatabase();
+  database = await server.newDatabase();
   answer({ result, findings: found });
 }
 

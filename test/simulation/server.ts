@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { openPool, type Pool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/db/pool.ts';
+import { openRunDatabase, type RunDatabase } from './run-database.ts';
 
 export interface SimulationServer {
   /** A fresh database: one gets slow after many seeds. */
-  newDatabase(): Promise<Pool>;
+  newDatabase(): Promise<RunDatabase>;
   close(): Promise<void>;
 }
 
@@ -21,39 +22,25 @@ export async function startServer(): Promise<SimulationServer> {
   // No run survives a crash of the server, so nothing has to reach the disk.
   for (const setting of ['fsync', 'full_page_writes']) await admin.query(`ALTER SYSTEM SET ${setting} = off`);
   await admin.query('SELECT pg_reload_conf()');
-  let pool: Pool | undefined;
+  let current: RunDatabase | undefined;
   let count = 0;
   return {
     newDatabase: async () => {
-      await pool?.end();
-      if (count > 0) await admin.query(`DROP DATABASE simulation_${count} WITH (FORCE)`);
+      await current?.end();
       count += 1;
-      const database = `simulation_${count}`;
-      await admin.query(`CREATE DATABASE ${database}`);
-      const url = { ...server.connection, database };
-      const first = openPool(url);
+      const name = `simulation_${count}`;
+      await admin.query(`CREATE DATABASE ${name}`);
+      const first = openPool({ ...server.connection, database: name });
       await migrate(first);
-      await tuneForSpeed(first);
       await first.end();
-      pool = openPool(url, 1);
-      return pool;
+      current = await openRunDatabase({ connection: server.connection, name, drops: true });
+      return current;
     },
     close: async () => {
-      await pool?.end();
+      await current?.end();
       await admin.end();
       await server.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * Makes the database faster for connections opened from now on: no run survives a crash of the server, so commits need
- * not wait for the disk, and statements are planned once.
- */
-export async function tuneForSpeed(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>('SELECT current_database() AS name');
-  const settings = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' };
-  for (const [setting, value] of Object.entries(settings))
-    await pool.query(`ALTER DATABASE ${rows[0]!.name} SET ${setting} = ${value}`);
 }

@@ -9,13 +9,15 @@ interface Change {
   sentMs: number;
   before: Books;
   now: Books;
+  /** A payment of a history that was lost: rebuilt, it keeps its time. */
+  findLost(paymentId: string): BookedPayment | undefined;
 }
 
 /**
  * No time on record is further from the moment of its commit than the clock of its process may be off. It may be older by
  * the time that its statement took to run.
  */
-export function checkTimes(world: World, { sentMs, before, now }: Change): void {
+export function checkTimes(world: World, { sentMs, before, now, findLost }: Change): void {
   const { scheduler, violate, trace } = world;
   const [earliestMs, latestMs] = [sentMs - world.clockErrorMs, scheduler.nowMs() + world.clockErrorMs];
   const known = new Map(before.payments.map(payment => [payment.paymentId, payment]));
@@ -34,7 +36,8 @@ export function checkTimes(world: World, { sentMs, before, now }: Change): void 
     const { createdMs, settledMs, eventMs, dueMs } = payment;
     const was: Partial<BookedPayment> = known.get(payment.paymentId) ?? {};
     const name = trace.nameOf(payment.paymentId);
-    check(`the creation of ${name}`, createdMs, was.createdMs);
+    const lost = findLost(payment.paymentId);
+    check(`the creation of ${name}`, createdMs, was.createdMs ?? lost?.createdMs);
     check(`the end of ${name}`, settledMs, was.settledMs);
     check(`the event of ${name}`, eventMs, was.eventMs);
     check(`the due time of ${name}`, dueMs, was.dueMs, maxPauseMs);

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Finding } from '../../src/ledger/verify.ts';
-import type { RunResult } from './run.ts';
+import type { RunOptions, RunResult } from './run.ts';
 
 /** From the parent: run this seed, or end. */
 export interface Order {
@@ -24,8 +24,11 @@ interface Work {
 const program = join(import.meta.dirname, 'seeds.process.ts');
 
 /** A process that runs one seed after another; resolves when it has ended. */
-export function startWorker(maxPayments: number, { nextSeed, onResult, onFindings }: Work): Promise<void> {
-  const worker = fork(program, [`${maxPayments}`], { serialization: 'advanced' });
+export function startWorker(
+  { maxPayments, keepsHistory }: Required<RunOptions>,
+  { nextSeed, onResult, onFindings }: Work,
+): Promise<void> {
+  const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`], { serialization: 'advanced' });
   let isEnding = false;
   worker.on('message', ({ result, findings }: Finished) => {
     if (result) onResult(result);

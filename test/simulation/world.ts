@@ -20,7 +20,7 @@ export interface World {
   clockErrorMs: number;
   /** Reports a broken rule and ends the run. */
   violate(rule: string, detail: string): void;
-  counts: { payments: number; crashes: number; steps: number };
+  counts: { payments: number; crashes: number; steps: number; losses: number; rebuilt: number };
 }
 
 export interface Violation {

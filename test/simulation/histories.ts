@@ -1,0 +1,122 @@
+import type { Pool } from '../../src/db/pool.ts';
+import { moveSequencesAhead } from '../helpers/sequences.ts';
+import type { Account } from './accounts.ts';
+import type { Bank } from './bank.ts';
+import { readBooks } from './books.ts';
+import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
+import { createEventIds } from './event-ids.ts';
+import { createModel, type Model } from './model.ts';
+import type { Past } from './past.ts';
+import type { DatabaseCopy, RunDatabase } from './run-database.ts';
+import type { World } from './world.ts';
+
+/** One history of the database: what the processes that joined it see, and the rules about it. */
+export interface History {
+  pool: Pool;
+  database: SimulatedDatabase;
+  model: Model;
+  /** The first process that joins says that commits are missing, and others wait for it; a promotion shows by itself. */
+  isMarkedRestored: boolean;
+  joinsFirst: string | undefined;
+  isJoined: boolean;
+  /** By process: when its sessions end. Empty for the current history. */
+  sessionsEndMs: Map<string, number>;
+  /** When another history took its place. */
+  lostMs: number | undefined;
+}
+
+export interface Histories {
+  current(): History;
+  /** The database may go back in this run, so processes join its incarnations. */
+  mayGoBack: boolean;
+  /** Copies the database for a later `goBack`. */
+  takeSnapshot(): Promise<void>;
+  /** The snapshot is the database from now on. One without an incarnation can only be known to be restored. */
+  goBack(how: 'restore' | 'promotion'): Promise<void>;
+  /** The current history does not have it, but an earlier one had. */
+  isLost(paymentId: string): boolean;
+  /** It is lost, and the bank side has no order of it: it never was sent or was refused, or is voided by now. */
+  isForgotten(paymentId: string): boolean;
+  /** An order of a lost history that has not arrived in time never does. */
+  isCutOff(paymentId: string): boolean;
+  end(): Promise<void>;
+}
+
+export interface HistoriesOptions {
+  runDatabase: RunDatabase;
+  mayGoBack: boolean;
+  accounts: Account[];
+  bank: () => Bank;
+  isAlive(history: History, instance: number): boolean;
+  webhooks: (model: Model) => DatabaseOptions['webhooks'];
+}
+
+/**
+ * The service counts on this: a process of a lost history notices within 5 s, sends an order at most 10 s after its debit,
+ * and the order is at the bank side 5 s later. It has no way to find an order that takes longer.
+ */
+const lateOrdersMs = 20_000;
+/** A server that replays its log finds sequences up to so far ahead of the last number that was given out. */
+const sequencesAhead = 32;
+
+export function createHistories(world: World, options: HistoriesOptions): Histories {
+  const { runDatabase, accounts, bank } = options;
+  const { random, scheduler } = world;
+  const eventIds = createEventIds(world);
+  const uuids = accounts.map(({ uuid }) => uuid);
+  const lost: History[] = [];
+  let snapshot: { copy: DatabaseCopy; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
+
+  function begin(past: Past | undefined, isMarkedRestored: boolean): History {
+    const model = createModel(world, { bank, partners: accounts, eventIds, ...(past ? { past } : {}) });
+    const sessionsEndMs = new Map<string, number>();
+    const database = createSimulatedDatabase(world, {
+      pool: () => history.pool,
+      promotions: runDatabase.promotions,
+      webhooks: options.webhooks(model),
+      isAlive: instance => options.isAlive(history, instance),
+      isCutOff: name => (sessionsEndMs.get(name) ?? Number.POSITIVE_INFINITY) <= scheduler.nowMs(),
+      onChange: async sentMs => {
+        const books = await readBooks(history.pool, uuids);
+        model.observe(books, sentMs);
+        return books.open;
+      },
+      onContradiction: model.mustAlarm,
+    });
+    const { pool } = runDatabase;
+    const state = { isMarkedRestored, joinsFirst: undefined, isJoined: false, lostMs: undefined };
+    const history: History = { pool, database, model, sessionsEndMs, ...state };
+    return history;
+  }
+  let current = begin(undefined, false);
+
+  const findLost = (paymentId: string) =>
+    lost.map(({ model }) => model.find(paymentId)).find(payment => payment !== undefined);
+
+  const isLost = (paymentId: string) => !current.model.find(paymentId) && findLost(paymentId) !== undefined;
+
+  return {
+    current: () => current,
+    mayGoBack: options.mayGoBack,
+    takeSnapshot: async () => {
+      const { model, isJoined } = current;
+      snapshot = { copy: await runDatabase.copy(), past: model.snapshot(), isJoined };
+    },
+    goBack: async change => {
+      const { copy, past, isJoined } = snapshot!;
+      const how = isJoined ? change : 'restore';
+      current.pool = await copy.promote();
+      current.lostMs = scheduler.nowMs();
+      lost.push(current);
+      if (how === 'promotion') runDatabase.promotions += 1;
+      await moveSequencesAhead(runDatabase.pool, random.between(0, sequencesAhead));
+      current = begin({ ...past, findLost }, how === 'restore');
+      world.counts.losses += 1;
+    },
+    isLost,
+    isForgotten: paymentId =>
+      isLost(paymentId) && ['never_received', 'refused', 'voided'].includes(bank().truthOf(paymentId).truth),
+    isCutOff: paymentId => isLost(paymentId) && scheduler.nowMs() >= lost.at(-1)!.lostMs! + lateOrdersMs,
+    end: runDatabase.dropLost,
+  };
+}

@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import type { Pool, Statement } from '../../src/db/pool.ts';
+import type { World } from './world.ts';
+
+/** Observes the statements about the history of the database: incarnations, beats, and orders without a payment. */
+export interface HistoryWatch {
+  /** Answers those that a real server would answer differently. */
+  execute(statement: Statement): Promise<pg.QueryResult | undefined>;
+  /** Answered without a query: most rounds find nothing. */
+  findsNothing(statement: Statement): boolean;
+  /** True if what is known about the history may have changed. */
+  observe(statement: Statement): Promise<boolean>;
+  /** It changes no payment. */
+  isOnlyHistory(text: string): boolean;
+  isRecovering(): boolean;
+  /** It is being recovered, or orders without a payment are left. */
+  hasWork(): boolean;
+  /** After a change that was not observed. */
+  refresh(): Promise<void>;
+  /** When a round of the recovery could find something. */
+  nextRoundMs(): Promise<number>;
+}
+
+export const isWriteOfRecovery = (text: string) => /incarnation_begin\(|payments_recover\(/.test(text);
+
+export function createHistoryWatch(
+  { scheduler }: World,
+  { pool, promotions }: { pool(): Pool; promotions: number },
+): HistoryWatch {
+  let state = { isRecovering: false, hasStray: false };
+
+  async function readState(): Promise<void> {
+    const { rows } = await pool().query<typeof state>({
+      name: 'state of the history',
+      text: `SELECT EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL) AS "isRecovering",
+                    EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL) AS "hasStray"`,
+    });
+    state = rows[0]!;
+  }
+
+  const hasWork = () => state.isRecovering || state.hasStray;
+
+  /** The copy runs on the same server, whose timeline stays. */
+  async function readIdentity(statement: Statement): Promise<pg.QueryResult> {
+    const result = await pool().query<{ timeline: number }>(statement);
+    for (const row of result.rows) row.timeline += promotions;
+    return result;
+  }
+
+  /** The server's clock shows the real time. */
+  const commitBeat = (statement: Statement) =>
+    pool().query({
+      name: 'simulated beat',
+      text: statement.text.replace('clock_timestamp()', '$2'),
+      values: [...statement.values!, new Date(scheduler.nowMs())],
+    });
+
+  return {
+    execute: async statement => {
+      if (statement.name === 'commit a beat') return commitBeat(statement);
+      return statement.text.includes('pg_control_system') ? readIdentity(statement) : undefined;
+    },
+    findsNothing: ({ name }) =>
+      (name === 'claim recovery of the history' && !state.isRecovering) ||
+      (name === 'list stray orders to rebuild' && !state.hasStray),
+    observe: async ({ name, text }) => {
+      if (name === 'claim recovery of the history') return false;
+      if (!/incarnation|stray_orders|payments_recover/.test(text)) return false;
+      await readState();
+      return true;
+    },
+    isOnlyHistory: text => /^\s*(UPDATE|INSERT INTO) (incarnations|stray_orders)/.test(text),
+    isRecovering: () => state.isRecovering,
+    hasWork,
+    refresh: readState,
+    nextRoundMs: async () => (hasWork() ? scheduler.nowMs() : Number.POSITIVE_INFINITY),
+  };
+}

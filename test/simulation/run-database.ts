@@ -1,0 +1,102 @@
+import pg from 'pg';
+import { openPool, type Pool } from '../../src/db/pool.ts';
+
+/** The database of the runs; a run may replace it by an older copy of itself. */
+export interface RunDatabase {
+  /** Always leads to the current database. */
+  pool: Pool;
+  /** Promotions so far; each changes the timeline of a real server. */
+  promotions: number;
+  /** Copies it as it is now. Nothing else may use it meanwhile. */
+  copy(): Promise<DatabaseCopy>;
+  /** Removes all databases that were replaced, and copies that were not used. */
+  dropLost(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface DatabaseCopy {
+  /** From now on the copy is the database. Returns the pool of the one that it replaces, which goes on. */
+  promote(): Promise<Pool>;
+}
+
+export interface RunDatabaseOptions {
+  connection: pg.ClientConfig;
+  name: string;
+  /** False where a server with many databases would write all of them to disk for it. */
+  drops: boolean;
+}
+
+/** Opens an existing database for runs, with one connection. */
+export async function openRunDatabase({ connection, name, drops }: RunDatabaseOptions): Promise<RunDatabase> {
+  const admin = new pg.Client({ ...connection, database: 'postgres' });
+  await admin.connect();
+  const open = (database: string) => openPool({ ...connection, database }, 1);
+  let current = { name, pool: open(name) };
+  let copies = 0;
+  const lost = new Map<string, Pool | undefined>();
+
+  /** Sessions end a moment after their connections; a copy would wait for them in steps of 100 ms. */
+  async function endSessions(): Promise<void> {
+    await current.pool.end();
+    const count = { text: 'SELECT FROM pg_stat_activity WHERE datname = $1', values: [current.name] };
+    while ((await admin.query(count)).rowCount !== 0);
+  }
+
+  async function copy(): Promise<DatabaseCopy> {
+    copies += 1;
+    const copyName = `${name}_${copies}`;
+    await endSessions();
+    await admin.query(`CREATE DATABASE ${copyName} TEMPLATE ${current.name}`);
+    await tuneForSpeed(admin, copyName);
+    current.pool = open(current.name);
+    lost.set(copyName, undefined);
+    return {
+      promote: async () => {
+        const { name: lostName, pool } = current;
+        lost.delete(copyName);
+        lost.set(lostName, pool);
+        current = { name: copyName, pool: open(copyName) };
+        return pool;
+      },
+    };
+  }
+
+  async function dropLost(): Promise<void> {
+    for (const [lostName, pool] of lost) {
+      await pool?.end();
+      if (drops) await admin.query(`DROP DATABASE ${lostName} WITH (FORCE)`);
+    }
+    lost.clear();
+  }
+
+  await tuneForSpeed(admin, name);
+  return {
+    pool: leadingTo(() => current.pool),
+    promotions: 0,
+    copy,
+    dropLost,
+    end: async () => {
+      await dropLost();
+      await current.pool.end();
+      if (drops) await admin.query(`DROP DATABASE ${current.name} WITH (FORCE)`);
+      await admin.end();
+    },
+  };
+}
+
+/** What a run uses of a pool, with the pool of that moment. */
+const leadingTo = (current: () => Pool): Pool =>
+  ({
+    query: (...args: Parameters<Pool['query']>) => current().query(...args),
+    connect: (...args: Parameters<Pool['connect']>) => current().connect(...args),
+  }) as unknown as Pool;
+
+/**
+ * Makes the database faster for connections opened from now on: no run survives a crash of the server, so commits need
+ * not wait for the disk, and statements are planned once.
+ */
+async function tuneForSpeed(admin: pg.Client, name: string): Promise<void> {
+  const settings = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' };
+  for (const [setting, value] of Object.entries(settings))
+    await admin.query(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+}

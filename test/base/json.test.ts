@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { JsonSyntaxError, parseJson, stringifyJson } from '../../src/base/json.ts';
 
 const roundTrip = (text: string) => stringifyJson(parseJson(text));
@@ -76,6 +76,15 @@ describe('lossless JSON', () => {
   test('a very long string is read', () => {
     const text = JSON.stringify('\\"x'.repeat(500_000));
     expect(roundTrip(text)).toBe(text);
+  });
+
+  test('of many small values each takes one regular expression', () => {
+    const text = `[${Array.from({ length: 10_000 }, () => '1').join(',')}]`;
+    const run = vi.spyOn(RegExp.prototype, 'exec');
+    parseJson(text);
+    const { length: runs } = run.mock.calls;
+    run.mockRestore();
+    expect(runs).toBe(10_000);
   });
 
   test('an error names the position', () => {

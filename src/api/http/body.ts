@@ -29,21 +29,25 @@ declare module 'fastify' {
 export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const lossless = readBody(bytes, request.routeOptions.config.maxBodyDepth);
-    refuseUnstorableText(lossless);
+    const { text, lossless } = readBody(bytes, request.routeOptions.config.maxBodyDepth);
+    // What is valid UTF-8 and JSON contains NUL and lone surrogates only as escapes.
+    if (text.includes('\\u')) refuseUnstorableText(lossless);
     (request as FastifyRequest & { lossless?: JsonObject }).lossless = lossless;
-    return toPlain(lossless);
+    // Here numbers may be rounded: amounts and metadata are read from the lossless value.
+    return JSON.parse(text);
   });
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Refuses what is not a JSON object, with the position of the first error. */
-function readBody(bytes: Buffer, maxDepth: number | undefined): JsonObject {
+function readBody(bytes: Buffer, maxDepth: number | undefined): { text: string; lossless: JsonObject } {
   if (bytes.length === 0) throw shapeError(['body'], 'Field required', 'missing');
+  let text: string;
   let value: JsonValue;
   try {
-    value = parseJson(decoder.decode(bytes), maxDepth);
+    text = decoder.decode(bytes);
+    value = parseJson(text, maxDepth);
   } catch (error) {
     const position = error instanceof JsonSyntaxError ? error.position : 0;
     throw shapeError(['body', position], 'JSON decode error', 'json_invalid');
@@ -55,24 +59,12 @@ function readBody(bytes: Buffer, maxDepth: number | undefined): JsonObject {
       'model_attributes_type',
     );
   }
-  return value;
+  return { text, lossless: value };
 }
 
 /** The body with every number as it was written. */
 export const losslessBody = (request: FastifyRequest) =>
   (request as FastifyRequest & { lossless: JsonObject }).lossless;
-
-/** For the validator, which checks only that a number is a number: no route reads its value. */
-function toPlain(value: JsonValue): unknown {
-  if (value instanceof JsonNumber) return Number(value.source);
-  if (Array.isArray(value)) return value.map(toPlain);
-  if (value instanceof Map) {
-    const plain = Object.create(null);
-    for (const [key, member] of value) plain[key] = toPlain(member);
-    return plain;
-  }
-  return value;
-}
 
 /** A decimal string or a JSON number, parsed from its text and never as a float. */
 export function readAmount(body: JsonObject): bigint | undefined {

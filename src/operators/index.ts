@@ -1,6 +1,7 @@
 export { hasPermissionNow } from './current-permission.ts';
 export { enrol, findEnrolment } from './enrol.ts';
 export { findRelated } from './enrolment-chain.ts';
+export { networkOf } from './known-clients.ts';
 export { setupUrl } from './link.ts';
 export {
   type Changed,

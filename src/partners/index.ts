@@ -1,4 +1,4 @@
-export { isAddressRange } from './addresses.ts';
+export { isAddressAllowed, isAddressRange } from './addresses.ts';
 export { approveLive, refuseLive } from './approval.ts';
 export { type Authenticator, createAuthenticator } from './authenticate.ts';
 export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';

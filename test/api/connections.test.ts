@@ -10,8 +10,8 @@ import { systemClock } from '../../src/base/clock.ts';
 const megabyte = 1024 * 1024;
 
 /** A server without a database; `/big` answers with more than the kernel keeps for a caller that does not read. */
-async function startServer(connectionLimits: Partial<ConnectionLimits> = {}) {
-  const server = createFastify({ clock: systemClock, trustProxy: [], connectionLimits });
+async function startServer(connectionLimits: Partial<ConnectionLimits> = {}, trustProxy: string[] = []) {
+  const server = createFastify({ clock: systemClock, trustProxy, connectionLimits });
   const served: Socket[] = [];
   server.server.on('connection', socket => served.push(socket));
   await documentApi(server);
@@ -42,8 +42,8 @@ async function startServer(connectionLimits: Partial<ConnectionLimits> = {}) {
     return client;
   };
   /** Sends any text, and keeps its end open when the server closes. */
-  const raw = (text: string) => {
-    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const raw = (text: string, localAddress = '127.0.0.1') => {
+    const client = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
     clients.push(client);
     client.on('error', () => {});
     client.write(text);
@@ -129,6 +129,35 @@ test('a process has a bound on connections; a closed one makes place', async () 
   first!.resume().end();
   await once(served[0]!, 'close');
   expect((await fetch(`${address}/small`)).status).toBe(200);
+});
+
+const small = 'GET /small HTTP/1.1\r\nHost: x\r\n\r\n';
+
+test('one address cannot take all connections: its longest idle one makes place', async () => {
+  const { served, raw } = await startServer({ maxConnections: 3, maxPerAddress: 2 });
+  const first = raw(small);
+  await once(first, 'data');
+  await once(raw(small), 'data');
+  first.write(small);
+  await once(first, 'data');
+  await once(raw(small), 'data');
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
+  await once(raw(small, '127.0.0.2'), 'data');
+});
+
+test('no unanswered request makes place for a connection of its address', async () => {
+  const { served, open } = await startServer({ maxPerAddress: 2 });
+  open('/big');
+  open('/big');
+  await waitForUnread(served, 2);
+  await once(open('/small').resume(), 'close');
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
+});
+
+test('a trusted proxy has as many connections as the process', async () => {
+  const { served, raw } = await startServer({ maxPerAddress: 2 }, ['127.0.0.0/8']);
+  for (let index = 0; index < 4; index += 1) await once(raw(small), 'data');
+  expect(served.map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
 });
 
 test('connections that are idle, or whose headers or bodies are late, are closed', async () => {

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { limitPerAddress } from './connections-of-address.ts';
 
 /** Bounds on what callers can make a process keep; tests set their own. */
 export interface ConnectionLimits {
   /** 2 000 idle connections took 8 KB each, after a request 16 KB. No load that a process can serve needs more of them. */
   maxConnections: number;
+  /** Of one address, an IPv6 network (/64) being one. */
+  maxPerAddress: number;
   /** An answer of which the caller takes no byte for this long is given up, and its connection closed. */
   stallTimeoutMs: number;
   /** Requests that a connection may send before their answers. Browsers and HTTP libraries send one. */
@@ -21,6 +24,7 @@ export interface ConnectionLimits {
 
 const defaults: ConnectionLimits = {
   maxConnections: 4_000,
+  maxPerAddress: 1_000,
   stallTimeoutMs: 30_000,
   maxPipelined: 32,
   headersTimeoutMs: 10_000,
@@ -35,10 +39,11 @@ const defaults: ConnectionLimits = {
  */
 export function limitConnections(
   app: FastifyInstance,
+  trustProxy: string[],
   given: Partial<ConnectionLimits> = {},
 ): (socket: Socket) => boolean {
   const limits = { ...defaults, ...given };
-  const { maxConnections, stallTimeoutMs, maxPipelined } = limits;
+  const { maxConnections, maxPerAddress, stallTimeoutMs, maxPipelined } = limits;
   Object.assign(app.server, {
     maxConnections,
     // A full process closes the connection itself. Otherwise the primary process would offer it to all processes in
@@ -50,6 +55,7 @@ export function limitConnections(
     keepAliveTimeout: limits.keepAliveTimeoutMs,
   });
   const hasUnanswered = answerInTurn(app, maxPipelined);
+  limitPerAddress(app.server, { maxPerAddress, trustProxy, hasUnanswered });
   // From here on nothing but the caller can delay the answer. Progress counts: Node restarts the time-out with it. When
   // the answer is complete, Node sets the time-out of an idle connection.
   app.addHook('onSend', (request, _reply, payload, done) => {

@@ -42,7 +42,7 @@ export function createFastify({
     server.server.emit('request', request, response),
   );
   server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
-  const hasUnanswered = limitConnections(server, connectionLimits);
+  const hasUnanswered = limitConnections(server, trustProxy, connectionLimits);
   refuseEarly(server, drainOnClose(server));
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (draining?.aborted) reply.header('Connection', 'close');

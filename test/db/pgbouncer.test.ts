@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
@@ -38,7 +38,7 @@ describe.runIf(isPgBouncerInstalled)('through PgBouncer', async () => {
     const listener = listen(pool, 'news', () => {
       messages += 1;
     });
-    afterAll(async () => {
+    onTestFinished(async () => {
       await Promise.all([listener.close(), heartbeat.close()]);
       await close();
     });

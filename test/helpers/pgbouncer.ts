@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { openDatabaseHost } from './database-host.ts';
 import { newFolder } from './folders.ts';
@@ -15,7 +15,7 @@ export const isPgBouncerInstalled = binary !== undefined && spawnSync(binary, ['
 if (!isPgBouncerInstalled)
   console.warn('\n!!! PgBouncer is not installed: its tests are SKIPPED. Run .ci/run to install it.\n');
 
-/** PgBouncer with its defaults in front of a test database; returns its address. */
+/** PgBouncer with its defaults in front of a test database, until the end of the test; returns its address. */
 export async function startPgBouncer(database: string, poolMode: string): Promise<string> {
   const { user } = inject('connection');
   // Not the socket: the server accepts its own user and root there, and PgBouncer may run as neither.
@@ -42,7 +42,7 @@ pool_mode = ${poolMode}
   const runAs = identityFor(dir, undefined);
   if (runAs) for (const path of [dir, config, users]) fs.chownSync(path, runAs.uid, runAs.gid);
   const child: ChildProcess = spawn(...commandAs(runAs, binary!, [config]), { stdio: 'ignore' });
-  afterAll(async () => {
+  onTestFinished(async () => {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   });

@@ -218,7 +218,7 @@ export const moneySabotages: Sabotage[] = [
   },
   {
     guard: 'a limit of the server is the fault of one item',
-    file: 'src/db/pool.ts',
+    file: 'src/db/database-errors.ts',
     pattern: /\|54\)/,
     replacement: ')',
     test: 'test/payments/batches.test.ts',
@@ -226,8 +226,8 @@ export const moneySabotages: Sabotage[] = [
   },
   {
     guard: 'isolation level of every session',
-    file: 'src/db/pool.ts',
-    pattern: /'-c default_transaction_isolation=.*',/,
+    file: 'src/db/session-settings.ts',
+    pattern: /default_transaction_isolation: 'read committed',/,
     test: 'test/db/session-settings.test.ts',
     failingTitle: 'payments made at once succeed',
   },

@@ -7,6 +7,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { countUnfinished } from '../payments/index.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
+import { isOwnHost } from './own-host.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /** Metrics of this process, and gauges that are read from the database. The HTTP server adds its own. */
@@ -69,6 +70,7 @@ export async function serveMetrics(
 ): Promise<string> {
   let reading: Promise<string> | undefined;
   const server = createServer(async (request, response) => {
+    if (!isOwnHost(request.headers.host, metricsHost)) return void response.writeHead(403).end();
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     // Scrapes that arrive together share one reading.
     reading ??= readMetrics().finally(() => {

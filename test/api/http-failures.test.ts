@@ -40,9 +40,18 @@ describe('malformed HTTP', () => {
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('a missing Host gets an answer of the contract', async () => {
-    const answer = await sendRaw(address, 'GET /v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n');
-    expectError(answer, 401, 'unauthorized');
+  test('a missing Host is refused with an answer of the contract', async () => {
+    const answer = await sendRaw(address, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expectError(answer, 400, 'invalid_request');
+  });
+
+  test('a URL with another host than Host is refused', async () => {
+    const get = (url: string) =>
+      sendRaw(address, `GET ${url} HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n`);
+    for (const url of ['http://evil.example/healthz', 'http://shop.example:81/healthz'])
+      expectError(await get(url), 400, 'invalid_request');
+    for (const url of ['http://SHOP.example/healthz', 'http://shop.example:80/healthz'])
+      expect((await get(url)).status).toBe(200);
   });
 
   test.each(['/v1/ping', '/healthz', '/docs/', '/unknown'])('two Hosts are refused at %s', async path => {

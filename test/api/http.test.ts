@@ -121,6 +121,15 @@ describe('an unknown path or method', () => {
   });
 });
 
+test.each(['/openapi.json', '/healthz', '/v1/ping', '/nothing', '/v1/%zz'])(
+  'the answer of %s is taken for no other type and runs no script',
+  async path => {
+    const { headers } = await fetch(`${address}${path}`);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; base-uri/);
+  },
+);
+
 describe('a connection', () => {
   test('stays open after every kind of error', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -6,6 +6,7 @@ import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Cleanup } from '../../src/runtime/graceful-shutdown.ts';
 import { createMetrics, serveMetrics } from '../../src/runtime/metrics.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { sendRequest } from '../helpers/raw-http.ts';
 
 const { pool } = await createDatabase();
 const heartbeat = await startHeartbeat(pool);
@@ -45,6 +46,18 @@ test('scrapes that arrive together share one reading, and a failing one is no me
   resolve('some 1\n');
   expect(await Promise.all(scrapes.map(async scrape => (await scrape).text()))).toContain('some 1\n');
   expect((await fetch(address)).status).toBe(503);
+});
+
+test('only an address, localhost or METRICS_HOST as the host gets metrics', async () => {
+  const address = await serveMetrics(
+    { ...settings, metricsHost: 'localhost' },
+    async () => 'some 1\n',
+    cleanups,
+  );
+  const statusFor = async (host: string) =>
+    (await sendRequest(new URL(address).origin, { path: '/metrics', headers: { host } })).status;
+  for (const host of ['127.0.0.1', '[::1]:9100', 'LOCALHOST:9100']) expect(await statusFor(host)).toBe(200);
+  for (const host of ['rebound.example', 'localhost.evil.example']) expect(await statusFor(host)).toBe(403);
 });
 
 test('a port that is in use is named', async () => {

@@ -9,6 +9,7 @@ import { maxBodyBytes } from './body.ts';
 import { limitConnections } from './connections.ts';
 import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
+import { pageHeaders } from './page-headers.ts';
 
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
 export function createFastify({
@@ -30,7 +31,7 @@ export function createFastify({
     frameworkErrors: (_error, request, reply) =>
       sendError(
         request as FastifyRequest,
-        reply.header('X-Request-Id', request.id) as FastifyReply,
+        reply.header('X-Request-Id', request.id).headers(defaultHeaders) as FastifyReply,
         'not_found',
       ),
     // Otherwise Node answers by itself, without a request id.
@@ -53,17 +54,20 @@ export function createFastify({
   return server;
 }
 
+/** Pages replace them by their own. */
+const defaultHeaders = pageHeaders([]);
+
 /** As the contract begins: 2 seconds, then twice as long. */
 const retryAfterSec = 2;
 
 /** Answers before the body is read: during shutdown, to an ambiguous Host, and for a URL that does not exist. */
 function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('X-Request-Id', request.id);
+    reply.header('X-Request-Id', request.id).headers(defaultHeaders);
     if (isClosing()) sendError(request, reply.header('Connection', 'close'), 'gateway_unavailable');
-    else if (hasSeveralHosts(request))
+    else if (!hasClearHost(request))
       sendError(request, reply.header('Connection', 'close'), 'invalid_request', {
-        message: 'The header Host occurs more than once.',
+        message: 'The header Host must occur once and be the host of the URL.',
       });
     else if (request.is404) sendError(request, reply, 'not_found');
     else done();
@@ -71,9 +75,21 @@ function refuseEarly(server: FastifyInstance, isClosing: () => boolean): void {
   server.setNotFoundHandler((request, reply) => sendError(request, reply, 'not_found'));
 }
 
-/** Node takes the first one. A proxy in front may have taken another, for its routes and rules (RFC 9112, 3.2). */
-const hasSeveralHosts = ({ raw: { rawHeaders } }: FastifyRequest) =>
-  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+/**
+ * A proxy in front may have taken another host than Node, for its routes and rules: the second one, or the one of a
+ * target such as `http://x/v1/ping` (RFC 9112, 3.2). HTTP/1.0 needs none.
+ */
+function hasClearHost({ raw: { rawHeaders, httpVersion, url = '' } }: FastifyRequest): boolean {
+  const hosts = rawHeaders.filter(
+    (_text, index) => rawHeaders[index - 1]?.toLowerCase() === 'host' && index % 2 === 1,
+  );
+  if (hosts.length !== 1) return hosts.length === 0 && httpVersion === '1.0';
+  if (url.startsWith('/') || url === '*') return true;
+  if (!URL.canParse(url)) return false;
+  const { protocol, host: target } = new URL(url);
+  const named = `${protocol}//${hosts[0]}`;
+  return URL.canParse(named) && new URL(named).host === target;
+}
 
 /** The caller has this long to read a refusal; one that keeps its end open would keep the connection. */
 const closeAfterMs = 1_000;

@@ -230,11 +230,17 @@ export async function retryOnDeadlock<Result>(attempt: () => Promise<Result>): P
 
 /**
  * Circuit breaker for the database: statements fail at once while the heartbeat shows that it does not answer. Otherwise
- * every caller would wait for the full timeout, and so would all that queue behind it.
+ * every caller would wait for the full timeout, and so would all that queue behind it. After a pause of this process itself
+ * nothing is known, and a statement waits until it is.
  */
-export const withCircuitBreaker = (pool: Pool, isAnswering: () => boolean): Queryable => ({
-  query: statement =>
-    isAnswering()
-      ? pool.query(statement)
-      : Promise.reject(new NotAnsweringError('the database does not answer')),
+export const withCircuitBreaker = (
+  pool: Pool,
+  isAnswering: () => boolean,
+  afterPause: () => Promise<void> = async () => {},
+): Queryable => ({
+  query: async statement => {
+    if (!isAnswering()) await afterPause();
+    if (!isAnswering()) throw new NotAnsweringError('the database does not answer');
+    return pool.query(statement);
+  },
 });

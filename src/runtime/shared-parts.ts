@@ -36,9 +36,10 @@ export async function createSharedParts(
     onBeat: databaseWorks,
     onSilence: databaseFailed,
   });
-  const heartbeat = withWatch(beats, watchHistory(settings, pool, clock));
+  const watch = watchHistory(settings, pool, clock);
+  const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
-  const db = withCircuitBreaker(pool, heartbeat.canCommit);
+  const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 

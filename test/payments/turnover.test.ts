@@ -78,10 +78,13 @@ async function startModel(seed: number) {
 
   async function finishSome() {
     const ending = random.shuffle(open).splice(0, random.between(1, 3));
-    const { writer } = random.pick(processes);
+    const { writer, clock: at } = random.pick(processes);
     await Promise.all(
       ending.map(({ partnerId, mode, paymentId, ...payment }) => {
-        const outcome = random.pick(['succeeded', 'failed', 'rejected'] as const);
+        // Only a young payment is undone.
+        const isYoung = at.nowMs() < payment.createdMs + 45_000;
+        const undone = isYoung ? (['rejected'] as const) : [];
+        const outcome = random.pick(['succeeded', 'failed', ...undone] as const);
         const key = { partnerId, mode, paymentId };
         const model = booked.find(other => other.paymentId === paymentId)!;
         model.counts = outcome === 'succeeded' && payment.counts;

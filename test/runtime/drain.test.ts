@@ -10,7 +10,7 @@ import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.t
 const { pool, url } = await createDatabase();
 await setRate(pool);
 const { testKey } = await createPartnerWithKeys(pool);
-const drainSec = 2;
+const drainSec = 5;
 
 const nodes: Service[] = [];
 afterAll(() => Promise.all(nodes.map(node => node.stop())));

@@ -11,6 +11,8 @@ const verifiedForMs = 4_500;
 export interface IncarnationWatch {
   /** False while it is not known whether new connections lead to the history that this process joined. */
   isVerified(): boolean;
+  /** If this process paused since the last check, waits for the next one. */
+  afterPause(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -20,16 +22,32 @@ export interface IncarnationWatch {
  */
 export function watchIncarnation(pool: Pool, clock: Clock): IncarnationWatch {
   let verifiedMs = clock.monotonicMs();
+  let hasFailed = false;
+  let checked = Promise.withResolvers<void>();
+  const isVerified = () => clock.monotonicMs() - verifiedMs < verifiedForMs;
   const loop = startBackgroundLoop({
     clock,
     everyMs: checkIntervalMs,
     work: async () => {
       const startedMs = clock.monotonicMs();
-      await tryConnection(pool, 'history check', limits);
-      verifiedMs = startedMs;
+      hasFailed = await tryConnection(pool, 'history check', limits).then(
+        () => false,
+        () => true,
+      );
+      // Without a success the payments stop, and the outage is logged by the heartbeat.
+      if (!hasFailed) verifiedMs = startedMs;
+      checked.resolve();
+      checked = Promise.withResolvers();
     },
-    // Without a success the payments stop, and the outage is logged by the heartbeat.
     onError: () => {},
   });
-  return { isVerified: () => clock.monotonicMs() - verifiedMs < verifiedForMs, stop: loop.stop };
+  return {
+    isVerified,
+    afterPause: async () => {
+      if (isVerified() || hasFailed) return;
+      loop.runNow();
+      await checked.promise;
+    },
+    stop: loop.stop,
+  };
 }

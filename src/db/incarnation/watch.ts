@@ -4,9 +4,10 @@ import { tryConnection } from '../dedicated-connection.ts';
 import type { Pool } from '../pool.ts';
 
 const checkIntervalMs = 2_000;
-const limits = { connectionTimeoutMillis: 2_000, query_timeout: 2_000 };
-/** One check may fail. Together with the interval this is below the 5 s after which nothing is accepted any more. */
-const verifiedForMs = 4_500;
+/** A busy machine takes long to open a connection. */
+const limits = { connectionTimeoutMillis: 4_000, query_timeout: 4_000 };
+/** Another history is noticed by the next check, after 2 s. This is for checks that get no answer: one of them may fail. */
+const verifiedForMs = 10_000;
 
 export interface IncarnationWatch {
   /** False while it is not known whether new connections lead to the history that this process joined. */

@@ -29,7 +29,7 @@ export interface RecoverHistoryDeps {
 const skewMs = 15 * 60_000;
 /**
  * So long after the beginning an order may still arrive from a process that goes on with the lost history: it notices within
- * 5 s, and sends an order at most 10 s after its debit.
+ * 10 s, and sends an order at most 10 s after its debit.
  */
 const lateOrdersMs = 20_000;
 /** And as long as new orders appear more often than this, another installation is sending them. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { formatKopecks } from '../base/money.ts';
 import {
+  incarnationObject,
   listIncarnations,
   listStray,
   type PastIncarnation,
@@ -46,17 +47,6 @@ export function recoveryCommands(withDatabase: WithDatabase): Command {
         ),
     );
 }
-
-const incarnationObject = (incarnation: PastIncarnation) => ({
-  incarnation: incarnation.number,
-  cause: incarnation.cause,
-  began_at: incarnation.beganAt.toISOString(),
-  certain_at: incarnation.certainAt.toISOString(),
-  opened_at: incarnation.openedAt?.toISOString() ?? null,
-  listed_orders: Number(incarnation.listedOrders),
-  recovered_payments: Number(incarnation.recoveredPayments),
-  stray_orders: Number(incarnation.strayOrders),
-});
 
 const orderObject = (order: StrayOrder) => ({
   order: order.payment,

@@ -9,6 +9,7 @@ export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
 export {
   findRecovering,
+  incarnationObject,
   listIncarnations,
   type PastIncarnation,
   type RecoveringIncarnation,

@@ -1,7 +1,7 @@
 import { submitRelease } from '../../approvals/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
-import { listIncarnations, listRecovered, listStray, type PastIncarnation } from '../../payments/index.ts';
+import { incarnationObject, listIncarnations, listRecovered, listStray } from '../../payments/index.ts';
 import { answer } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { Text } from '../fields.ts';
@@ -20,7 +20,7 @@ export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
       listStray(db),
     ]);
     return {
-      histories: incarnations.filter(({ cause }) => cause !== 'first_start').map(historyRow),
+      histories: incarnations.filter(({ cause }) => cause !== 'first_start').map(incarnationObject),
       recovered: recovered.map(payment => ({
         payment_id: payment.paymentId,
         partner: payment.partner,
@@ -57,13 +57,3 @@ export function recoveryRoutes(routes: Routes, deps: ConsoleDeps): void {
     },
   );
 }
-
-const historyRow = (incarnation: PastIncarnation): LostHistory['histories'][number] => ({
-  incarnation: incarnation.number,
-  cause: incarnation.cause,
-  began_at: incarnation.beganAt.toISOString(),
-  certain_at: incarnation.certainAt.toISOString(),
-  opened_at: incarnation.openedAt?.toISOString() ?? null,
-  listed_orders: Number(incarnation.listedOrders),
-  recovered_payments: Number(incarnation.recoveredPayments),
-});

@@ -40,6 +40,7 @@ export interface LostHistory {
     opened_at: string | null;
     listed_orders: number;
     recovered_payments: number;
+    stray_orders: number;
   }[];
   recovered: {
     payment_id: string;

@@ -91,3 +91,15 @@ export async function listIncarnations(db: Queryable, limit = 20): Promise<PastI
   });
   return rows;
 }
+
+/** As JSON, for the command line and the console. */
+export const incarnationObject = (incarnation: PastIncarnation) => ({
+  incarnation: incarnation.number,
+  cause: incarnation.cause,
+  began_at: incarnation.beganAt.toISOString(),
+  certain_at: incarnation.certainAt.toISOString(),
+  opened_at: incarnation.openedAt?.toISOString() ?? null,
+  listed_orders: Number(incarnation.listedOrders),
+  recovered_payments: Number(incarnation.recoveredPayments),
+  stray_orders: Number(incarnation.strayOrders),
+});

@@ -1,8 +1,8 @@
 -- Begins the next incarnation; see docs/internals/lost-history.md. Concurrent callers wait for each other; `expected` is the
 -- number that the caller saw, and a caller that comes second gets the row that the first one made.
 --
--- Numbers go on at `first_free` at least, and a million further; it is null only for the first incarnation of a new database,
--- which is open at once. setval() is not undone by a rollback: a repeat jumps once more, which does no harm.
+-- Numbers go on after a jump (number_after_loss); `first_free` is null only for the first incarnation of a new database, which
+-- is open at once. setval() is not undone by a rollback: a repeat jumps once more, which does no harm.
 CREATE OR REPLACE FUNCTION incarnation_begin(
   expected int, in_system text, in_timeline int, in_place text, in_cause text, in_certain_at timestamptz,
   in_synchronous boolean, first_free bigint, at timestamptz
@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION incarnation_begin(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-  least_jump CONSTANT bigint := 1000000;
   -- A sequence is logged 32 numbers ahead, and commits are not in the order of their numbers: a lost event may have a lower
   -- number than the last one here.
   before_last CONSTANT bigint := 10000;
@@ -33,7 +32,7 @@ BEGIN
     -- Sequences of type int number people's changes and processes: few.
     PERFORM setval(next_sequence.name::regclass,
                    CASE WHEN next_sequence.max_value > 2147483647
-                        THEN greatest(next_sequence.last + least_jump, first_free)
+                        THEN number_after_loss(next_sequence.last, first_free)
                         ELSE least(next_sequence.last + 1000, next_sequence.max_value) END);
   END LOOP;
 
@@ -46,12 +45,12 @@ BEGIN
                  THEN least(current.certain_at, in_certain_at) ELSE in_certain_at END,
             in_synchronous AND (current.number IS NULL OR current.opened_at IS NOT NULL),
             CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event - before_last, 0) END,
-            CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event + least_jump, first_free) END + 1,
+            CASE WHEN first_free IS NULL THEN last_event ELSE number_after_loss(last_event, first_free) END + 1,
             CASE WHEN first_free IS NULL THEN at END)
     RETURNING * INTO begun;
   IF first_free IS NOT NULL THEN
     INSERT INTO entry_gaps (partner_id, mode, after_no, next_no, incarnation)
-      SELECT a.partner_id, a.mode, a.entry_count, greatest(a.entry_count + least_jump, first_free) + 1, begun.number
+      SELECT a.partner_id, a.mode, a.entry_count, number_after_loss(a.entry_count, first_free) + 1, begun.number
         FROM (SELECT * FROM accounts ORDER BY partner_id, mode FOR UPDATE) AS a;
     UPDATE accounts a SET entry_count = g.next_no - 1
       FROM entry_gaps g WHERE g.incarnation = begun.number AND g.partner_id = a.partner_id AND g.mode = a.mode;

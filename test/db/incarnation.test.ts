@@ -9,6 +9,7 @@ import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
 import { readIdentity } from '../../src/db/incarnation/identity.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import { isDatabaseUnreachable, openPool, type Pool } from '../../src/db/pool.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 
@@ -32,6 +33,27 @@ test('a restored backup from before the first incarnation is compared with the b
   const { pool } = await createDatabase();
   await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: true });
   expect(await newest(pool)).toMatchObject({ number: 1, cause: 'restore', isOpen: false });
+});
+
+test('two copies of a database that had just jumped give out different numbers', async () => {
+  const { pool } = await createDatabase();
+  const clock = manualClock();
+  async function jumpFrom(eventId: bigint): Promise<bigint> {
+    await pool.query("SELECT setval(pg_get_serial_sequence('events', 'id'), $1)", [eventId]);
+    await joinIncarnation({ pool, clock }, { place: undefined, isRestored: true });
+    const { rows } = await pool.query<{ next: bigint }>(
+      'SELECT next_event_id AS next FROM incarnations ORDER BY number DESC LIMIT 1',
+    );
+    return rows[0]!.next;
+  }
+
+  const last = await jumpFrom(1n);
+  clock.advance(10_000);
+  const first = await jumpFrom(last);
+  clock.advance(20_000);
+  const second = await jumpFrom(last);
+  expect(first).toBeGreaterThan(last + 900_000n);
+  expect(second - first).toBe(20_000n * 10n);
 });
 
 describe('an embedded database', () => {

@@ -35,10 +35,18 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'jump of the numbers',
     file: 'database/functions/incarnation_begin.sql',
-    pattern: /greatest\(next_sequence\.last \+ least_jump, first_free\)/,
+    pattern: /number_after_loss\(next_sequence\.last, first_free\)/,
     replacement: 'next_sequence.last + 1',
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'numbers that were given out',
+  },
+  {
+    guard: 'numbers of two copies',
+    file: 'database/functions/number_after_loss.sql',
+    pattern: /last \+ 1000000 \+ first_free/,
+    replacement: 'last + 1000000',
+    test: 'test/db/incarnation.test.ts',
+    failingTitle: 'two copies of a database that had just jumped',
   },
   {
     guard: 'blocked codes of stray orders',

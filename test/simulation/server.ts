@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -13,9 +13,19 @@ export interface SimulationServer {
   close(): Promise<void>;
 }
 
+const memory = '/dev/shm';
+const neededBytes = 4 * 2 ** 30;
+
+/** In memory where there is enough: the copies of a database that goes back are many small files. */
+function folderOfRuns(): string {
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize >= neededBytes ? memory : tmpdir();
+}
+
 /** A PostgreSQL in a temporary folder, removed on close. */
 export async function startServer(): Promise<SimulationServer> {
-  const dir = mkdtempSync(join(tmpdir(), 'kopeck-simulation-'));
+  const dir = mkdtempSync(join(folderOfRuns(), 'kopeck-simulation-'));
   const server = await openEmbedded(dir, () => {}, 'create');
   const admin = new pg.Client({ ...server.connection, database: 'postgres' });
   await admin.connect();

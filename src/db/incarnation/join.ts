@@ -22,13 +22,12 @@ interface Incarnation {
 }
 
 /**
- * Numbers go on where no history can have come by now: at as many as this per second since a fixed day. So a second history that
- * begins from the same backup does not give out what the first one has given out.
+ * Numbers go on where no history can have come by now: at as many as this per millisecond since a fixed day. So a second
+ * history that begins from the same backup does not give out what the first one has given out.
  */
-const numbersPerSec = 10_000n;
+const numbersPerMs = 10n;
 const firstDayMs = Date.UTC(2026, 0, 1);
-const firstFree = (nowMs: number) =>
-  BigInt(Math.max(0, Math.floor((nowMs - firstDayMs) / 1_000))) * numbersPerSec;
+const firstFree = (nowMs: number) => BigInt(Math.max(0, Math.floor(nowMs - firstDayMs))) * numbersPerMs;
 
 /**
  * Joins the current incarnation, or begins the next one if this database is not the one that it was: then payments wait

@@ -186,6 +186,9 @@ describe('an order that cannot be rebuilt', () => {
     expect(await after.isOpen()).toBe(true);
     const other = await newQr();
     expect((await after.as(liveKey).pay({ qr_url: other.link }, key)).json.error.code).toBe('maintenance');
+    // The partner has seen the payment: it must not be refused for another reason, as if it had never been.
+    await qr.fault({ on: 'resolve', kind: 'unresolvable' });
+    expect((await after.as(liveKey).pay({ qr_url: qr.link }, key)).json.error.code).toBe('maintenance');
 
     await topUp(after);
     // The top-up is for the order that the bank side has, not for another payment that comes first.

@@ -66,7 +66,15 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'top-ups are for forgotten orders first',
     file: 'src/payments/lost-history/stray-orders.ts',
-    pattern: /WHEN bool_or\(partner_id = \$2 AND why = 'insufficient_balance'\) THEN 'debt'/,
+    pattern: / OR why = 'insufficient_balance'/,
+    test: 'test/payments/lost-history.test.ts',
+    failingTitle: 'for want of balance',
+  },
+  {
+    guard: 'requests of stray orders are refused first',
+    file: 'src/payments/create/prepare.ts',
+    pattern: /\(await isBlockedRequest\(deps\.db, caller, request\)\)/,
+    replacement: 'false',
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'for want of balance',
   },

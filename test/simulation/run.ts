@@ -1,3 +1,6 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
@@ -52,6 +55,14 @@ export interface RunOptions {
   keepsHistory?: boolean;
 }
 
+/** The same in a new database and in one with earlier runs: a seed must run the same again. */
+async function beginWithIncarnation(pool: Pool): Promise<void> {
+  await pool.query('DELETE FROM process_beats');
+  const { rowCount } = await pool.query('SELECT FROM incarnations LIMIT 1');
+  if (rowCount === 0)
+    await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: false });
+}
+
 const mayGoBackIn = (seed: number) => seed % 4 === 3;
 
 /** Runs one seed to its end; nothing else may use the database. */
@@ -86,7 +97,7 @@ export async function runSeed(
   await pool.query('DELETE FROM alarms');
   await deleteWebhooks(pool);
   // What earlier runs have left says nothing about this one.
-  if (mayGoBack) await pool.query('DELETE FROM process_beats');
+  if (mayGoBack) await beginWithIncarnation(pool);
   await pool.query('DELETE FROM stray_orders');
   const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);

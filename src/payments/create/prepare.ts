@@ -7,7 +7,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Limits } from '../../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
-import { findBlock } from '../lost-history/stray-orders.ts';
+import { isBlockedCode, isBlockedRequest } from '../lost-history/stray-orders.ts';
 import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
 import { findPaymentByKey } from '../store.ts';
@@ -52,6 +52,9 @@ export async function preparePayment(
   ]);
   if (known) return { outcome: 'known', payment: known };
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
+  // Before anything else can refuse it: the partner may have seen its payment.
+  if (caller.mode === 'live' && stops.hasStrayOrders && (await isBlockedRequest(deps.db, caller, request)))
+    return refused('maintenance');
   const scenario = scenarioIn(caller.mode, request.metadata);
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
     return refused('rate_unavailable');
@@ -87,20 +90,9 @@ async function findRefusal(
   if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
   if (await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
   if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
-  return mode === 'live' && stops.hasStrayOrders ? findStray(deps, caller, request, qr) : undefined;
-}
-
-/** The bank side has an order for this code or this request that is not a payment here yet. */
-async function findStray(
-  { db }: PrepareDeps,
-  caller: Caller,
-  { idempotencyKey }: PaymentRequest,
-  { qrcId }: PayableQr,
-): Promise<ErrorCode | undefined> {
-  const block = await findBlock(db, caller, { qrcId, idempotencyKey });
-  return (
-    block && ({ key: 'maintenance', debt: 'maintenance', code: 'duplicate_qr_in_flight' } as const)[block]
-  );
+  if (mode === 'live' && stops.hasStrayOrders && (await isBlockedCode(deps.db, qr.qrcId)))
+    return 'duplicate_qr_in_flight';
+  return undefined;
 }
 
 interface PreparedParts {

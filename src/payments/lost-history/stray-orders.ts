@@ -132,23 +132,28 @@ export async function releaseStrayIn(
   return true;
 }
 
-export type Block = 'code' | 'key' | 'debt' | undefined;
-
 /**
- * Whether a stray order blocks this payment. Asked only while there are any. A partner whose balance does not cover an order
- * that the bank side has must not spend the next top-up on another.
+ * Whether a stray order is of this request, or of this partner and not covered by its balance: the next top-up is for that
+ * order, not for another payment.
  */
-export async function findBlock(
+export async function isBlockedRequest(
   db: Queryable,
   { partnerId }: AccountKey,
-  { qrcId, idempotencyKey }: { qrcId: string; idempotencyKey: string },
-): Promise<Block> {
-  const { rows } = await db.query<{ block: Block | null }>({
-    text: `SELECT CASE WHEN bool_or(partner_id = $2 AND idempotency_key = $3) THEN 'key'
-                       WHEN bool_or(partner_id = $2 AND why = 'insufficient_balance') THEN 'debt'
-                       WHEN bool_or(qrc_id = $1) THEN 'code' END AS block
-             FROM stray_orders WHERE released_at IS NULL AND (partner_id = $2 OR qrc_id = $1)`,
-    values: [qrcId, uuidFromId(partnerId), idempotencyKey],
+  { idempotencyKey }: { idempotencyKey: string },
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `SELECT FROM stray_orders WHERE released_at IS NULL AND partner_id = $1
+              AND (idempotency_key = $2 OR why = 'insufficient_balance') LIMIT 1`,
+    values: [uuidFromId(partnerId), idempotencyKey],
   });
-  return rows[0]!.block ?? undefined;
+  return rowCount === 1;
+}
+
+/** Whether a stray order is of this QR code. */
+export async function isBlockedCode(db: Queryable, qrcId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'SELECT FROM stray_orders WHERE released_at IS NULL AND qrc_id = $1 LIMIT 1',
+    values: [qrcId],
+  });
+  return rowCount === 1;
 }

@@ -1,4 +1,4 @@
-import { afterAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { runAsLeader } from '../../src/bot/leader.ts';
 import { tryConnection } from '../../src/db/dedicated-connection.ts';
@@ -8,6 +8,7 @@ import { readIdentity } from '../../src/db/incarnation/identity.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import { listen } from '../../src/db/listen.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { afterFile } from '../helpers/after-file.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
@@ -35,7 +36,7 @@ test('sessions of locks and messages leave an old server that goes on answering'
     await new Promise(resolve => signal.addEventListener('abort', resolve));
     leads -= 1;
   });
-  afterAll(async () => {
+  afterFile(async () => {
     await Promise.all([listener.close(), heartbeat.close(), stopLeading()]);
     await pool.end();
   });

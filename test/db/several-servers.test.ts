@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { isDatabaseUnreachable } from '../../src/db/database-errors.ts';
 import { openDedicatedConnection, tryConnection } from '../../src/db/dedicated-connection.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { pickServer } from '../../src/db/servers.ts';
+import { afterFile } from '../helpers/after-file.ts';
 import { createAuthority } from '../helpers/certificates.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
@@ -20,12 +21,12 @@ const addressOf = (attributes: string) =>
   `postgresql://${user}:p%40ss@127.0.0.1:${hosts[0].port},localhost:${hosts[1].port}/kopeck${attributes}`;
 const open = (url: string) => {
   const pool = openPool({ connectionString: url }, 2);
-  afterAll(() => pool.end());
+  afterFile(() => pool.end());
   return pool;
 };
 const openSession = (pool: Pool) => {
   const session = openDedicatedConnection(pool, 'test', async () => {});
-  afterAll(session.close);
+  afterFile(session.close);
   return session;
 };
 const whereIs = async (pool: Pick<Pool, 'query'>) =>

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { afterFile } from './after-file.ts';
 
 /**
  * A copy of a test database as it is now: what a backup, or a standby that lags, would have. The original goes on; its
@@ -22,6 +23,6 @@ export async function copyDatabase(original: Pool): Promise<Pool> {
   await admin.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
   await admin.end();
   const pool = openPool({ host, port, user, database: copy });
-  afterAll(() => pool.end());
+  afterFile(() => pool.end());
   return pool;
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
+import { afterFile } from './after-file.ts';
 import type { Issued } from './certificates.ts';
 
 const sslRequest = 80877103;
@@ -41,7 +42,7 @@ export async function openDatabaseHost(database: string, certificate?: Issued) {
 
   const listener = createServer(accept).listen(0, '127.0.0.1');
   await once(listener, 'listening');
-  afterAll(() => {
+  afterFile(() => {
     listener.close();
     for (const socket of sockets) socket.destroy();
   });

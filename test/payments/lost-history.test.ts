@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
+import type { Queryable } from '../../src/db/pool.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
 import { auditContextOf } from '../helpers/database.ts';
@@ -219,8 +220,19 @@ describe('an order that cannot be rebuilt', () => {
     });
     expect(result.json.status).toBe('succeeded');
     await after.round();
+    expect(await after.alarms()).toContain('stray_order');
     await after.poll();
+    // This process dies after it was rebuilt: the next one finds that there is nothing left to do.
+    const { db } = after.deps;
+    const dying: Queryable = {
+      query: statement =>
+        /UPDATE stray_orders/.test(statement.text)
+          ? Promise.reject(new Error('killed'))
+          : db.query(statement),
+    };
+    await expect(after.round({ db: dying })).rejects.toThrow('killed');
     await after.round();
+    expect(await after.alarms()).not.toContain('stray_order');
     await after.poll();
     expect((await after.as(liveKey).pay({ qr_url: qr.link }, key)).json).toMatchObject({
       id: result.json.id,

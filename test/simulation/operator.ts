@@ -65,12 +65,16 @@ export function createOperator(
     trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
   }
 
-  /** Orders without a payment: they need money, or have paid nothing and need no payment. */
+  /**
+   * Orders without a payment: they need money, or have paid nothing and need no payment. One that waits for the end of an
+   * earlier payment is rebuilt then.
+   */
   async function settleStray(): Promise<void> {
     scheduler.after(settlesEveryMs, { run: settleStray });
     for (const { payment, why } of await listStray(pool)) {
       if (why === 'insufficient_balance') await topUp(payment as Id<'pay'>);
-      else if (bank.truthOf(payment).truth === 'declined') await releaseStray(audit, payment, 'not paid');
+      else if (why !== 'qr_in_flight' && bank.truthOf(payment).truth === 'declined')
+        await releaseStray(audit, payment, 'not paid');
       else continue;
       await histories.current().database.changed();
     }

@@ -119,12 +119,14 @@ async function settle(deps: RecoverHistoryDeps, incarnation: number, orders: Lis
   let found = 0;
   for (const rebuilt of await rebuild(deps, incarnation, orders)) {
     const { order, verdict } = rebuilt;
-    if (verdict === 'known') continue;
-    if (verdict === 'recovered') {
+    const isRebuilt = verdict === 'recovered';
+    if (isRebuilt)
       deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a forgotten payment was rebuilt');
+    // Known is also one that was rebuilt by a process that died before it could say so.
+    if (isRebuilt || verdict === 'known') {
       await markRebuilt(deps.db, deps.clock, order.paymentId);
       await deps.alarms.clear('stray_order', order.paymentId);
-      found += 1;
+      if (isRebuilt) found += 1;
     } else if (await setAside(deps, incarnation, rebuilt)) found += 1;
   }
   return found;

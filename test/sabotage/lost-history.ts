@@ -43,8 +43,8 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'numbers of two copies',
     file: 'database/functions/number_after_loss.sql',
-    pattern: /last \+ 1000000 \+ first_free/,
-    replacement: 'last + 1000000',
+    pattern: /CASE WHEN first_free > last THEN first_free ELSE last \+ 1000000 END/,
+    replacement: 'greatest(first_free, last + 1000000)',
     test: 'test/db/incarnation.test.ts',
     failingTitle: 'two copies of a database that had just jumped',
   },

@@ -58,6 +58,8 @@ export interface RunOptions {
 /** The same in a new database and in one with earlier runs: a seed must run the same again. */
 async function beginWithIncarnation(pool: Pool): Promise<void> {
   await pool.query('DELETE FROM process_beats');
+  // An earlier run may have jumped to a later time of the same day.
+  await pool.query("SELECT setval(pg_get_serial_sequence('events', 'id'), 1)");
   const { rowCount } = await pool.query('SELECT FROM incarnations LIMIT 1');
   if (rowCount === 0)
     await joinIncarnation({ pool, clock: systemClock }, { place: undefined, isRestored: false });

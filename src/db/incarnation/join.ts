@@ -25,7 +25,7 @@ interface Incarnation {
  * Numbers go on where no history can have come by now: at as many as this per millisecond since a fixed day. So a second
  * history that begins from the same backup does not give out what the first one has given out.
  */
-const numbersPerMs = 10n;
+const numbersPerMs = 100n;
 const firstDayMs = Date.UTC(2026, 0, 1);
 const firstFree = (nowMs: number) => BigInt(Math.max(0, Math.floor(nowMs - firstDayMs))) * numbersPerMs;
 

@@ -8,6 +8,7 @@ import { createTally } from './driver/tally.ts';
 const plan = JSON.parse(await text(process.stdin)) as Plan;
 const tally = createTally();
 const startedAtMs = Date.now();
+const cpuBefore = process.cpuUsage();
 const load = startLoad(plan, tally);
 await sleep(plan.warmUpMs);
 tally.takeWindow();
@@ -17,6 +18,12 @@ while (windows.length < plan.windows) {
   windows.push(tally.takeWindow());
 }
 await load.stop();
-const report: DriverReport = { startedAtMs, succeeded: tally.succeeded(), windows };
+const { user, system } = process.cpuUsage(cpuBefore);
+const report: DriverReport = {
+  startedAtMs,
+  succeeded: tally.succeeded(),
+  cpuMs: (user + system) / 1_000,
+  windows,
+};
 console.log(JSON.stringify(report));
 process.exit();

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { benchLedger } from './ledger.ts';
-import { benchService, report, sections } from './service/bench.ts';
+import { benchService, onRequest, report, sections } from './service/bench.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const parts: Record<string, (progress: (line: string) => void) => Promise<{ json: unknown; text: string }>> =
@@ -49,7 +49,9 @@ if (values.write && !isWhole) stopWith('--write is for the whole bench: leave ou
 
 for (const name of names) if (parts[name]) print(await parts[name](progress));
 
-const byDefault = Object.keys(sections).filter(name => name !== 'soak' || values.soak);
+const byDefault = Object.keys(sections).filter(
+  name => !onRequest.includes(name) || (name === 'soak' && values.soak),
+);
 const chosen = isWhole ? byDefault : names.filter(name => name in sections);
 if (chosen.length > 0) {
   const options = { seconds: positive('seconds'), minutes: positive('minutes'), big: values.big };

@@ -5,18 +5,18 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock as clock } from '../src/base/clock.ts';
-import { type Id, newId } from '../src/base/ids.ts';
+import type { Id } from '../src/base/ids.ts';
 import { readSettings } from '../src/base/settings.ts';
 import type { AuditContext } from '../src/db/audit.ts';
 import { openDatabase } from '../src/db/database.ts';
+import type { Pool } from '../src/db/pool.ts';
 import { openSecretKey } from '../src/db/secret-key.ts';
 import { createKey, createPartner, setLimits } from '../src/partners/index.ts';
-import { createPaymentWriter } from '../src/payments/index.ts';
 import { createRateSources } from '../src/rates/index.ts';
 import { refreshRate } from '../src/rates/refresh.ts';
 import { createVault, setWebhook } from '../src/webhooks/index.ts';
 import { type Running, start } from './process.ts';
-import { ending, opening } from './service/statements.ts';
+import { storePayments } from './service/fill.ts';
 import { machine, table } from './table.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -50,10 +50,7 @@ export async function benchWebhooks(progress: (line: string) => void) {
       createWebhookPartners({ pool, clock, actor: 'bench' }, secretKey, `${receiver.address}/${path}`);
     const healthy = await createPartners('ok');
     progress(`${queued} events waiting, ${partnerCount} partners …`);
-    await queueEvents(
-      pool,
-      healthy.map(({ partnerId }) => partnerId),
-    );
+    await queueEvents(pool, healthy);
     const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
       DATA_DIR: dataDir,
       PORT: '0',
@@ -130,12 +127,9 @@ async function measureDelays(
 }
 
 /** Stores finished payments whose events are not sent yet. */
-async function queueEvents(
-  pool: Parameters<typeof createPaymentWriter>[0],
-  partners: Id<'prt'>[],
-): Promise<void> {
+async function queueEvents(pool: Pool, partners: WebhookPartner[]): Promise<void> {
   const sources = createRateSources([{ kind: 'fixed', name: 'fixed', rateE4: 925_000n }], { clock });
-  const rate = await refreshRate({
+  await refreshRate({
     db: pool,
     clock,
     sources,
@@ -144,20 +138,7 @@ async function queueEvents(
     bounds: { minE4: 400_000n, maxE4: 4_000_000n },
     reportAlarms: () => {},
   });
-  const writer = createPaymentWriter(pool, clock);
-  const one = async (partnerId: Id<'prt'>) => {
-    const paymentKey = { partnerId, paymentId: newId('pay', clock) };
-    const names = {
-      key: randomUUID(),
-      code: randomUUID(),
-      link: 'https://qr.nspk.ru/AD1',
-      rateId: rate!.rateId,
-    };
-    await writer.open(opening(paymentKey, names, clock.nowMs()));
-    await writer.finish(ending(paymentKey));
-  };
-  for (let made = 0; made < queued; made += 1_000)
-    await Promise.all(Array.from({ length: 1_000 }, (_, index) => one(partners[index % partners.length]!)));
+  await storePayments(pool, partners, queued / partners.length);
 }
 
 function postBare(url: string): number {

@@ -39,12 +39,12 @@ function openMeteredConnection(plan: Plan, tally: Tally, onFree: () => void, onL
   };
 }
 
-function closedLoad(plan: Plan, { connections }: ClosedLoad, tally: Tally): Load {
+function closedLoad(plan: Plan, { connections, spreadMs = 0 }: ClosedLoad, tally: Tally): Load {
   const nextRequest = createRequests(plan);
   let isStopped = false;
   const ends = Array.from(
     { length: connections },
-    () =>
+    (_, index) =>
       new Promise<void>(ended => {
         const sendNext = () => {
           if (!isStopped) return connection.send(nextRequest());
@@ -53,7 +53,7 @@ function closedLoad(plan: Plan, { connections }: ClosedLoad, tally: Tally): Load
         };
         // A lost connection fails the whole run, so it is not opened again.
         const connection = openMeteredConnection(plan, tally, sendNext, ended);
-        sendNext();
+        setTimeout(sendNext, (index * spreadMs) / connections);
       }),
   );
   return {

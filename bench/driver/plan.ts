@@ -21,6 +21,8 @@ export interface Target {
 /** A fixed number of connections; each sends its next request when the last one is answered. */
 export interface ClosedLoad {
   connections: number;
+  /** The connections start one after the other within this time, so that they do not send in step. */
+  spreadMs?: number;
 }
 
 /** A fixed rate of requests, answered or not, over as many connections as needed, up to `maxConnections`. */
@@ -33,6 +35,8 @@ export interface DriverReport {
   startedAtMs: number;
   /** From the first request to the last answer, warm-up included. */
   succeeded: number;
+  /** CPU time of the driver in the same time. */
+  cpuMs: number;
   windows: Window[];
 }
 

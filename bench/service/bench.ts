@@ -8,8 +8,10 @@ import { deliveredSection } from './delivered.ts';
 import { type Figure, whole } from './figures.ts';
 import { growthSection } from './growth.ts';
 import { hotSection } from './hot.ts';
+import { memorySection } from './memory.ts';
 import { overloadSection } from './overload.ts';
-import { paymentsSection } from './payments.ts';
+import { liveSection, paymentsSection, yardstickSection } from './payments.ts';
+import { profileSection } from './profile.ts';
 import { writeTable, writeToReadme } from './readme-table.ts';
 import { readsSection } from './reads.ts';
 import { soakSection } from './soak.ts';
@@ -18,15 +20,22 @@ import { startSection } from './start.ts';
 /** In the order in which they run. */
 export const sections: Record<string, Section> = {
   start: startSection,
+  yardstick: yardstickSection,
   payments: paymentsSection,
+  live: liveSection,
   hot: hotSection,
+  memory: memorySection,
   reads: readsSection,
   delivered: deliveredSection,
   overload: overloadSection,
   growth: growthSection,
   console: consoleSection,
   soak: soakSection,
+  profile: profileSection,
 };
+
+/** Sections that run only when they are named. */
+export const onRequest = ['soak', 'profile'];
 
 /** Measures the named sections. */
 export async function benchService(

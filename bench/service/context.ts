@@ -1,7 +1,9 @@
-import { type Baseline, measureBaseline } from './baseline.ts';
-import { type BenchEnvironment, openEnvironment } from './environment.ts';
+import { warmUpKeys } from './drive.ts';
+import { type BenchEnvironment, openEnvironment, partnerCount } from './environment.ts';
 import type { Figure } from './figures.ts';
 import { fill } from './fill.ts';
+import { createPartners, type PayingPartner } from './partners.ts';
+import { measureYardstick, type Yardstick } from './yardstick.ts';
 
 export interface Options {
   /** How long each figure is counted. */
@@ -16,7 +18,10 @@ export interface Options {
 export interface Context extends Options {
   progress(line: string): void;
   environment(): Promise<BenchEnvironment>;
-  baseline(): Promise<Baseline>;
+  /** Partners of the same service that pay in live mode. */
+  livePartners(): Promise<PayingPartner[]>;
+  /** Sections measure it before they start the service, which would share its cores. */
+  yardstick(): Promise<Yardstick>;
   /** Verifies the shared ledger and returns its number of entries; undefined if no section used it. */
   verify(): Promise<number | undefined>;
   close(): Promise<void>;
@@ -34,15 +39,19 @@ export function createContext(options: Options, progress: (line: string) => void
     await fill(opened, initialPayments, progress);
     return opened;
   });
-  const baseline = once(async () => {
-    const shared = await environment();
-    return measureBaseline(shared, shared.partners, options.seconds, progress);
+  const livePartners = once(async () => {
+    const { audit, secretKey, service } = await environment();
+    progress(`${partnerCount} partners in live mode …`);
+    const partners = await createPartners(audit, secretKey, partnerCount, { mode: 'live' });
+    await warmUpKeys(service.address, partners);
+    return partners;
   });
   return {
     ...options,
     progress,
     environment,
-    baseline,
+    livePartners,
+    yardstick: once(() => measureYardstick(partnerCount, options.seconds, progress)),
     verify: async () => opened?.verify(),
     close: async () => opened?.close(),
   };

@@ -1,36 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { AuditContext } from '../../src/db/audit.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import type { Running } from '../process.ts';
+import { type Running, start } from '../process.ts';
 import { closeOnce, newFolder } from './cleanup.ts';
 import { warmUpKeys } from './drive.ts';
-import { type ProcessMemory, readMemory } from './memory.ts';
-import { createPartners, mode, type PayingPartner } from './partners.ts';
+import { createPartners, type PayingPartner } from './partners.ts';
 import { startService } from './start-service.ts';
 
 /** A running service in its own folder, with direct access to its database. */
 export interface BenchEnvironment {
   service: Running;
-  connection: pg.ClientConfig;
+  /** The bank side, a process of the bench that answers at once. */
+  bank: Running;
   pool: Pool;
   audit: AuditContext;
   secretKey: string;
   partners: PayingPartner[];
-  /** Memory of the service before the first request. */
-  memoryAtRest: ProcessMemory[];
   /** Verifies the ledger, since a load that breaks it is no valid measurement. Returns the number of entries. */
   verify(): Promise<number>;
   close(): Promise<void>;
 }
 
-const partnerCount = 1_000;
-const idleMs = 2_000;
+export const partnerCount = 1_000;
+const bankSide = join(import.meta.dirname, '..', 'bank.process.ts');
 
 export async function openEnvironment(
   name: string,
@@ -38,9 +34,13 @@ export async function openEnvironment(
 ): Promise<BenchEnvironment> {
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
-  const service = await startService(folder.dir);
-  await sleep(idleMs);
-  const memoryAtRest = readMemory(service.pid);
+  const bank = await start(bankSide, [], {});
+  const service = await startService(folder.dir, {
+    GATEWAY_URL: bank.address,
+    RATE_SOURCES: 'fixed:92.50',
+    // All payments of one partner in one run are more than the usual quota.
+    TEST_PAYMENTS_PER_DAY: '100000000',
+  });
   const server = await openEmbedded(folder.dir, () => {}, 'create');
   const pool = openPool({ ...server.connection, ...noTimeouts });
   // `pool.end` waits for running statements, so callers close after their last one.
@@ -50,6 +50,7 @@ export async function openEnvironment(
   });
   const close = async () => {
     await service.stop();
+    await bank.stop();
     await closeDatabase();
     await folder.remove();
   };
@@ -57,17 +58,15 @@ export async function openEnvironment(
     const audit = { pool, clock, actor: 'bench' };
     const secretKey = readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim();
     progress(`${partnerCount} partners …`);
-    const partners = await createPartners(audit, secretKey, partnerCount);
+    const partners = await createPartners(audit, secretKey, partnerCount, { mode: 'test' });
     await warmUpKeys(service.address, partners);
-    const { connection } = server;
     return {
       service,
-      connection,
+      bank,
       pool,
       audit,
       secretKey,
       partners,
-      memoryAtRest,
       verify: () => verify(pool),
       close,
     };
@@ -94,10 +93,10 @@ async function verify(pool: Pool): Promise<number> {
   return Number(entries);
 }
 
-/** Settled payments of all partners, by their entries: two per payment, besides the two credits of each account. */
+/** Settled test payments of all partners, by their entries: two per payment, besides the two credits of each account. */
 export async function countPayments(pool: Pool): Promise<number> {
   const { rows } = await pool.query(
-    `SELECT coalesce(sum(entry_count - 2) / 2, 0)::int AS stored FROM accounts WHERE mode = '${mode}' AND entry_count > 1`,
+    `SELECT coalesce(sum(entry_count - 2) / 2, 0)::int AS stored FROM accounts WHERE mode = 'test' AND entry_count > 1`,
   );
   return rows[0].stored;
 }

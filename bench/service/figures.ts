@@ -28,7 +28,10 @@ export const isReached = ({ value, limit, rule }: Bar) => rules[rule](value, lim
 /** The figure relative to its bar; more than 1 is better than the bar, for all three rules. */
 export const margin = ({ value, limit, rule }: Bar) => (rule === '≥' ? value / limit : limit / value);
 
-export const describeBar = (bar: Bar) => `${bar.rule} ${bar.limit.toFixed(1)} ${isReached(bar) ? '✓' : '✗'}`;
+const decimals = (value: number) => (value < 1 ? 2 : value < 10 ? 1 : 0);
+
+export const describeBar = (bar: Bar) =>
+  `${bar.rule} ${bar.limit.toFixed(decimals(bar.limit))} ${isReached(bar) ? '✓' : '✗'}`;
 
 /** 12 345, with a non-breaking space. */
 export const whole = (value: number) => Math.round(value).toLocaleString('en').replaceAll(',', '\u00a0');

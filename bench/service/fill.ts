@@ -1,10 +1,10 @@
 import { uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { type BenchEnvironment, countPayments } from './environment.ts';
-import { mode } from './partners.ts';
+import type { PayingPartner } from './partners.ts';
 
 /**
- * Inserts $2 settled payments per partner in one statement, as the service would store them: rows of `payments`,
+ * Inserts $2 settled test payments per partner in one statement, as the service would store them: rows of `payments`,
  * `entries` and `events`, and matching balances. Ids ascend in time and partners alternate, so pages and indexes look as
  * if the payments had been made one by one.
  */
@@ -13,7 +13,7 @@ const fillStatement = `
     SELECT 1000::bigint AS kopecks, 109200::bigint AS micro_usdt, r.id AS rate_id, r.rate_e4
       FROM rates r ORDER BY r.id DESC LIMIT 1
   ), books AS MATERIALIZED (
-    SELECT * FROM accounts WHERE mode = '${mode}' AND partner_id = ANY ($1) ORDER BY partner_id FOR UPDATE
+    SELECT * FROM accounts WHERE mode = 'test' AND partner_id = ANY ($1) ORDER BY partner_id FOR UPDATE
   ), made AS MATERIALIZED (
     SELECT b.partner_id, b.mode, t.*, uuidv7() AS id, now() AS at, nth,
            upper(substr(replace(gen_random_uuid()::text, '-', ''), 1, 30)) AS code,
@@ -43,18 +43,24 @@ const fillStatement = `
 /** Payments per partner in one statement. */
 const batchSize = 50;
 
+export const storePayments = (pool: Pool, partners: Pick<PayingPartner, 'partnerId'>[], each: number) =>
+  pool.query({
+    name: 'fill',
+    text: fillStatement,
+    values: [partners.map(({ partnerId }) => uuidFromId(partnerId)), each],
+  });
+
 /** Stores payments up to `target`, then vacuums and checkpoints. */
 export async function fill(
   { pool, partners }: BenchEnvironment,
   target: number,
   progress: (line: string) => void,
 ): Promise<void> {
-  const ids = partners.map(({ partnerId }) => uuidFromId(partnerId));
   let stored = await countPayments(pool);
   let reportedAt = performance.now();
   while (stored < target) {
     const each = Math.min(batchSize, Math.ceil((target - stored) / partners.length));
-    await pool.query({ name: 'fill', text: fillStatement, values: [ids, each] });
+    await storePayments(pool, partners, each);
     stored += each * partners.length;
     if (performance.now() - reportedAt > 5_000) {
       reportedAt = performance.now();

@@ -1,68 +1,89 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from './context.ts';
+import { driveStrictly, payTargets, timing } from './drive.ts';
+import type { BenchEnvironment } from './environment.ts';
+import { type Figure, megabytes } from './figures.ts';
+import { hasProcessFiles, readGroups, readProcessFile } from './processes.ts';
 
-export interface ProcessMemory {
-  pid: number;
-  role: string;
-  bytes: number;
+/** Bytes by group, without PostgreSQL's shared buffers. */
+export interface Memory {
+  service: number;
+  postgres: number;
 }
 
-interface ProcessEntry {
-  pid: number;
-  parent: number;
-  command: string;
+const connections = 256;
+const limitMb = 450;
+const sampleEveryMs = 500;
+
+/** Shared pages are divided among their users where the kernel says how many they are; else they count for each. */
+const hasShares = readProcessFile('self', 'smaps_rollup').includes('Pss:');
+const sizes = hasShares
+  ? { file: 'smaps_rollup', all: /^Pss:\s+(\d+)/m, sharedMemory: /^Pss_Shmem:\s+(\d+)/m }
+  : { file: 'status', all: /^VmRSS:\s+(\d+)/m, sharedMemory: /^RssShmem:\s+(\d+)/m };
+const howCounted = hasShares
+  ? 'PSS of smaps_rollup, without shared buffers'
+  : 'RSS, as there is no smaps_rollup; without shared buffers';
+
+function bytesOf(pid: number): number {
+  const text = readProcessFile(pid, sizes.file);
+  const kilobytes = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
+  return (kilobytes(sizes.all) - kilobytes(sizes.sharedMemory)) * 1_024;
 }
 
-const read = (pid: string | number, file: string) => {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    // The process has ended since it was listed.
-    return '';
-  }
-};
+export const totalOf = ({ service, postgres }: Memory) => service + postgres;
 
-function listProcesses(): ProcessEntry[] {
-  if (!existsSync('/proc/self/stat')) return [];
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .map(pid => ({
-      pid: Number(pid),
-      parent: Number(/\) \S (\d+)/.exec(read(pid, 'stat'))?.[1] ?? 0),
-      command: read(pid, 'cmdline').replaceAll('\0', ' '),
-    }));
+async function readMemory(environment: BenchEnvironment): Promise<Memory> {
+  const { service, postgres } = await readGroups(environment);
+  const sum = (pids: { pid: number }[]) => pids.reduce((bytes, { pid }) => bytes + bytesOf(pid), 0);
+  return { service: sum(service), postgres: sum(postgres) };
 }
 
-const residentBytes = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(read(pid, 'status'))?.[1] ?? 0) * 1_024;
-
-/** Resident memory of a process and its descendants, without PostgreSQL. Linux only. */
-export function readMemory(root: number): ProcessMemory[] {
-  const all = listProcesses();
-  const found: ProcessEntry[] = [];
-  const visit = (entry: ProcessEntry | undefined) => {
-    if (!entry || /\bpostgres\b/.test(entry.command.split(' ')[0]!)) return;
-    found.push(entry);
-    for (const child of all.filter(({ parent }) => parent === entry.pid)) visit(child);
-  };
-  visit(all.find(({ pid }) => pid === root));
-  let workers = 0;
-  const roleOf = ({ pid, command }: ProcessEntry) => {
-    if (pid === root) return 'service';
-    return /\bsimulator\b/.test(command) ? 'simulator of the bank' : `service, child ${++workers}`;
-  };
-  return found.map(entry => ({ pid: entry.pid, role: roleOf(entry), bytes: residentBytes(entry.pid) }));
-}
-
-/** Samples memory at an interval while `work` runs. */
+/** Samples memory at an interval while `work` runs. No samples where there are no process files. */
 export async function whileSampling<Result>(
-  root: number,
+  environment: BenchEnvironment,
   everyMs: number,
   work: () => Promise<Result>,
-): Promise<{ result: Result; samples: ProcessMemory[][] }> {
-  const samples: ProcessMemory[][] = [];
-  const timer = setInterval(() => samples.push(readMemory(root)), everyMs);
+): Promise<{ result: Result; samples: Memory[] }> {
+  const samples: Memory[] = [];
+  const ended = new AbortController();
+  const sampling = (async () => {
+    while (hasProcessFiles && !ended.signal.aborted) {
+      samples.push(await readMemory(environment));
+      await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => {});
+    }
+  })();
   try {
     return { result: await work(), samples };
   } finally {
-    clearInterval(timer);
+    ended.abort();
+    await sampling;
   }
+}
+
+/** Memory of the service and its database under a load of both modes. By itself, since reading it takes time from the load. */
+export async function memorySection(context: Context): Promise<Figure[]> {
+  const environment = await context.environment();
+  const livePartners = await context.livePartners();
+  if (!hasProcessFiles) return [];
+  const load = async (name: string, partners: typeof livePartners) => {
+    context.progress(`Memory under ${name} payments, ${connections} connections …`);
+    const { address } = environment.service;
+    const plan = { address, targets: payTargets(partners), load: { connections } };
+    await driveStrictly({ ...plan, work: 'pay', ...timing(context.seconds) });
+  };
+  const { samples } = await whileSampling(environment, sampleEveryMs, async () => {
+    await load('test', environment.partners);
+    await load('live', livePartners);
+  });
+  const most = samples.reduce((a, b) => (totalOf(b) > totalOf(a) ? b : a));
+  const value = totalOf(most) / 1024 ** 2;
+  return [
+    {
+      what: `memory of all processes, test and live payments, ${connections} connections`,
+      measured: `${megabytes(totalOf(most))} at most (service ${megabytes(most.service)}, PostgreSQL ${megabytes(most.postgres)})`,
+      against: howCounted,
+      bar: { name: 'memory under load, MiB', value, limit: limitMb, rule: '≤' },
+      values: { serviceBytes: most.service, postgresBytes: most.postgres, mebibytes: value, howCounted },
+    },
+  ];
 }

@@ -9,26 +9,30 @@ export interface PayingPartner {
   key: string;
 }
 
-export const mode = 'test';
-
 const unlimited = 1_000_000;
 /** More than any run can spend. */
 const funds = 10n ** 16n;
 const concurrency = 8;
 
-/** Partners without effective limits, with a webhook if `receiver` is given. */
+interface PartnerOptions {
+  mode: 'test' | 'live';
+  /** The address of a receiver, if they have a webhook. */
+  receiver?: string;
+}
+
+/** Partners without effective limits. */
 export async function createPartners(
   audit: AuditContext,
   secretKey: string,
   count: number,
-  receiver?: string,
+  { mode, receiver }: PartnerOptions,
 ): Promise<PayingPartner[]> {
   const partners: PayingPartner[] = [];
   const vault = createVault(secretKey);
   let left = count;
   const createSome = async () => {
     while (left-- > 0) {
-      const partner = await createOne(audit, secretKey);
+      const partner = await createOne(audit, secretKey, mode);
       if (receiver) await setWebhook(audit, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
       partners.push(partner);
     }
@@ -37,7 +41,11 @@ export async function createPartners(
   return partners;
 }
 
-async function createOne(audit: AuditContext, secretKey: string): Promise<PayingPartner> {
+async function createOne(
+  audit: AuditContext,
+  secretKey: string,
+  mode: PartnerOptions['mode'],
+): Promise<PayingPartner> {
   const { partnerId } = await createPartner(audit, 'Bench');
   await setLimits(audit, partnerId, {
     createRps: unlimited,

@@ -1,14 +1,16 @@
 import type { Window } from '../driver/plan.ts';
-import type { Baseline } from './baseline.ts';
 import type { Context } from './context.ts';
 import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
-import { type Figure, latency, megabytes, rate } from './figures.ts';
-import { type ProcessMemory, whileSampling } from './memory.ts';
+import { type Bar, type Figure, latency, ms, rate } from './figures.ts';
 import type { PayingPartner } from './partners.ts';
+import { timesYardstick, type Yardstick, yardstickFigures } from './yardstick.ts';
 
-const connectionCounts = [16, 64, 256];
-const sampleEveryMs = 500;
+const testConnections = [16, 64, 256];
+const liveConnections = [64, 256];
+/** The number of connections of the bars. */
+const many = 256;
+const few = 16;
 
 /** Measures payments over HTTP, from the request to the final answer. */
 export async function measurePayments(
@@ -27,59 +29,76 @@ export async function measurePayments(
   return windows[0]!;
 }
 
-export const baselineFigures = ({ rates, by }: Baseline, whose = ''): Figure[] =>
-  rates.map(({ connections, perSecond: perSecondOfThese }) => ({
-    what: `${whose}one payment at a time (${by}), ${connections} connections`,
-    measured: rate(perSecondOfThese),
-    values: { connections, perSecond: perSecondOfThese },
-  }));
+export const yardstickSection = async ({ yardstick }: Context): Promise<Figure[]> =>
+  yardstickFigures(await yardstick());
 
-/** Payments over HTTP with their baseline, and the memory of each process. */
+/** Test payments over HTTP: no bank time is included. */
 export async function paymentsSection(context: Context): Promise<Figure[]> {
-  const { progress, seconds } = context;
+  const yardstick = await context.yardstick();
   const environment = await context.environment();
-  const measured: { connections: number; window: Window }[] = [];
-  const { samples } = await whileSampling(environment.service.pid, sampleEveryMs, async () => {
-    for (const connections of connectionCounts) {
-      progress(`Payments, ${connections} connections …`);
-      measured.push({
-        connections,
-        window: await measurePayments(environment, environment.partners, connections, seconds),
-      });
-    }
-  });
-  const baseline = await context.baseline();
-  const best = Math.max(...measured.map(({ window }) => perSecond(window)));
-  const ratio = best / baseline.best;
+  const measured = await measureAll('test', testConnections, context, environment.partners);
   return [
-    ...measured.map(({ connections, window }) => ({
-      what: `payments, ${connections} connections`,
-      measured: rate(perSecond(window)),
-      against: latency(window),
-      values: { connections, perSecond: perSecond(window), p50Ms: window.p50Ms, p99Ms: window.p99Ms },
-    })),
-    ...baselineFigures(baseline),
-    {
-      what: 'payments, best of 16, 64 and 256 connections',
-      measured: rate(best),
-      against: `${ratio.toFixed(2)} × one at a time, best of 8, 16 and 32 connections`,
-      bar: { name: 'payments ÷ one at a time', value: ratio, limit: 2, rule: '≥' },
-      values: { perSecond: best, baselinePerSecond: baseline.best, ratio },
-    },
-    ...memoryFigures(environment.memoryAtRest, samples),
+    ...measured.map(one => figureOf('test', one, yardstick, 1.5)),
+    medianFigure(measured.find(({ connections }) => connections === few)!.window, yardstick),
   ];
 }
 
-const memoryFigures = (atRest: ProcessMemory[], samples: ProcessMemory[][]): Figure[] =>
-  atRest.map(({ pid, role, bytes }) => {
-    const most = Math.max(
-      ...samples.flat().flatMap(sample => (sample.pid === pid ? [sample.bytes] : [])),
-      bytes,
-    );
-    return {
-      what: `memory: ${role}`,
-      measured: `${megabytes(bytes)} at rest`,
-      against: `${megabytes(most)} under load`,
-      values: { role, atRestBytes: bytes, underLoadBytes: most },
-    };
-  });
+/** Live payments over HTTP, through a bank side that answers at once. */
+export async function liveSection(context: Context): Promise<Figure[]> {
+  const yardstick = await context.yardstick();
+  const measured = await measureAll('live', liveConnections, context, await context.livePartners());
+  return measured.map(one => figureOf('live', one, yardstick, 0.8));
+}
+
+interface Measured {
+  connections: number;
+  window: Window;
+}
+
+async function measureAll(
+  mode: string,
+  connectionCounts: number[],
+  context: Context,
+  partners: PayingPartner[],
+): Promise<Measured[]> {
+  const environment = await context.environment();
+  const measured: Measured[] = [];
+  for (const connections of connectionCounts) {
+    context.progress(`Payments in ${mode} mode, ${connections} connections …`);
+    measured.push({
+      connections,
+      window: await measurePayments(environment, partners, connections, context.seconds),
+    });
+  }
+  return measured;
+}
+
+function figureOf(
+  mode: string,
+  { connections, window }: Measured,
+  { best }: Yardstick,
+  limit: number,
+): Figure {
+  const ratio = perSecond(window) / best;
+  const { p50Ms, p99Ms } = window;
+  const bar: Bar = { name: `${mode} payments ÷ yardstick`, value: ratio, limit, rule: '≥' };
+  return {
+    what: `${mode} payments, ${connections} connections`,
+    measured: `${rate(perSecond(window))}; ${latency(window)}`,
+    against: timesYardstick(ratio),
+    ...(connections === many ? { bar } : {}),
+    values: { connections, perSecond: perSecond(window), p50Ms, p99Ms, yardstickPerSecond: best, ratio },
+  };
+}
+
+function medianFigure({ p50Ms }: Window, { rates }: Yardstick): Figure {
+  const yardstickMs = rates.find(({ connections }) => connections === few)!.p50Ms;
+  const ratio = p50Ms / yardstickMs;
+  return {
+    what: `median of a test payment, ${few} connections`,
+    measured: ms(p50Ms),
+    against: `${ratio.toFixed(2)} × the median of the yardstick, ${ms(yardstickMs)}`,
+    bar: { name: `median at ${few} ÷ yardstick's`, value: ratio, limit: 2, rule: '≤' },
+    values: { p50Ms, yardstickP50Ms: yardstickMs, ratio },
+  };
+}

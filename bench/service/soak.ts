@@ -1,8 +1,9 @@
 import type { Pool } from '../../src/db/pool.ts';
+import { median } from '../median.ts';
 import type { Context } from './context.ts';
 import { driveStrictly, payTargets, perSecond } from './drive.ts';
 import { type Figure, megabytes, ms, rate } from './figures.ts';
-import { type ProcessMemory, whileSampling } from './memory.ts';
+import { type Memory, totalOf, whileSampling } from './memory.ts';
 
 const connections = 64;
 const sampleEveryMs = 1_000;
@@ -19,7 +20,7 @@ export async function soakSection(context: Context): Promise<Figure[]> {
     connectionCounts.push(await countConnections(environment.pool));
     context.progress(`${connectionCounts.length} of ${context.minutes} minutes …`);
   }, minuteMs);
-  const { result, samples } = await whileSampling(environment.service.pid, sampleEveryMs, () =>
+  const { result, samples } = await whileSampling(environment, sampleEveryMs, () =>
     driveStrictly({
       address: environment.service.address,
       targets: payTargets(environment.partners),
@@ -69,7 +70,4 @@ async function countConnections(pool: Pool): Promise<number> {
 }
 
 /** The median of the total over all processes. */
-function middle(samples: ProcessMemory[][]): number {
-  const sums = samples.map(processes => processes.reduce((sum, { bytes }) => sum + bytes, 0));
-  return sums.toSorted((a, b) => a - b)[sums.length >> 1] ?? 0;
-}
+const middle = (samples: Memory[]) => median(samples.map(totalOf));

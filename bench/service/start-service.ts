@@ -5,9 +5,9 @@ import { type Running, start } from '../process.ts';
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
-/** Starts the service like `npm start`, with only its folder and its port set. */
-export async function startService(dataDir: string): Promise<Running> {
-  return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}` });
+/** Starts the service like `npm start`, by default with only its folder and its port set. */
+export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Running> {
+  return start(program, ['start'], { DATA_DIR: dataDir, PORT: `${await freePort()}`, ...env });
 }
 
 async function freePort(): Promise<number> {

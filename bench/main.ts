@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME …]`: measurements, each against a baseline of the same run. Without a name it measures the whole
+ * `npm run bench [-- NAME …]`: measurements, each compared with a figure of the same run. Without a name it measures the whole
  * service; names choose sections of that, or a bench of one module.
  */
 import { parseArgs } from 'node:util';
@@ -22,6 +22,7 @@ const { positionals: names, values } = parseArgs({
     write: { type: 'boolean', default: false },
     big: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '6' },
     minutes: { type: 'string', default: '10' },
   },
@@ -32,7 +33,7 @@ function stopWith(message: string): never {
   process.exit(2);
 }
 
-function positive(name: 'seconds' | 'minutes'): number {
+function positive(name: 'runs' | 'seconds' | 'minutes'): number {
   const value = Number(values[name]);
   return Number.isInteger(value) && value > 0 ? value : stopWith(`--${name} must be a whole number above 0.`);
 }
@@ -54,6 +55,7 @@ const byDefault = Object.keys(sections).filter(
 );
 const chosen = isWhole ? byDefault : names.filter(name => name in sections);
 if (chosen.length > 0) {
-  const options = { seconds: positive('seconds'), minutes: positive('minutes'), big: values.big };
+  const [runs, seconds, minutes] = [positive('runs'), positive('seconds'), positive('minutes')];
+  const options = { runs, seconds, minutes, big: values.big };
   print(report(await benchService(chosen, options, progress), { isWhole, write: values.write }));
 }

@@ -1,7 +1,6 @@
 /** Webhook deliveries to a local receiver: the rate, and the delay when half of the receivers hang. */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock as clock } from '../src/base/clock.ts';
@@ -16,6 +15,7 @@ import { createRateSources } from '../src/rates/index.ts';
 import { refreshRate } from '../src/rates/refresh.ts';
 import { createVault, setWebhook } from '../src/webhooks/index.ts';
 import { type Running, start } from './process.ts';
+import { closeOnce, newFolder } from './service/cleanup.ts';
 import { storePayments } from './service/fill.ts';
 import { machine, table } from './table.ts';
 
@@ -35,13 +35,34 @@ interface Stats {
   p99Ms: number;
 }
 
-export async function benchWebhooks(progress: (line: string) => void) {
-  const parent = join(import.meta.dirname, '.data');
-  mkdirSync(parent, { recursive: true });
-  const dataDir = mkdtempSync(join(parent, 'webhooks-'));
-  const settings = readSettings({ DATA_DIR: dataDir });
+interface WebhookService {
+  addresses: { service: string; receiver: string };
+  healthy: WebhookPartner[];
+  createHanging(): Promise<WebhookPartner[]>;
+}
+
+/** Deliveries per second when many events wait, and bare POSTs per second. */
+export const measureDeliveries = (progress: (line: string) => void) =>
+  withWebhookService(progress, ({ addresses }) => measureRate(addresses.receiver, progress));
+
+export const benchWebhooks = (progress: (line: string) => void) =>
+  withWebhookService(progress, async ({ addresses, healthy, createHanging }) =>
+    report({
+      ...(await measureRate(addresses.receiver, progress)),
+      ...(await measureDelays(addresses, healthy, createHanging, progress)),
+    }),
+  );
+
+/** A service that starts while events wait. */
+async function withWebhookService<Result>(
+  progress: (line: string) => void,
+  work: (service: WebhookService) => Promise<Result>,
+): Promise<Result> {
+  const folder = newFolder('webhooks');
+  const settings = readSettings({ DATA_DIR: folder.dir });
   const running: Running[] = [];
   const { pool, close } = await openDatabase(settings, () => {}, 'create');
+  const closeDatabase = closeOnce(close);
   try {
     const receiver = await start(join(import.meta.dirname, 'receiver.process.ts'), [], {});
     running.push(receiver);
@@ -52,7 +73,7 @@ export async function benchWebhooks(progress: (line: string) => void) {
     progress(`${queued} events waiting, ${partnerCount} partners …`);
     await queueEvents(pool, healthy);
     const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
-      DATA_DIR: dataDir,
+      DATA_DIR: folder.dir,
       PORT: '0',
       LOG_LEVEL: 'error',
       RATE_SOURCES: 'fixed:92.50',
@@ -60,14 +81,11 @@ export async function benchWebhooks(progress: (line: string) => void) {
     });
     running.push(service);
     const addresses = { service: service.address, receiver: receiver.address };
-    return report({
-      ...(await measureRate(addresses.receiver, progress)),
-      ...(await measureDelays(addresses, healthy, () => createPartners('hang'), progress)),
-    });
+    return await work({ addresses, healthy, createHanging: () => createPartners('hang') });
   } finally {
     for (const { stop } of running.reverse()) await stop();
-    await close();
-    rmSync(dataDir, { recursive: true });
+    await closeDatabase();
+    await folder.remove();
   }
 }
 

@@ -1,13 +1,16 @@
-/** The whole service, started like `npm start` and driven over HTTP from another process, with baselines of the same run. */
+/** The whole service, started like `npm start` and driven over HTTP from another process, compared with figures of the same run. */
 import { machine } from '../table.ts';
+import { addedSection } from './added.ts';
 import { drawChart, saveChart } from './chart.ts';
 import { closeAllWhenEnded } from './cleanup.ts';
 import { consoleSection } from './console.ts';
 import { type Context, createContext, type Options, type Section } from './context.ts';
 import { deliveredSection } from './delivered.ts';
+import { deliveriesSection } from './deliveries.ts';
 import { type Figure, whole } from './figures.ts';
 import { growthSection } from './growth.ts';
 import { hotSection } from './hot.ts';
+import { medianOfRuns } from './median-run.ts';
 import { memorySection } from './memory.ts';
 import { overloadSection } from './overload.ts';
 import { liveSection, paymentsSection, yardstickSection } from './payments.ts';
@@ -23,10 +26,12 @@ export const sections: Record<string, Section> = {
   yardstick: yardstickSection,
   payments: paymentsSection,
   live: liveSection,
+  added: addedSection,
   hot: hotSection,
   memory: memorySection,
   reads: readsSection,
   delivered: deliveredSection,
+  deliveries: deliveriesSection,
   overload: overloadSection,
   growth: growthSection,
   console: consoleSection,
@@ -37,13 +42,26 @@ export const sections: Record<string, Section> = {
 /** Sections that run only when they are named. */
 export const onRequest = ['soak', 'profile'];
 
-/** Measures the named sections. */
+/** Measures the named sections, as often as the options say; returns the figures of each run. */
 export async function benchService(
+  names: string[],
+  { runs, ...options }: Options & { runs: number },
+  progress: (line: string) => void,
+): Promise<Figure[][]> {
+  closeAllWhenEnded();
+  const done: Figure[][] = [];
+  while (done.length < runs) {
+    const prefix = runs > 1 ? `Run ${done.length + 1} of ${runs}: ` : '';
+    done.push(await benchOnce(names, options, line => progress(`${prefix}${line}`)));
+  }
+  return done;
+}
+
+async function benchOnce(
   names: string[],
   options: Options,
   progress: (line: string) => void,
 ): Promise<Figure[]> {
-  closeAllWhenEnded();
   const context = createContext(options, progress);
   const figures: Figure[] = [];
   try {
@@ -63,13 +81,17 @@ async function verifyBooks({ verify }: Context): Promise<Figure[]> {
   return [{ what: 'the ledger after all this', measured, values: { entries } }];
 }
 
-/** The figures as a table and as JSON. A whole run also saves the chart and, with `write`, the table in README.md. */
-export function report(figures: Figure[], { isWhole, write }: { isWhole: boolean; write: boolean }) {
-  const text = writeTable(figures);
-  if (isWhole) saveChart(drawChart(figures, machine()));
+const valuesOf = (figures: Figure[]) => figures.map(({ what, bar, values }) => ({ what, ...values, bar }));
+
+/**
+ * The median of each figure as a table and as JSON, there with all runs. A whole run also saves the chart and, with
+ * `write`, the table in README.md.
+ */
+export function report(runs: Figure[][], { isWhole, write }: { isWhole: boolean; write: boolean }) {
+  const figures = medianOfRuns(runs);
+  const caption = runs.length > 1 ? `${machine()}, median of ${runs.length} runs` : machine();
+  const text = writeTable(figures, caption);
+  if (isWhole) saveChart(drawChart(figures, caption));
   if (write) writeToReadme(text);
-  return {
-    text,
-    json: { machine: machine(), figures: figures.map(({ what, bar, values }) => ({ what, ...values, bar })) },
-  };
+  return { text, json: { machine: machine(), figures: valuesOf(figures), runs: runs.map(valuesOf) } };
 }

@@ -20,7 +20,7 @@ export interface Context extends Options {
   environment(): Promise<BenchEnvironment>;
   /** Partners of the same service that pay in live mode. */
   livePartners(): Promise<PayingPartner[]>;
-  /** Sections measure it before they start the service, which would share its cores. */
+  /** A whole run measures it before the service starts, which would share its cores. */
   yardstick(): Promise<Yardstick>;
   /** Verifies the shared ledger and returns its number of entries; undefined if no section used it. */
   verify(): Promise<number | undefined>;

@@ -3,7 +3,7 @@ import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
 import { drive, payTargets, perSecond } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
-import { type Figure, ms, rate } from './figures.ts';
+import { type Bar, type Figure, ms, rate } from './figures.ts';
 import { measurePayments } from './payments.ts';
 
 const connectionsForCapacity = 256;
@@ -13,6 +13,8 @@ const warmUpMs = 2_000;
 /** Real callers wait for their answers too, so their number is limited. */
 const maxConnections = 4_000;
 const pauseMs = 2_000;
+/** A caller that is refused must know it soon, so that it can go elsewhere. */
+const maxRefusalMs = 250;
 
 /** Open load: requests arrive at a fixed rate, whether or not the earlier ones were answered. */
 export async function overloadSection(context: Context): Promise<Figure[]> {
@@ -52,6 +54,12 @@ function figureOf(multiple: number, capacity: number, window: Window): Figure {
   const offered = (window.sent + unsent) / seconds;
   const kept = perSecond(window) / capacity;
   const refusals = Object.entries(refused).map(([why, count]) => `${rate(count / seconds)} ${why}`);
+  const bar: Bar = {
+    name: `refusals at ${multiple} × capacity, 99th, ms`,
+    value: refusedP99Ms,
+    limit: maxRefusalMs,
+    rule: '≤',
+  };
   return {
     what: `overload: ${multiple} × capacity, ${rate(offered)} offered`,
     measured: `${rate(perSecond(window))} succeeded, 99th ${ms(p99Ms)}`,
@@ -60,6 +68,7 @@ function figureOf(multiple: number, capacity: number, window: Window): Figure {
       refusals.length > 0 ? `refused ${refusals.join(', ')}, 99th ${ms(refusedP99Ms)}` : 'nobody refused',
       ...(unsent > 0 ? [`${rate(unsent / seconds)} found no free connection of ${maxConnections}`] : []),
     ].join('; '),
+    ...(multiple > 1 ? { bar } : {}),
     values: {
       multiple,
       capacityPerSecond: capacity,

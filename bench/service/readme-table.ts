@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { machine, table } from '../table.ts';
+import { table } from '../table.ts';
 import { describeBar, type Figure } from './figures.ts';
 
-export function writeTable(figures: Figure[]): string {
+export function writeTable(figures: Figure[], caption: string): string {
   const rows = figures.map(({ what, measured, against = '', bar }) => [
     what,
     measured,
     against,
     bar ? describeBar(bar) : '',
   ]);
-  return [machine(), table(['what', 'measured', 'against', 'bar'], rows)].join('\n\n');
+  return [caption, table(['what', 'measured', 'against', 'bar'], rows)].join('\n\n');
 }
 
 const readme = join(import.meta.dirname, '..', 'README.md');

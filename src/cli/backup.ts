@@ -7,9 +7,10 @@ import type { Manifest } from '../db/backup/manifest.ts';
 import { removeOldBackups } from '../db/backup/retention.ts';
 import { sealSecretKey } from '../db/backup/sealed-key.ts';
 import { megabytes } from '../db/backup/space.ts';
+import type { BackupStore } from '../db/backup/store/store.ts';
 import { findChain } from '../db/backup/wal-chain.ts';
 import { positiveCount } from './arguments.ts';
-import { backupDir } from './backup-dir.ts';
+import { backupStore } from './backup-store.ts';
 import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';
 import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
 import { readPassphrase } from './passphrase.ts';
@@ -30,21 +31,21 @@ function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command 
     .option('--with-secret-key', 'include the secret key, sealed with a passphrase')
     .action(({ json, to, keep, withSecretKey = false }) =>
       withDatabase(json, async ({ settings, secretKey, audit, screen }) => {
-        const dir = backupDir(to, settings, '--to');
+        const store = backupStore(to, settings, '--to');
         const sealedKey = withSecretKey
           ? sealSecretKey(secretKey, await readPassphrase(terminal))
           : undefined;
         const backup = await withFileErrors(() =>
           takeBackup(audit.pool, {
-            to: dir,
+            to: store,
             origin: settings.databaseUrl ? 'outside' : 'embedded',
             sealedKey,
             onProgress: lateProgressBar(screen, megabytes, 'MB'),
           }),
         );
         const removed =
-          keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(dir, keep));
-        const summary = `Backup ${backup.id} in ${dir}: ${megabytes(backup.bytes)} MB.`;
+          keep === undefined ? undefined : await withFileErrors(() => removeOldBackups(store, keep));
+        const summary = `Backup ${backup.id} in ${store.address}: ${megabytes(backup.bytes)} MB.`;
         const kept = removed?.backups.length ? ` Removed ${removed.backups.join(', ')}.` : '';
         return {
           json: {
@@ -62,8 +63,8 @@ function listCommand(terminal: Terminal): Command {
   return command('list', 'list complete backups')
     .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
     .action(async ({ json, from }) => {
-      const dir = backupDir(from, readSettings(terminal.env), '--from');
-      printOutput(terminal, json, await withFileErrors(() => describeBackups(dir)));
+      const store = backupStore(from, readSettings(terminal.env), '--from');
+      printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
     });
 }
 
@@ -73,8 +74,12 @@ function verifyCommand(terminal: Terminal): Command {
     .action(async (backupId, { json, from }) => {
       const settings = readSettings(terminal.env);
       const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
-      const dir = backupDir(from, settings, '--from');
-      printOutput(terminal, json, await rehearse(restoreSteps, { settings, from: dir, backupId, progress }));
+      const store = backupStore(from, settings, '--from');
+      printOutput(
+        terminal,
+        json,
+        await rehearse(restoreSteps, { settings, from: store, backupId, progress }),
+      );
     });
 }
 
@@ -83,9 +88,9 @@ const backupObject = ({ files, folders: _folders, ...backup }: Manifest) => ({
   files: files.length,
 });
 
-async function describeBackups(dir: string): Promise<Output> {
-  const backups = await listBackups(dir);
-  const chains = await Promise.all(backups.map(backup => findChain(dir, backup)));
+async function describeBackups(store: BackupStore): Promise<Output> {
+  const backups = await listBackups(store);
+  const chains = await Promise.all(backups.map(backup => findChain(store, backup)));
   const until = chains.map(
     ({ until: archived }, nth) => archived?.toISOString() ?? backups[nth]!.finished_at,
   );

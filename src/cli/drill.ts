@@ -1,6 +1,6 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readSettings } from '../base/settings.ts';
+import { backupStore } from './backup-store.ts';
 import { openStep } from './drill-open.ts';
 import { backupStep, rehearse, restoreSteps } from './rehearsal.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
@@ -8,16 +8,17 @@ import { command, printOutput, type Terminal } from './terminal.ts';
 export function drillCommand(terminal: Terminal): Command {
   return command('drill', 'back up, restore, verify and open in a scratch folder, and measure each step')
     .option('--from <dir>', 'restore the newest backup of this folder instead of making one')
-    .action(async ({ json, from }) =>
+    .action(async ({ json, from }) => {
+      const settings = readSettings(terminal.env);
       printOutput(
         terminal,
         json,
         await rehearse([...(from === undefined ? [backupStep] : []), ...restoreSteps, openStep], {
-          settings: readSettings(terminal.env),
-          from: from && resolve(from),
+          settings,
+          from: from && backupStore(from, settings, '--from'),
           backupId: undefined,
           progress: line => void terminal.stderr.write(`${line}\n`),
         }),
-      ),
-    );
+      );
+    });
 }

@@ -11,6 +11,8 @@ import { withFileErrors } from '../db/backup/files.ts';
 import type { Manifest } from '../db/backup/manifest.ts';
 import { restoreBackup } from '../db/backup/restore.ts';
 import { megabytes } from '../db/backup/space.ts';
+import { openFolderStore } from '../db/backup/store/folder-store.ts';
+import type { BackupStore } from '../db/backup/store/store.ts';
 import type { WalChain } from '../db/backup/wal-chain.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { verifyLedger } from '../ledger/index.ts';
@@ -21,7 +23,7 @@ import { type Output, table } from './output.ts';
 export interface Rehearsal {
   settings: Settings;
   scratch: string;
-  from: string;
+  from: BackupStore;
   backupId: string | undefined;
   signal: AbortSignal;
   progress(line: string): void;
@@ -108,7 +110,7 @@ interface Report {
   ok: boolean;
 }
 
-type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: string | undefined };
+type Given = Pick<Rehearsal, 'settings' | 'backupId' | 'progress'> & { from: BackupStore | undefined };
 
 /**
  * Runs the steps in a scratch folder, which is removed afterwards. A step that fails is the last one. Of a backup of an
@@ -118,7 +120,7 @@ export async function rehearse(steps: Step[], given: Given): Promise<Output> {
   const scratch = await fs.mkdtemp(join(tmpdir(), 'kopeck-rehearsal-'));
   const interrupted = new AbortController();
   const stopListening = abortOnSignals(interrupted);
-  const from = given.from ?? join(scratch, 'backups');
+  const from = given.from ?? openFolderStore(join(scratch, 'backups'));
   const rehearsal: Rehearsal = { ...given, scratch, from, signal: interrupted.signal };
   const reports: Report[] = [];
   try {

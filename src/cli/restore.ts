@@ -1,5 +1,4 @@
-import * as fs from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings } from '../base/settings.ts';
@@ -11,9 +10,10 @@ import type { Manifest } from '../db/backup/manifest.ts';
 import { requireEmpty, restoreBackup } from '../db/backup/restore.ts';
 import { unsealSecretKey } from '../db/backup/sealed-key.ts';
 import { megabytes } from '../db/backup/space.ts';
+import { type BackupStore, readAll } from '../db/backup/store/store.ts';
 import { abortOnSignals } from './abort-on-signals.ts';
 import { instant } from './arguments.ts';
-import { backupDir } from './backup-dir.ts';
+import { backupStore } from './backup-store.ts';
 import { lateProgressBar, type Output } from './output.ts';
 import { readPassphrase } from './passphrase.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
@@ -44,7 +44,7 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
       'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server by hand (docs/operations/backup.md).',
     );
   const dataDir = resolve(settings.dataDir);
-  const from = backupDir(options.from, settings, '--from');
+  const from = backupStore(options.from, settings, '--from');
   await requireEmpty(dataDir);
   const { backup, chain } = await chooseBackup(from, { id: options.backup, at: options.at });
   const secretKey = options.withSecretKey ? await readSealedKey(terminal, from, backup) : undefined;
@@ -66,11 +66,12 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
   }
 }
 
-async function readSealedKey(terminal: Terminal, from: string, backup: Manifest): Promise<string> {
+async function readSealedKey(terminal: Terminal, from: BackupStore, backup: Manifest): Promise<string> {
   if (!backup.has_secret_key)
     throw new OperatorError(
       `The backup ${backup.id} has no secret key: put the one of the service into SECRET_KEY.`,
     );
-  const sealed = await fs.readFile(join(backupFolder(from, backup.id), sealedKeyName), 'utf8');
-  return unsealSecretKey(sealed, await readPassphrase(terminal));
+  const sealed = await readAll(from, `${backupFolder(backup.id)}/${sealedKeyName}`);
+  if (!sealed) throw new OperatorError(`${sealedKeyName} of the backup ${backup.id} is missing.`);
+  return unsealSecretKey(sealed.toString(), await readPassphrase(terminal));
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { readSettings } from '../base/settings.ts';
 import { withFileErrors } from '../db/backup/files.ts';
 import { archiveWal, restoreWal } from '../db/backup/wal-files.ts';
-import { backupDir } from './backup-dir.ts';
+import { backupStore } from './backup-store.ts';
 import { runProgram } from './run.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
 
@@ -11,8 +11,8 @@ export function archiveWalCommand(terminal: Terminal): Command {
   return command('archive-wal <path> <name>', 'copy a WAL file into the archive; for archive_command')
     .option('--to <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
     .action(async (path, name, { json, to }) => {
-      const dir = backupDir(to, readSettings(terminal.env), '--to');
-      await withFileErrors(() => archiveWal(path, name, dir));
+      const store = backupStore(to, readSettings(terminal.env), '--to');
+      await withFileErrors(() => archiveWal(path, name, store));
       printOutput(terminal, json, { json: { archived: name }, text: `Archived ${name}.` });
     });
 }
@@ -26,8 +26,8 @@ export function restoreWalCommand(terminal: Terminal): Command {
     .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
     .action(async (name, path, { json, from }) => {
       try {
-        const dir = backupDir(from, readSettings(terminal.env), '--from');
-        const isBad = !(await withFileErrors(() => restoreWal(dir, name, path)));
+        const store = backupStore(from, readSettings(terminal.env), '--from');
+        const isBad = !(await withFileErrors(() => restoreWal(store, name, path)));
         const text = isBad ? `There is no ${name} in the archive.` : `Restored ${name}.`;
         printOutput(terminal, json, { json: { restored: !isBad }, text, isBad });
       } catch (error) {

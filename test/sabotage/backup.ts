@@ -11,7 +11,7 @@ export const backupSabotages: Sabotage[] = [
   },
   {
     guard: 'an interrupted backup is not listed',
-    file: 'src/db/backup/layout.ts',
+    file: 'src/db/backup/store/folder-store.ts',
     pattern: /const unfinished = 'unfinished-';/,
     replacement: "const unfinished = '';",
     test: 'test/db/backup.test.ts',
@@ -27,9 +27,9 @@ export const backupSabotages: Sabotage[] = [
   },
   {
     guard: 'archived WAL is never replaced',
-    file: 'src/db/backup/wal-files.ts',
-    pattern: /await fs\.link\(draft, target\);/,
-    replacement: 'await fs.rename(draft, target);',
+    file: 'src/db/backup/store/folder-store.ts',
+    pattern: /await fs\.link\(draft, path\);/,
+    replacement: 'await fs.rename(draft, path);',
     test: 'test/db/wal-files.test.ts',
     failingTitle: 'a different file of the same name',
   },

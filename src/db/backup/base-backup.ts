@@ -5,29 +5,22 @@ import { OperatorError } from '../../base/operator-error.ts';
 import type { Pool } from '../pool.ts';
 import { type BackupSession, type BackupStart, beginBackup, readControl } from './backup-session.ts';
 import {
-  copyWithSum,
   forEachFile,
   isMissing,
   listTree,
-  sumOf,
-  syncFolder,
+  type OnBytes,
+  type Pieces,
+  readPieces,
+  summed,
   type Tree,
-  writeOnDisk,
 } from './files.ts';
-import {
-  backupFolder,
-  baseFolder,
-  listBackups,
-  listUnfinished,
-  sealedKeyName,
-  unfinishedFolder,
-} from './layout.ts';
-import { type Manifest, writeManifest } from './manifest.ts';
-import { requireSpace } from './space.ts';
+import { backupFolder, listBackups, listUnfinished, sealedKeyName } from './layout.ts';
+import { formatManifest, type Manifest, manifestName } from './manifest.ts';
+import type { BackupStore } from './store/store.ts';
 import { formatLsn, isHistoryName, segmentAt, segmentName } from './wal-names.ts';
 
 export interface BackupOptions {
-  to: string;
+  to: BackupStore;
   origin: Manifest['origin'];
   /** As `sealSecretKey` returns it. */
   sealedKey?: string | undefined;
@@ -35,8 +28,8 @@ export interface BackupOptions {
 }
 
 /**
- * A physical base backup of the running server. It is made under another name and renamed when everything is on disk: a
- * backup that was killed is never taken for a complete one.
+ * A physical base backup of the running server. It is a draft until everything is on disk: a backup that was killed is
+ * never taken for a complete one.
  */
 export async function takeBackup(pool: Pool, options: BackupOptions): Promise<Manifest> {
   const id = await newBackupId(pool);
@@ -59,20 +52,22 @@ async function newBackupId(pool: Pool): Promise<string> {
 async function copyAll(session: BackupSession, id: string, options: BackupOptions): Promise<Manifest> {
   const { start } = session;
   const { to, origin, sealedKey } = options;
-  await fs.mkdir(baseFolder(to), { recursive: true, mode: 0o700 });
   await refuseForeignFolder(to, start.systemIdentifier);
   // This session has the only backup of the database: what others left is abandoned.
-  for (const abandoned of await listUnfinished(to)) await fs.rm(abandoned, { recursive: true, force: true });
+  for (const abandoned of await listUnfinished(to)) await to.removeFolder(abandoned);
 
   const tree = await listTree(start.dataDirectory, isLeftOut);
-  await requireSpace(to, sizeOf(tree) + 2 * start.segmentBytes);
-  const draft = unfinishedFolder(to, id);
+  await to.drafts.begin(backupFolder(id), {
+    folders: ['data', 'wal', ...tree.folders.map(path => `data/${path}`)],
+    bytes: sizeOf(tree) + 2 * start.segmentBytes,
+  });
+  const draft: Draft = { store: to, folder: to.drafts.pathOf(backupFolder(id)) };
   const files = await copyData(start.dataDirectory, tree, draft, options);
   const { finishedAt, stopLsn, label } = await session.stop();
-  files.push(await store(draft, 'data/backup_label', label));
+  files.push(await writeInto(draft, 'data/backup_label', [Buffer.from(label)]));
   const wal = walBetween(start, stopLsn);
   files.push(...(await copyWal(start.dataDirectory, wal, draft)));
-  if (sealedKey) files.push(await store(draft, sealedKeyName, sealedKey));
+  if (sealedKey) files.push(await writeInto(draft, sealedKeyName, [Buffer.from(sealedKey)]));
 
   const manifest: Manifest = {
     format: 1,
@@ -93,20 +88,16 @@ async function copyAll(session: BackupSession, id: string, options: BackupOption
     folders: tree.folders,
     files,
   };
-  await writeManifest(draft, manifest);
-  for (const folder of ['', 'data', 'wal', ...tree.folders.map(path => `data/${path}`)])
-    await syncFolder(join(draft, folder));
-  await fs.rename(draft, backupFolder(to, id));
-  await syncFolder(baseFolder(to));
+  await to.drafts.complete(backupFolder(id), manifestName, formatManifest(manifest));
   return manifest;
 }
 
 /** WAL and backups of two databases in one folder would be mixed up when one is restored. */
-async function refuseForeignFolder(to: string, identifier: string): Promise<void> {
+async function refuseForeignFolder(to: BackupStore, identifier: string): Promise<void> {
   const foreign = (await listBackups(to)).find(({ system_identifier }) => system_identifier !== identifier);
   if (foreign)
     throw new OperatorError(
-      `${to} has backups of another database (${foreign.id}): take a folder of its own.`,
+      `${to.address} has backups of another database (${foreign.id}): take a folder of its own.`,
     );
 }
 
@@ -136,40 +127,63 @@ const controlFile = 'global/pg_control';
 async function copyData(
   dataDirectory: string,
   tree: Tree,
-  draft: string,
+  draft: Draft,
   { onProgress }: BackupOptions,
 ): Promise<Manifest['files']> {
-  for (const folder of ['', 'data', 'wal', ...tree.folders.map(path => `data/${path}`)])
-    await fs.mkdir(join(draft, folder), { mode: 0o700 });
   const of = sizeOf(tree);
   let done = 0;
   const files: Manifest['files'] = [];
   const copied = tree.files.filter(file => file.path !== controlFile);
   await forEachFile(copied, async ({ path }) => {
-    try {
-      const sum = await copyWithSum(join(dataDirectory, path), join(draft, 'data', path), bytes => {
-        done += bytes;
-        onProgress?.(Math.min(done, of), of);
-      });
-      files.push({ path: `data/${path}`, ...sum });
-    } catch (error) {
-      // A table that was dropped meanwhile: the WAL drops it in the restored server too.
-      if (!isMissing(error)) throw error;
-    }
+    const file = await copyInto(draft, `data/${path}`, join(dataDirectory, path), bytes => {
+      done += bytes;
+      onProgress?.(Math.min(done, of), of);
+    });
+    // A table that was dropped meanwhile: the WAL drops it in the restored server too.
+    if (file) files.push(file);
   });
-  files.push(await store(draft, `data/${controlFile}`, await readControl(dataDirectory)));
+  files.push(await writeInto(draft, `data/${controlFile}`, [await readControl(dataDirectory)]));
   onProgress?.(of, of);
   return files;
 }
 
-async function store(
-  draft: string,
+interface Draft {
+  store: BackupStore;
+  folder: string;
+}
+
+type StoredFile = Manifest['files'][number];
+
+async function writeInto(
+  { store, folder }: Draft,
   path: string,
-  content: string | Buffer,
-): Promise<Manifest['files'][number]> {
-  const target = join(draft, path);
-  await writeOnDisk(target, content);
-  return { path, ...(await sumOf(target)) };
+  pieces: Pieces,
+  onBytes?: OnBytes,
+): Promise<StoredFile> {
+  const passing = summed(pieces, onBytes);
+  await store.write(`${folder}/${path}`, passing.pieces);
+  return { path, ...passing.sum() };
+}
+
+/** Undefined if there is no such file any more. */
+async function copyInto(
+  draft: Draft,
+  path: string,
+  source: string,
+  onBytes?: OnBytes,
+): Promise<StoredFile | undefined> {
+  let file: fs.FileHandle;
+  try {
+    file = await fs.open(source);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  try {
+    return await writeInto(draft, path, readPieces(file), onBytes);
+  } finally {
+    await file.close();
+  }
 }
 
 function walBetween({ startLsn, timeline, segmentBytes }: BackupStart, stopLsn: bigint): string[] {
@@ -182,11 +196,14 @@ function walBetween({ startLsn, timeline, segmentBytes }: BackupStart, stopLsn: 
 }
 
 /** The segments, and the history of timelines, which says where each began. */
-async function copyWal(dataDirectory: string, wal: string[], draft: string): Promise<Manifest['files']> {
+async function copyWal(dataDirectory: string, wal: string[], draft: Draft): Promise<Manifest['files']> {
   const source = join(dataDirectory, 'pg_wal');
   const names = [...(await fs.readdir(source)).filter(isHistoryName), ...wal];
   const files: Manifest['files'] = [];
-  for (const name of names)
-    files.push({ path: `wal/${name}`, ...(await copyWithSum(join(source, name), join(draft, 'wal', name))) });
+  for (const name of names) {
+    const file = await copyInto(draft, `wal/${name}`, join(source, name));
+    if (!file) throw new Error(`WAL file ${name} is gone although the backup keeps it`);
+    files.push(file);
+  }
   return files;
 }

@@ -1,19 +1,19 @@
-import { join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import { forEachFile, isMissing, sumOf } from './files.ts';
 import { backupFolder } from './layout.ts';
 import type { Manifest } from './manifest.ts';
+import type { BackupStore } from './store/store.ts';
 
 /** Reads the whole backup again and compares it with its manifest; the error names the files that differ. */
 export async function checkFiles(
-  dir: string,
+  store: BackupStore,
   backup: Manifest,
   onProgress: (doneBytes: number, ofBytes: number) => void = () => {},
 ): Promise<void> {
   let done = 0;
   const wrong: string[] = [];
   await forEachFile(backup.files, async ({ path, bytes, sha256 }) => {
-    const found = await sumOf(join(backupFolder(dir, backup.id), path), count => {
+    const found = await sumOf(store.read(`${backupFolder(backup.id)}/${path}`), count => {
       done += count;
       onProgress(Math.min(done, backup.bytes), backup.bytes);
     }).catch(error => {

@@ -1,23 +1,28 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import { findBackup, listBackups } from './layout.ts';
 import type { Manifest } from './manifest.ts';
+import type { BackupStore } from './store/store.ts';
 import { findChain, type WalChain } from './wal-chain.ts';
 
 /** The backup to restore from: the one with this id, or the newest that was complete at this time. */
 export async function chooseBackup(
-  from: string,
+  from: BackupStore,
   { id, at }: { id?: string | undefined; at?: Date | undefined },
 ): Promise<{ backup: Manifest; chain: WalChain }> {
   const backup = await chooseByTime(from, id, at);
   const chain = await findChain(from, backup);
   if (chain.missing && !at)
     throw new OperatorError(
-      `WAL segment ${chain.missing} is missing in ${from}/wal although later ones are there: restore to a time before it with --at, or from a later backup.`,
+      `WAL segment ${chain.missing} is missing in ${from.address}/wal although later ones are there: restore to a time before it with --at, or from a later backup.`,
     );
   return { backup, chain };
 }
 
-async function chooseByTime(from: string, id: string | undefined, at: Date | undefined): Promise<Manifest> {
+async function chooseByTime(
+  from: BackupStore,
+  id: string | undefined,
+  at: Date | undefined,
+): Promise<Manifest> {
   const newest = await findBackup(from, id);
   if (!at) return newest;
   const isComplete = ({ finished_at }: Manifest) => Date.parse(finished_at) <= at.getTime();

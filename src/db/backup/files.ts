@@ -1,7 +1,10 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
+
+export type Pieces = AsyncIterable<Buffer> | Iterable<Buffer>;
+export type OnBytes = (bytes: number) => void;
 
 export interface FileSum {
   bytes: number;
@@ -25,25 +28,7 @@ export async function withFileErrors<Result>(work: () => Promise<Result>): Promi
   }
 }
 
-/** Copies what the file has now, and returns when the copy is on disk. */
-export async function copyWithSum(
-  from: string,
-  to: string,
-  onBytes: (bytes: number) => void = () => {},
-): Promise<FileSum> {
-  return withFile(from, 'r', source =>
-    withFile(to, 'wx', async target => {
-      const sum = await readThrough(source, async piece => {
-        await target.writeFile(piece);
-        onBytes(piece.length);
-      });
-      await target.sync();
-      return sum;
-    }),
-  );
-}
-
-async function withFile<Result>(
+export async function withFile<Result>(
   path: string,
   flags: 'r' | 'wx',
   work: (file: fs.FileHandle) => Promise<Result>,
@@ -56,23 +41,38 @@ async function withFile<Result>(
   }
 }
 
-export const sumOf = (path: string, onBytes: (bytes: number) => void = () => {}) =>
-  withFile(path, 'r', file => readThrough(file, async piece => onBytes(piece.length)));
-
-async function readThrough(source: fs.FileHandle, use: (piece: Buffer) => Promise<void>): Promise<FileSum> {
-  const hash: Hash = createHash('sha256');
+/** What the file has now. Each piece is valid until the next one is read. */
+export async function* readPieces(source: fs.FileHandle): AsyncGenerator<Buffer> {
   // Most files of a server are small.
   const { size } = await source.stat();
   const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, size + 1));
-  let bytes = 0;
-  for (;;) {
-    const { bytesRead } = await source.read(buffer, 0, buffer.length, bytes);
-    if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
-    const piece = buffer.subarray(0, bytesRead);
-    hash.update(piece);
-    bytes += bytesRead;
-    await use(piece);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await source.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
+}
+
+/** The same pieces, and the sum of those that were read. */
+export function summed(pieces: Pieces, onBytes: OnBytes = () => {}) {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  async function* pass(): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      bytes += piece.length;
+      onBytes(piece.length);
+      yield piece;
+    }
+  }
+  return { pieces: pass(), sum: (): FileSum => ({ bytes, sha256: hash.digest('hex') }) };
+}
+
+export async function sumOf(pieces: Pieces, onBytes?: OnBytes): Promise<FileSum> {
+  const passing = summed(pieces, onBytes);
+  for await (const _piece of passing.pieces);
+  return passing.sum();
 }
 
 /** Under a temporary name first: nobody ever reads half a file, not even after a power cut. */
@@ -84,6 +84,16 @@ export async function writeOnDisk(path: string, content: string | Buffer): Promi
 
 /** Names in a folder are on disk only when the folder itself is. */
 export const syncFolder = (path: string) => withFile(path, 'r', folder => folder.sync());
+
+/** None if there is no such folder. */
+export async function readNames(folder: string): Promise<string[]> {
+  try {
+    return await fs.readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
 
 export interface Tree {
   /** Relative paths; parents come before what is in them. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import * as fs from 'node:fs/promises';
-import { join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
-import { type FileSum, isMissing, writeOnDisk } from './files.ts';
+import type { FileSum } from './files.ts';
+import { type BackupStore, readAll } from './store/store.ts';
 
 /** What a backup is and what it consists of, as `manifest.json` has it. */
 export interface Manifest {
@@ -27,20 +26,18 @@ export interface Manifest {
   files: (FileSum & { path: string })[];
 }
 
-const fileName = 'manifest.json';
+export const manifestName = 'manifest.json';
 
 /** The checksum is of the text before it, so that a damaged manifest is noticed too. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+export function formatManifest(manifest: Manifest): Buffer {
   const text = JSON.stringify(manifest, null, 1);
-  await writeOnDisk(join(folder, fileName), `${text}\n${checksumOf(text)}\n`);
+  return Buffer.from(`${text}\n${checksumOf(text)}\n`);
 }
 
-export async function readManifest(folder: string): Promise<Manifest> {
-  const path = join(folder, fileName);
-  const content = await fs.readFile(path, 'utf8').catch(error => {
-    if (isMissing(error)) throw new OperatorError(`${path} is missing: this backup cannot be used.`);
-    throw error;
-  });
+export async function readManifest(store: BackupStore, folder: string): Promise<Manifest> {
+  const path = `${store.address}/${folder}/${manifestName}`;
+  const content = (await readAll(store, `${folder}/${manifestName}`))?.toString();
+  if (content === undefined) throw new OperatorError(`${path} is missing: this backup cannot be used.`);
   const end = content.trimEnd().lastIndexOf('\n');
   const text = content.slice(0, Math.max(end, 0));
   if (content.slice(end + 1).trimEnd() !== checksumOf(text))

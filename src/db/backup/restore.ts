@@ -1,4 +1,3 @@
-import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -8,16 +7,17 @@ import { identityFor } from '../embedded/identity.ts';
 import { refuseUnfinishedRestore, unfinishedRestoreIn } from '../embedded/unfinished-restore.ts';
 import { restoredMarkPath, writeRestoredMark } from '../restored-mark.ts';
 import { guide } from './backup-session.ts';
-import { forEachFile, syncFolder, writeOnDisk } from './files.ts';
-import { backupFolder, readNames } from './layout.ts';
+import { forEachFile, readNames, syncFolder, writeOnDisk } from './files.ts';
+import { backupFolder } from './layout.ts';
 import type { Manifest } from './manifest.ts';
 import { type Recovered, recover } from './recovery.ts';
 import { requireSpace } from './space.ts';
+import type { BackupStore } from './store/store.ts';
 import type { WalChain } from './wal-chain.ts';
 import { restoreCommandFor } from './wal-commands.ts';
 
 export interface RestoreOptions {
-  from: string;
+  from: BackupStore;
   /** Must be missing or empty. */
   dataDir: string;
   backup: Manifest;
@@ -51,7 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ until: s
     const cluster = await openRestored(unfinished, dataDir);
     await copyFiles(cluster, options);
     const recovered = await recover(cluster, {
-      restoreCommand: restoreCommandFor(options.from),
+      restoreCommand: restoreCommandFor(options.from.address),
       chain: options.chain,
       segmentBytes: backup.wal_segment_bytes,
       at: options.at,
@@ -116,11 +116,7 @@ async function copyFiles({ dir, runAs }: Cluster, options: RestoreOptions): Prom
     signal?.throwIfAborted();
     const target = placeOf(path);
     if (!target) return;
-    await fs.copyFile(
-      join(backupFolder(from, backup.id), path),
-      join(dir, target),
-      constants.COPYFILE_FICLONE,
-    );
+    await from.copyTo(`${backupFolder(backup.id)}/${path}`, join(dir, target));
     await fs.chmod(join(dir, target), 0o600);
     await own(join(dir, target));
     done += bytes;

@@ -1,7 +1,6 @@
-import * as fs from 'node:fs/promises';
-import { join } from 'node:path';
-import { backupFolder, readNames, walFolder } from './layout.ts';
+import { backupFolder, walFolder } from './layout.ts';
 import type { Manifest } from './manifest.ts';
+import { type BackupStore, readAll } from './store/store.ts';
 import { readArchivedWal } from './wal-files.ts';
 import { isHistoryName, isSegmentName, parseLsn, parseSegment, segmentAt, segmentName } from './wal-names.ts';
 
@@ -17,11 +16,11 @@ export interface WalChain {
   missing: string | undefined;
 }
 
-export async function findChain(dir: string, backup: Manifest): Promise<WalChain> {
-  const names = (await readNames(walFolder(dir)))
+export async function findChain(store: BackupStore, backup: Manifest): Promise<WalChain> {
+  const names = (await store.list(walFolder))
     .filter(name => name.endsWith('.gz'))
     .map(name => name.slice(0, -3));
-  const path = await findPath(dir, backup, names.filter(isHistoryName));
+  const path = await findPath(store, backup, names.filter(isHistoryName));
   const archived = new Set(names.filter(isSegmentName));
   const bytes = backup.wal_segment_bytes;
   const nameOn = (timeline: number, number: number) => segmentName({ timeline, number }, bytes);
@@ -50,7 +49,7 @@ export async function findChain(dir: string, backup: Manifest): Promise<WalChain
     return {
       timeline: path[0]!.timeline,
       last,
-      until: isArchived ? (await fs.stat(join(walFolder(dir), `${last}.gz`))).mtime : undefined,
+      until: isArchived ? (await store.find(`${walFolder}/${last}.gz`))?.modifiedAt : undefined,
       missing: hasLater ? nameOn(onPath(number)[0]!.timeline, number) : undefined,
     };
   }
@@ -64,11 +63,11 @@ interface Step {
 }
 
 /** The newest timeline that continues the backup, and those before it down to the backup's own. */
-async function findPath(dir: string, backup: Manifest, histories: string[]): Promise<Step[]> {
+async function findPath(store: BackupStore, backup: Manifest, histories: string[]): Promise<Step[]> {
   const numbers = histories.map(name => Number.parseInt(name, 16));
   const later = numbers.filter(timeline => timeline > backup.timeline).sort((left, right) => right - left);
   for (const timeline of later) {
-    const branches = await readHistory(dir, backup, timeline);
+    const branches = await readHistory(store, backup, timeline);
     const fromOwn = branches.findIndex(branch => branch.timeline === backup.timeline);
     // A timeline that left before the end of the backup does not contain it.
     if (fromOwn < 0 || branches[fromOwn]!.endLsn < parseLsn(backup.stop_lsn)) continue;
@@ -86,12 +85,11 @@ async function findPath(dir: string, backup: Manifest, histories: string[]): Pro
 }
 
 /** The timelines before this one, the oldest first, and where each ended. */
-async function readHistory(dir: string, backup: Manifest, timeline: number) {
+async function readHistory(store: BackupStore, backup: Manifest, timeline: number) {
   const name = `${timeline.toString(16).toUpperCase().padStart(8, '0')}.history`;
   const content =
-    (await readArchivedWal(dir, name)) ??
-    (await fs.readFile(join(backupFolder(dir, backup.id), 'wal', name)));
-  return parseHistory(content.toString());
+    (await readArchivedWal(store, name)) ?? (await readAll(store, `${backupFolder(backup.id)}/wal/${name}`));
+  return parseHistory(content!.toString());
 }
 
 export function parseHistory(text: string): { timeline: number; endLsn: bigint }[] {

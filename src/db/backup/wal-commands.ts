@@ -8,7 +8,8 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`).replaceAll('%
 const kopeck = [process.execPath, program].map(quoted).join(' ');
 
 /** For `archive_command`. */
-export const archiveCommandFor = (dir: string) => `${kopeck} archive-wal "%p" %f --to ${quoted(dir)}`;
+export const archiveCommandFor = (address: string) => `${kopeck} archive-wal "%p" %f --to ${quoted(address)}`;
 
 /** For `restore_command`. */
-export const restoreCommandFor = (dir: string) => `${kopeck} restore-wal %f "%p" --from ${quoted(dir)}`;
+export const restoreCommandFor = (address: string) =>
+  `${kopeck} restore-wal %f "%p" --from ${quoted(address)}`;

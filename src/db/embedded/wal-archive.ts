@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 import { walFolder } from '../backup/layout.ts';
+import { openFolderStore } from '../backup/store/folder-store.ts';
 import { archiveCommandFor } from '../backup/wal-commands.ts';
 import { archiveWal } from '../backup/wal-files.ts';
 import { isHistoryName } from '../backup/wal-names.ts';
@@ -21,7 +22,7 @@ export function chooseWalArchive(dataDir: string, backupDir: string | undefined)
   }
   const dir = resolve(backupDir);
   try {
-    fs.mkdirSync(walFolder(dir), { recursive: true, mode: 0o700 });
+    fs.mkdirSync(join(dir, walFolder), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new OperatorError(
       `BACKUP_DIR cannot be used (${(error as Error).message}): take a folder of your own.`,
@@ -53,11 +54,11 @@ export async function prepareWalArchive(cluster: Cluster, print: (line: string) 
   if (dir === undefined) return;
   try {
     // Root made it, the server writes to it.
-    if (cluster.runAs) fs.chownSync(walFolder(dir), cluster.runAs.uid, cluster.runAs.gid);
+    if (cluster.runAs) fs.chownSync(join(dir, walFolder), cluster.runAs.uid, cluster.runAs.gid);
     // A restore promotes without an archive, so nobody has archived where its timeline began.
     const pgWal = join(cluster.dir, 'pg_wal');
     for (const name of fs.readdirSync(pgWal).filter(isHistoryName))
-      await archiveWal(join(pgWal, name), name, dir);
+      await archiveWal(join(pgWal, name), name, openFolderStore(dir));
   } catch (error) {
     print(`WAL cannot be archived: ${(error as Error).message}`);
   }

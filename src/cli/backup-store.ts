@@ -1,14 +1,16 @@
 import { resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
+import { openFolderStore } from '../db/backup/store/folder-store.ts';
+import type { BackupStore } from '../db/backup/store/store.ts';
 
-/** The folder of the option or of BACKUP_DIR. */
-export function backupDir(
+/** The one of the option or of BACKUP_DIR. */
+export function backupStore(
   given: string | undefined,
   { backupDir: setting }: Settings,
   option: string,
-): string {
+): BackupStore {
   const dir = given ?? setting;
   if (dir === undefined) throw new OperatorError(`Say where the backups are: ${option} DIR, or BACKUP_DIR.`);
-  return resolve(dir);
+  return openFolderStore(resolve(dir));
 }

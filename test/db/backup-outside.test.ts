@@ -1,3 +1,4 @@
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
@@ -29,6 +30,11 @@ test(
     const made = await runAt(host, 'backup', '--json');
     expect({ code: made.code, stderr: made.code === 0 ? '' : made.stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(made.stdout)).toMatchObject({ origin: 'outside' });
+    const segment = '0000000100000000000000FE';
+    const source = join(newFolder(), segment);
+    fs.writeFileSync(source, 'what archive_command hands over');
+    expect(await runAt(host, 'archive-wal', source, segment)).toMatchObject({ code: 0, stderr: '' });
+    fs.rmSync(join(backups, 'wal', `${segment}.gz`));
     const verified = await runAt(host, 'backup', 'verify');
     expect(verified.code).toBe(0);
     expect(verified.stdout).toContain('Only its files were checked');

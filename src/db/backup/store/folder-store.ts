@@ -13,6 +13,7 @@ import {
   withFile,
   writeOnDisk,
 } from '../files.ts';
+import { walFolder } from '../layout.ts';
 import { requireSpace } from '../space.ts';
 import type { BackupStore, Drafts } from './store.ts';
 
@@ -56,6 +57,8 @@ function createDrafts(root: string, at: (path: string) => string): Drafts {
         .map(name => join(parent, name)),
     begin: async (folder, { folders, bytes }) => {
       await fs.mkdir(at(dirname(folder)), { recursive: true, mode: 0o700 });
+      // `archive-wal` does not make this folder: it cannot know whether the disk is mounted.
+      await fs.mkdir(at(walFolder), { recursive: true, mode: 0o700 });
       await requireSpace(root, bytes);
       for (const each of ['', ...folders]) await fs.mkdir(join(at(pathOf(folder)), each), { mode: 0o700 });
     },

@@ -1,6 +1,7 @@
 import { parseDatabaseUrl } from './database-url.ts';
 import { refuseSetting as refuse } from './operator-error.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
+import { readS3Settings, type S3Settings } from './s3-settings.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -22,6 +23,8 @@ export interface Settings {
   databaseUrl: string | undefined;
   /** Where backups and the WAL of the embedded PostgreSQL go; undefined means that no WAL is archived. */
   backupDir: string | undefined;
+  /** For backups in a bucket; undefined if none of its settings is set. */
+  s3: S3Settings | undefined;
   logLevel: (typeof logLevels)[number];
   /** How long a process that was asked to stop still serves, so that its callers find another. */
   drainSec: number;
@@ -84,6 +87,7 @@ export function readSettings(environment: Environment): Settings {
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: checkedDatabaseUrl(read('DATABASE_URL')),
     backupDir: read('BACKUP_DIR'),
+    s3: readS3Settings(read),
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
     drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
     secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),

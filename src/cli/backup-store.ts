@@ -1,16 +1,15 @@
-import { resolve } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
-import { openFolderStore } from '../db/backup/store/folder-store.ts';
+import { openStore } from '../db/backup/store/open-store.ts';
 import type { BackupStore } from '../db/backup/store/store.ts';
 
 /** The one of the option or of BACKUP_DIR. */
 export function backupStore(
   given: string | undefined,
-  { backupDir: setting }: Settings,
+  { backupDir: setting, s3 }: Settings,
   option: string,
 ): BackupStore {
   const dir = given ?? setting;
   if (dir === undefined) throw new OperatorError(`Say where the backups are: ${option} DIR, or BACKUP_DIR.`);
-  return openFolderStore(resolve(dir));
+  return openStore(dir, s3);
 }

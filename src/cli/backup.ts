@@ -26,7 +26,7 @@ export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): 
 
 function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command {
   return command('create', 'copy the database while it runs')
-    .option('--to <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--to <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
     .option('--keep <count>', 'afterwards, remove all but this many backups', positiveCount)
     .option('--with-secret-key', 'include the secret key, sealed with a passphrase')
     .action(({ json, to, keep, withSecretKey = false }) =>
@@ -61,7 +61,7 @@ function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command 
 
 function listCommand(terminal: Terminal): Command {
   return command('list', 'list complete backups')
-    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
     .action(async ({ json, from }) => {
       const store = backupStore(from, readSettings(terminal.env), '--from');
       printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
@@ -70,7 +70,7 @@ function listCommand(terminal: Terminal): Command {
 
 function verifyCommand(terminal: Terminal): Command {
   return command('verify [backup]', 'check a backup, restore it into a scratch folder and verify its ledger')
-    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
     .action(async (backupId, { json, from }) => {
       const settings = readSettings(terminal.env);
       const progress = (line: string) => void terminal.stderr.write(`${line}\n`);

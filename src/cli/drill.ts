@@ -7,7 +7,7 @@ import { command, printOutput, type Terminal } from './terminal.ts';
 
 export function drillCommand(terminal: Terminal): Command {
   return command('drill', 'back up, restore, verify and open in a scratch folder, and measure each step')
-    .option('--from <dir>', 'restore the newest backup of this folder instead of making one')
+    .option('--from <dir>', 'restore the newest backup of this folder or bucket instead of making one')
     .action(async ({ json, from }) => {
       const settings = readSettings(terminal.env);
       printOutput(

@@ -20,7 +20,7 @@ import { command, printOutput, type Terminal } from './terminal.ts';
 
 export function restoreCommand(terminal: Terminal): Command {
   return command('restore', 'restore a backup into DATA_DIR, which must be empty')
-    .option('--from <dir>', 'the folder of backups; BACKUP_DIR if it is not given')
+    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
     .option('--backup <id>', 'which backup; the newest that fits if it is not given')
     .option('--at <time>', 'the state at this time; the latest if it is not given', instant)
     .option('--with-secret-key', 'restore the sealed secret key too; asks for its passphrase')

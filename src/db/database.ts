@@ -38,7 +38,7 @@ export async function openDatabase(
 ): Promise<Database> {
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
-    : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings.backupDir);
+    : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
   const guard = createIncarnationGuard();
   const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {

@@ -16,8 +16,13 @@ import { openingsOf } from '../helpers/openings.ts';
 import { auditContextOf, setRate } from '../helpers/partners.ts';
 
 /** An embedded server that archives its WAL, with one partner that pays. */
-export async function createBackupWorld(dataDir = usedFolder(), backups = join(newFolder(), 'backups')) {
-  const env = { DATA_DIR: dataDir, BACKUP_DIR: backups };
+export async function createBackupWorld(
+  dataDir = usedFolder(),
+  backups = join(newFolder(), 'backups'),
+  more: Record<string, string> = {},
+  archivedFile = (name: string) => join(backups, 'wal', `${name}.gz`),
+) {
+  const env = { DATA_DIR: dataDir, BACKUP_DIR: backups, ...more };
   const database = await openDatabase(readSettings(env), () => {}, 'create');
   afterFile(database.close);
   const { pool } = database;
@@ -42,18 +47,18 @@ export async function createBackupWorld(dataDir = usedFolder(), backups = join(n
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
       return JSON.parse(stdout);
     },
-    archiveAll: () => archiveAll(pool, backups),
+    archiveAll: () => archiveAll(pool, archivedFile),
   };
 }
 
 /** Ends the current segment and waits until it is in the archive. */
-async function archiveAll(pool: Pool, backups: string): Promise<string> {
+async function archiveAll(pool: Pool, archivedFile: (name: string) => string): Promise<string> {
   const { rows } = await pool.query<{ name: string }>(
     'SELECT pg_walfile_name(pg_current_wal_lsn()) AS name FROM (SELECT pg_logical_emit_message(true, $1, $1)) AS written',
     ['end'],
   );
   await pool.query('SELECT pg_switch_wal()');
-  const file = join(backups, 'wal', `${rows[0]!.name}.gz`);
+  const file = archivedFile(rows[0]!.name);
   await vi.waitUntil(() => fs.existsSync(file), { timeout: 30_000 });
   return file;
 }

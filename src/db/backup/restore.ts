@@ -48,7 +48,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ until: s
   });
   try {
     await requireSpace(dataDir, backup.bytes);
-    const cluster = await openRestored(unfinished, dataDir);
+    const cluster = await openRestored(unfinished, dataDir, options.from);
     await copyFiles(cluster, options);
     const recovered = await recover(cluster, {
       restoreCommand: restoreCommandFor(options.from.address),
@@ -97,10 +97,16 @@ export async function requireEmpty(dataDir: string): Promise<void> {
 }
 
 /** As root, for the owner of an existing DATA_DIR. */
-async function openRestored(unfinished: string, dataDir: string): Promise<Cluster> {
+async function openRestored(unfinished: string, dataDir: string, from: BackupStore): Promise<Cluster> {
   const dir = join(unfinished, 'postgres');
   const runAs = identityFor(dir, process.getuid!() === 0 ? await fs.stat(dataDir) : undefined);
-  return { dir, logFile: `${dir}.log`, binaries: findBinaries(), runAs };
+  return {
+    dir,
+    logFile: `${dir}.log`,
+    binaries: findBinaries(),
+    runAs,
+    commandEnvironment: from.environment,
+  };
 }
 
 /** Without syncing each file: the server syncs its whole folder before it recovers. */

@@ -16,6 +16,8 @@ export interface Cluster {
   logFile: string;
   binaries: Binaries;
   runAs: Identity | undefined;
+  /** Variables for the commands that the server runs, such as `archive_command`. */
+  commandEnvironment: Record<string, string>;
 }
 
 export const superuser = 'kopeck';
@@ -26,12 +28,14 @@ export function openCluster(
   binaries: Binaries,
   print: (line: string) => void,
   ifMissing: IfMissing,
+  commandEnvironment: Record<string, string> = {},
 ): Cluster {
   const dir = join(dataDir, 'postgres');
   refuseUnfinishedRestore(dataDir);
   try {
     const existing = fs.statSync(dir, { throwIfNoEntry: false });
-    const cluster = { dir, logFile: `${dir}.log`, binaries, runAs: identityFor(dir, existing) };
+    const runAs = identityFor(dir, existing);
+    const cluster = { dir, logFile: `${dir}.log`, binaries, runAs, commandEnvironment };
     // Also in a folder of that name which is no cluster: the start of a server would write its settings there.
     const isCluster = fs.existsSync(join(dir, 'PG_VERSION'));
     if (!isCluster && ifMissing === 'refuse') throw missingDatabase({ dataDir });
@@ -119,7 +123,7 @@ export interface Launch {
 
 /** Starts a server that is independent of this process: it goes on if others still use it. */
 export function startServer(
-  { dir, logFile, binaries, runAs }: Cluster,
+  { dir, logFile, binaries, runAs, commandEnvironment }: Cluster,
   settings: Record<string, string> = {},
 ): Launch {
   const socketDir = socketDirFor(dir, runAs);
@@ -145,7 +149,8 @@ export function startServer(
   ]);
   const log = fs.openSync(logFile, 'a', 0o600);
   const before = fs.fstatSync(log).size;
-  const child = spawn(command, args, { detached: true, env: serverEnvironment, stdio: ['ignore', log, log] });
+  const env = { ...serverEnvironment, ...commandEnvironment };
+  const child = spawn(command, args, { detached: true, env, stdio: ['ignore', log, log] });
   fs.closeSync(log);
   child.unref();
   return { child, readOutput: () => fs.readFileSync(logFile).subarray(before).toString() };

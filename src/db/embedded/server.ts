@@ -2,6 +2,8 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../../base/operator-error.ts';
+import { s3Environment } from '../../base/s3-settings.ts';
+import type { Settings } from '../../base/settings.ts';
 import { placeOf } from '../incarnation/place.ts';
 import { type IfMissing, missingDatabase } from '../missing.ts';
 import { findBinaries } from './binaries.ts';
@@ -44,10 +46,10 @@ export async function openEmbedded(
   dataDir: string,
   print: (line: string) => void,
   ifMissing: IfMissing,
-  backupDir?: string,
+  { backupDir, s3 }: Pick<Settings, 'backupDir' | 's3'> = { backupDir: undefined, s3: undefined },
 ): Promise<EmbeddedServer> {
-  const cluster = openCluster(dataDir, findBinaries(), print, ifMissing);
-  if (ifMissing === 'create') chooseWalArchive(dataDir, backupDir);
+  const cluster = openCluster(dataDir, findBinaries(), print, ifMissing, s3Environment(s3));
+  if (ifMissing === 'create') chooseWalArchive(cluster, backupDir);
   let isClosing = false;
   let session = await joinServer(cluster, print, ifMissing);
   const { socketDir, port } = findServer(cluster)!;

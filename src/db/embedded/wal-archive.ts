@@ -1,8 +1,11 @@
 import * as fs from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
+import { readS3Settings } from '../../base/s3-settings.ts';
 import { walFolder } from '../backup/layout.ts';
-import { openFolderStore } from '../backup/store/folder-store.ts';
+import { isBucketAddress } from '../backup/s3/bucket.ts';
+import { openStore } from '../backup/store/open-store.ts';
+import type { BackupStore } from '../backup/store/store.ts';
 import { archiveCommandFor } from '../backup/wal-commands.ts';
 import { archiveWal } from '../backup/wal-files.ts';
 import { isHistoryName } from '../backup/wal-names.ts';
@@ -15,12 +18,20 @@ import type { Cluster } from './cluster.ts';
 const choicePath = (dataDir: string) => join(dataDir, 'wal-archive.json');
 
 /** What `kopeck start` was given as BACKUP_DIR counts for every later start of the server. */
-export function chooseWalArchive(dataDir: string, backupDir: string | undefined): void {
+export function chooseWalArchive(cluster: Cluster, backupDir: string | undefined): void {
+  const choice = choicePath(dirname(cluster.dir));
   if (backupDir === undefined) {
-    fs.rmSync(choicePath(dataDir), { force: true });
+    fs.rmSync(choice, { force: true });
     return;
   }
-  const dir = resolve(backupDir);
+  const { address } = openArchive(cluster, backupDir);
+  if (!isBucketAddress(address)) makeFolder(address);
+  const draft = `${choice}.draft`;
+  fs.writeFileSync(draft, JSON.stringify({ dir: address }), { mode: 0o600, flush: true });
+  fs.renameSync(draft, choice);
+}
+
+function makeFolder(dir: string): void {
   try {
     fs.mkdirSync(join(dir, walFolder), { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -28,21 +39,25 @@ export function chooseWalArchive(dataDir: string, backupDir: string | undefined)
       `BACKUP_DIR cannot be used (${(error as Error).message}): take a folder of your own.`,
     );
   }
-  const draft = `${choicePath(dataDir)}.draft`;
-  fs.writeFileSync(draft, JSON.stringify({ dir }), { mode: 0o600, flush: true });
-  fs.renameSync(draft, choicePath(dataDir));
 }
 
-function chosenDir({ dir }: Cluster): string | undefined {
+/** With the settings that `archive_command` gets too. */
+const openArchive = ({ commandEnvironment }: Cluster, address: string): BackupStore =>
+  openStore(
+    address,
+    readS3Settings(name => commandEnvironment[name]),
+  );
+
+function chosenAddress({ dir }: Cluster): string | undefined {
   const path = choicePath(dirname(dir));
   return fs.existsSync(path) ? JSON.parse(fs.readFileSync(path, 'utf8')).dir : undefined;
 }
 
 /** A segment is archived when it is full, and a minute after its first commit at the latest. */
 export function walArchiveSettings(cluster: Cluster): Record<string, string> {
-  const dir = chosenDir(cluster);
-  if (dir === undefined) return { archive_mode: 'off' };
-  return { archive_mode: 'on', archive_command: archiveCommandFor(dir), archive_timeout: '60' };
+  const address = chosenAddress(cluster);
+  if (address === undefined) return { archive_mode: 'off' };
+  return { archive_mode: 'on', archive_command: archiveCommandFor(address), archive_timeout: '60' };
 }
 
 /**
@@ -50,15 +65,17 @@ export function walArchiveSettings(cluster: Cluster): Record<string, string> {
  * can be written again: a missing backup disk must not stop payments.
  */
 export async function prepareWalArchive(cluster: Cluster, print: (line: string) => void): Promise<void> {
-  const dir = chosenDir(cluster);
-  if (dir === undefined) return;
+  const address = chosenAddress(cluster);
+  if (address === undefined) return;
   try {
+    const store = openArchive(cluster, address);
     // Root made it, the server writes to it.
-    if (cluster.runAs) fs.chownSync(join(dir, walFolder), cluster.runAs.uid, cluster.runAs.gid);
+    if (cluster.runAs && !isBucketAddress(address))
+      fs.chownSync(join(address, walFolder), cluster.runAs.uid, cluster.runAs.gid);
     // A restore promotes without an archive, so nobody has archived where its timeline began.
     const pgWal = join(cluster.dir, 'pg_wal');
     for (const name of fs.readdirSync(pgWal).filter(isHistoryName))
-      await archiveWal(join(pgWal, name), name, openFolderStore(dir));
+      await archiveWal(join(pgWal, name), name, store);
   } catch (error) {
     print(`WAL cannot be archived: ${(error as Error).message}`);
   }

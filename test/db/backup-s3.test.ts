@@ -1,0 +1,124 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { readSettings } from '../../src/base/settings.ts';
+import { openStore } from '../../src/db/backup/store/open-store.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { createS3Server, isS3Installed } from '../helpers/s3-server.ts';
+import { createBackupWorld, inspect, restoreInto } from './backup-world.ts';
+
+/** A restore takes two seconds, and many more on a busy machine. */
+const slow = { timeout: 240_000 };
+
+describe.runIf(isS3Installed)('backups in a bucket', async () => {
+  if (!isS3Installed) return;
+  const s3 = await createS3Server();
+  const address = 's3://backups/of kopeck/main';
+  const key = (path: string) => `of kopeck/main/${path}`;
+  const world = await createBackupWorld(usedFolder(), address, s3.env, name =>
+    s3.fileOf(key(`wal/${name}.gz`)),
+  );
+  const idsIn = async () =>
+    (await world.json('backup', 'list')).backups.map(({ id }: { id: string }) => id) as string[];
+  const store = openStore(address, readSettings(s3.env).s3);
+  const folders = () => store.list('base');
+
+  test(
+    'an upload that fails half way leaves no backup, and the next one removes its files',
+    slow,
+    async () => {
+      let left = 200;
+      s3.refuse = ({ method }) =>
+        method === 'PUT' && left-- < 0 ? { status: 403, code: 'AccessDenied' } : undefined;
+      const failed = await world.run('backup');
+      s3.refuse = () => undefined;
+      expect(failed).toMatchObject({ code: 1, stdout: '' });
+      const lines = failed.stderr.split('\n').filter(line => !/ MB$/.test(line));
+      expect(lines.join('\n')).toBe(
+        `${s3.host} denies access to the bucket backups: give the key in AWS_ACCESS_KEY_ID the rights to list it and to read, write and delete in it.\n`,
+      );
+      expect(await folders()).toHaveLength(1);
+      expect(await idsIn()).toEqual([]);
+      const restored = await restoreInto(address, s3.env);
+      expect(restored.stderr).toBe(`There is no complete backup in ${address}: see kopeck backup list.\n`);
+      const { id } = await world.json('backup');
+      expect(await folders()).toEqual([id]);
+      expect(await idsIn()).toEqual([id]);
+    },
+  );
+
+  test('a point in time is restored from the bucket with the WAL that was archived there', slow, async () => {
+    const first = await world.pay();
+    const { rows } = await world.pool.query<{ at: Date }>('SELECT clock_timestamp() AS at');
+    await new Promise(resolve => setTimeout(resolve, 5));
+    const second = await world.pay();
+    await world.archiveAll();
+    const { dataDir, code, stderr } = await restoreInto(address, s3.env, '--at', rows[0]!.at.toISOString());
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const { payments, findings } = await inspect(dataDir);
+    expect(findings).toEqual([]);
+    expect(payments).toContain(uuidFromId(first as `pay_${string}`));
+    expect(payments).not.toContain(uuidFromId(second as `pay_${string}`));
+  });
+
+  test('verify names a damaged object', slow, async () => {
+    const [id] = await idsIn();
+    fs.appendFileSync(s3.fileOf(key(`base/${id}/data/PG_VERSION`)), '!');
+    const bad = await world.run('backup', 'verify');
+    expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining('data/PG_VERSION is damaged') });
+  });
+
+  test(
+    'archived WAL is never replaced, and a bucket that cannot be reached is not the end of the WAL',
+    slow,
+    async () => {
+      const name = '0000000100000000000000FE';
+      const source = join(newFolder(), name);
+      const env = { ...s3.env, BACKUP_DIR: 's3://backups/wal-only' };
+      const archive = () => kopeck(env, 'archive-wal', source, name);
+      fs.writeFileSync(source, 'of this server');
+      expect((await Promise.all([archive(), archive()])).map(({ code }) => code)).toEqual([0, 0]);
+      fs.writeFileSync(source, 'of another server');
+      expect(await archive()).toMatchObject({
+        code: 1,
+        stderr: `s3://backups/wal-only/wal/${name}.gz has other content: each server needs a folder of backups of its own.\n`,
+      });
+      const target = join(newFolder(), 'restored');
+      const restore = (more: object, which = name) =>
+        kopeck({ ...env, ...more }, 'restore-wal', which, target);
+      expect((await restore({})).code).toBe(0);
+      expect(fs.readFileSync(target, 'utf8')).toBe('of this server');
+      expect((await restore({}, '0000000100000000000000FF')).code).toBe(1);
+      expect(await restore({ AWS_ENDPOINT_URL: 'http://127.0.0.1:2' })).toMatchObject({
+        code: 200,
+        stderr: '127.0.0.1:2 cannot be reached (ECONNREFUSED): check AWS_ENDPOINT_URL.\n',
+      });
+    },
+  );
+
+  test.each([
+    [{ AWS_ACCESS_KEY_ID: '' }, /^AWS_ACCESS_KEY_ID must be set for s3:\/\/backups\. /],
+    [{ AWS_SECRET_ACCESS_KEY: '' }, /^AWS_SECRET_ACCESS_KEY must be set for s3:\/\/backups\. /],
+    [{ AWS_ACCESS_KEY_ID: 'other' }, /does not know the key in AWS_ACCESS_KEY_ID: correct it\.$/],
+    [{ AWS_SECRET_ACCESS_KEY: 'wrong-secret' }, /AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID/],
+    [{ AWS_ENDPOINT_URL: '' }, /^AWS_REGION must be set for s3:\/\/backups\. /],
+    [{ AWS_ENDPOINT_URL: 'http://me:wrong-secret@127.0.0.1' }, /^AWS_ENDPOINT_URL must be an http/],
+    [
+      { BACKUP_DIR: 's3://nobody-made-it/x' },
+      /^There is no bucket nobody-made-it at 127\.0\.0\.1:\d+: create it/,
+    ],
+    [{ BACKUP_DIR: 's3://backups/../x' }, /^s3:\/\/backups\/\.\.\/x is not the address of a bucket/],
+  ])('%j is refused in one line without a secret', async (wrong, line) => {
+    const { code, stdout, stderr } = await kopeck(
+      { BACKUP_DIR: address, ...s3.env, ...wrong },
+      'backup',
+      'list',
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd()).toMatch(line);
+    expect(stderr.split('\n')).toHaveLength(2);
+    expect(stderr).not.toMatch(/secret-that|wrong-secret/);
+  });
+});

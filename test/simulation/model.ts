@@ -51,8 +51,8 @@ export function createModel(
   const byId = ({ payments }: Books) => new Map(payments.map(payment => [payment.paymentId, payment]));
   let known = byId(past.books);
   const endedByOperator = new Set(past.endedByOperator);
-  /** Payments that this history has rebuilt from their orders. */
-  const rebuilt = new Set<string>();
+  /** Payments that this history or its past has rebuilt from their orders. */
+  const rebuilt = new Set(past.rebuilt);
   const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
   const { reported } = past;
@@ -255,7 +255,12 @@ export function createModel(
     mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
     isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
-    snapshot: () => ({ books: model.books, endedByOperator: new Set(endedByOperator), reported }),
+    snapshot: () => ({
+      books: model.books,
+      endedByOperator: new Set(endedByOperator),
+      rebuilt: new Set(rebuilt),
+      reported,
+    }),
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
         if (payment.status === 'processing') violate('every payment ends', nameOf(payment));

@@ -4,6 +4,8 @@ import type { BookedPayment, Books } from './books.ts';
 export interface Past {
   books: Books;
   endedByOperator: Set<string>;
+  /** From their orders. */
+  rebuilt: Set<string>;
   /** Partners remember what they have seen, whatever the database forgets. */
   reported: Set<string>;
   /** A payment of a history that was lost. */
@@ -14,6 +16,7 @@ export interface Past {
 export const noPast = (): Past => ({
   books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
   endedByOperator: new Set(),
+  rebuilt: new Set(),
   reported: new Set(),
   findLost: () => undefined,
 });

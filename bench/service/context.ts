@@ -1,4 +1,4 @@
-import { warmUpKeys } from './drive.ts';
+import { warmUpKeys, warmUpPayments } from './drive.ts';
 import { type BenchEnvironment, openEnvironment, partnerCount } from './environment.ts';
 import type { Figure } from './figures.ts';
 import { fill } from './fill.ts';
@@ -37,6 +37,7 @@ export function createContext(options: Options, progress: (line: string) => void
   const environment = once(async () => {
     opened = await openEnvironment('service', progress);
     await fill(opened, initialPayments, progress);
+    await warmUpPayments(opened, { ...options, progress });
     return opened;
   });
   const livePartners = once(async () => {

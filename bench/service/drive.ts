@@ -36,3 +36,29 @@ export const timing = (seconds: number) => ({
   windowMs: seconds * 1_000,
   windows: 1,
 });
+
+/** Measures payments over HTTP, from the request to the final answer. */
+export async function measurePayments(
+  { service }: { service: { address: string } },
+  partners: PayingPartner[],
+  connections: number,
+  seconds: number,
+): Promise<Window> {
+  const { windows } = await driveStrictly({
+    address: service.address,
+    targets: payTargets(partners),
+    work: 'pay',
+    load: { connections },
+    ...timing(seconds),
+  });
+  return windows[0]!;
+}
+
+/** The service's code is compiled while it runs: its first payments take several times as long as later ones. */
+export async function warmUpPayments(
+  environment: { service: { address: string }; partners: PayingPartner[] },
+  { seconds, progress }: { seconds: number; progress(line: string): void },
+): Promise<void> {
+  progress('Payments, to warm up …');
+  await measurePayments(environment, environment.partners, 256, seconds);
+}

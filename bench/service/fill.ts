@@ -37,8 +37,12 @@ const fillStatement = `
   ), events_made AS (
     INSERT INTO events (partner_id, mode, payment_id, at) SELECT partner_id, mode, id, at FROM made
   )
-  UPDATE accounts a SET available = m.available, settled = m.settled, entry_count = m.entry_no
-    FROM made m WHERE a.partner_id = m.partner_id AND a.mode = m.mode AND m.nth = $2`;
+  UPDATE accounts a
+     SET available = m.available, settled = m.settled, entry_count = m.entry_no, turnover_day = t.today,
+         turnover_kopecks = CASE WHEN a.turnover_day = t.today THEN a.turnover_kopecks ELSE 0 END + m.nth * m.kopecks,
+         opened_on_day = CASE WHEN a.turnover_day = t.today THEN a.opened_on_day ELSE 0 END + m.nth
+    FROM made m, (SELECT (now() AT TIME ZONE 'UTC')::date AS today) AS t
+   WHERE a.partner_id = m.partner_id AND a.mode = m.mode AND m.nth = $2`;
 
 /** Payments per partner in one statement. */
 const batchSize = 50;

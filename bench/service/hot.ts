@@ -1,7 +1,6 @@
 import type { Context } from './context.ts';
-import { perSecond } from './drive.ts';
+import { measurePayments, perSecond } from './drive.ts';
 import { type Figure, latency, rate } from './figures.ts';
-import { measurePayments } from './payments.ts';
 import { measureYardstick, yardstickFigures } from './yardstick.ts';
 
 const connections = 256;

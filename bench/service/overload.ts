@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
-import { drive, payTargets, perSecond } from './drive.ts';
+import { drive, measurePayments, payTargets, perSecond } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
 import { type Bar, type Figure, ms, rate } from './figures.ts';
-import { measurePayments } from './payments.ts';
 
 const connectionsForCapacity = 256;
 const multiples = [1, 2, 4];

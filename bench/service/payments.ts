@@ -1,7 +1,6 @@
 import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
-import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
-import type { BenchEnvironment } from './environment.ts';
+import { measurePayments, perSecond } from './drive.ts';
 import { type Bar, type Figure, latency, ms, rate } from './figures.ts';
 import type { PayingPartner } from './partners.ts';
 import { timesYardstick, type Yardstick, yardstickFigures } from './yardstick.ts';
@@ -11,23 +10,6 @@ const liveConnections = [64, 256];
 /** The number of connections of the bars. */
 const many = 256;
 const few = 16;
-
-/** Measures payments over HTTP, from the request to the final answer. */
-export async function measurePayments(
-  { service }: BenchEnvironment,
-  partners: PayingPartner[],
-  connections: number,
-  seconds: number,
-): Promise<Window> {
-  const { windows } = await driveStrictly({
-    address: service.address,
-    targets: payTargets(partners),
-    work: 'pay',
-    load: { connections },
-    ...timing(seconds),
-  });
-  return windows[0]!;
-}
 
 export const yardstickSection = async ({ yardstick }: Context): Promise<Figure[]> =>
   yardstickFigures(await yardstick());

@@ -9,6 +9,7 @@ import { describeOffset, exceeds } from '../db/database-clock.ts';
 import { transaction } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { describeAsynchronous, readStandbys } from '../db/standbys.ts';
+import { describeNotArchived, readWalArchiving } from '../db/wal-archiving.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { findRecovering, listStray } from '../payments/index.ts';
 import { isStale, readCurrentRate } from '../rates/index.ts';
@@ -57,6 +58,15 @@ const checks: Record<string, Check> = {
     const problem = describeAsynchronous(standbys);
     const wait = standbys.isSynchronous ? ', commits wait for one' : '';
     return problem ? warn(problem) : ok(`${standbys.connected} connected${wait}`);
+  },
+  'WAL archive': async (_settings, { pool }) => {
+    const found = await readWalArchiving(pool);
+    const problem = describeNotArchived(found);
+    if (problem) return warn(problem);
+    if (!found.isOn) return ok('off: a backup covers what was committed until it was made');
+    return ok(
+      found.archivedAt ? `last archived at ${found.archivedAt.toISOString()}` : 'on, nothing archived yet',
+    );
   },
   history: async (_settings, { pool }) => {
     const recovering = await findRecovering(pool);

@@ -7,13 +7,13 @@ import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createPrunes } from './prunes.ts';
+import { startServerWatch } from './server-watch.ts';
 import type { SharedParts } from './shared-parts.ts';
-import { startStandbyWatch } from './standby-watch.ts';
 
-/** The role `worker`: rates, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, standbys, pruning. */
+/** The role `worker`: rates, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, standbys and WAL archive, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
-  cleanups.push(startStandbyWatch(parts));
+  cleanups.push(startServerWatch(parts));
   const recovery = startRecovery(parts);
   cleanups.push(recovery.stop, startHistoryRecovery(parts).stop, startReconciler(parts));
   const delivery = startDelivery(parts);

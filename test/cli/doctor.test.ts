@@ -32,6 +32,7 @@ describe('kopeck doctor', () => {
       'secret key',
       'commits',
       'standbys',
+      'WAL archive',
       'history',
       'stray orders',
       'connections',

@@ -4,7 +4,7 @@ import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startStandbyWatch } from '../../src/runtime/standby-watch.ts';
+import { startServerWatch } from '../../src/runtime/server-watch.ts';
 import { usedFolder } from '../helpers/folders.ts';
 
 // A server of its own: a standby is seen by all databases of a server.
@@ -16,7 +16,7 @@ const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {
 async function look(): Promise<string[]> {
   const round = Promise.withResolvers<void>();
   const clock = { ...systemClock, sleep: async () => round.resolve() };
-  const stop = startStandbyWatch({ db: pool, clock, alarms });
+  const stop = startServerWatch({ db: pool, clock, alarms });
   await round.promise;
   await stop();
   return (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind);

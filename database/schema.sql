@@ -334,6 +334,9 @@ CREATE TABLE incarnations (
   claimed_until timestamp with time zone,
   listed_orders bigint NOT NULL DEFAULT 0,
   opened_at timestamp with time zone,
+  listed_at timestamp with time zone,
+  listed_to timestamp with time zone,
+  closed_at timestamp with time zone,
   CONSTRAINT incarnations_pkey PRIMARY KEY (number),
   CONSTRAINT incarnations_go_on_after_the_last_event CHECK (next_event_id > last_event_id),
   CONSTRAINT incarnations_have_a_known_cause CHECK (cause = ANY (ARRAY['first_start'::text, 'promotion'::text, 'restore'::text, 'copy'::text]))
@@ -341,6 +344,9 @@ CREATE TABLE incarnations (
 CREATE UNIQUE INDEX incarnations_recover_one_at_a_time ON incarnations USING btree ((opened_at IS NULL)) WHERE opened_at IS NULL;
 COMMENT ON COLUMN incarnations.place IS 'Of the files of the embedded server; NULL for an outside one';
 COMMENT ON COLUMN incarnations.is_synchronous IS 'No acknowledged commit can be missing';
+COMMENT ON COLUMN incarnations.listed_at IS 'When the last complete list of orders began';
+COMMENT ON COLUMN incarnations.listed_to IS 'Creation of the newest order of the lists so far, by the bank side''s clock';
+COMMENT ON COLUMN incarnations.closed_at IS 'When a foreign order closed it again; NULL: never';
 
 CREATE TABLE invitations (
   hash bytea NOT NULL,
@@ -992,6 +998,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
 
 FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, first_free bigint, at timestamp with time zone)
   RETURNS incarnations;
+
+FUNCTION incarnation_is_watched(incarnation incarnations)
+  RETURNS boolean STABLE;
 
 FUNCTION is_pruned_entry(partner uuid, number bigint)
   RETURNS boolean STABLE;

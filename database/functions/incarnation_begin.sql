@@ -15,6 +15,7 @@ DECLARE
   before_last CONSTANT bigint := 10000;
   current incarnations;
   begun incarnations;
+  compared_at timestamptz;
   last_event bigint;
   next_sequence record;
 BEGIN
@@ -36,13 +37,15 @@ BEGIN
                         ELSE least(next_sequence.last + 1000, next_sequence.max_value) END);
   END LOOP;
 
-  -- An incarnation that was recovering and is itself lost: what it had to find is found from its certain moment on.
+  -- An incarnation that was recovering and is itself lost: what it had to find is found from its certain moment on. One that was
+  -- watched has found everything up to its last complete list.
+  compared_at := CASE WHEN current.opened_at IS NULL THEN current.certain_at
+                      WHEN incarnation_is_watched(current) THEN coalesce(current.listed_at, current.certain_at) END;
   UPDATE incarnations SET opened_at = at WHERE opened_at IS NULL;
   INSERT INTO incarnations (number, system_identifier, timeline, place, cause, began_at, certain_at, is_synchronous,
                             last_event_id, next_event_id, opened_at)
     VALUES (expected + 1, in_system, in_timeline, in_place, in_cause, at,
-            CASE WHEN current.opened_at IS NULL AND current.number IS NOT NULL
-                 THEN least(current.certain_at, in_certain_at) ELSE in_certain_at END,
+            least(compared_at, in_certain_at),
             in_synchronous AND (current.number IS NULL OR current.opened_at IS NOT NULL),
             CASE WHEN first_free IS NULL THEN last_event ELSE greatest(last_event - before_last, 0) END,
             CASE WHEN first_free IS NULL THEN last_event ELSE number_after_loss(last_event, first_free) END + 1,

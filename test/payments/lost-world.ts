@@ -5,7 +5,8 @@ import { openDatabaseClock } from '../../src/db/database-clock.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { type RecoverHistoryDeps, recoverRound } from '../../src/payments/lost-history/recover-history.ts';
+import type { HistoryDeps } from '../../src/payments/lost-history/deps.ts';
+import { recoverRound } from '../../src/payments/lost-history/recover-history.ts';
 import { createPartnerWithKeys, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';
@@ -26,7 +27,7 @@ export async function startLostWorld() {
       pool,
       deps,
       as: (key: string) => partnerAt(service.address, key),
-      round: (changes: Partial<RecoverHistoryDeps> = {}) => recoverRound({ ...deps, ...changes }),
+      round: (changes: Partial<HistoryDeps> = {}) => recoverRound({ ...deps, ...changes }),
       poll: () => recoverDuePayments(deps),
       isOpen: async () =>
         (await pool.query('SELECT FROM incarnations WHERE opened_at IS NULL')).rowCount === 0,

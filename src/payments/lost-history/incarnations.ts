@@ -10,12 +10,21 @@ export interface RecoveringIncarnation {
   certainAt: Date;
   /** No acknowledged commit can be missing. */
   isSynchronous: boolean;
+  /** When a foreign order closed it again. Null: never. */
+  closedAt: Date | null;
 }
+
+/** The clock of the bank side may differ, and a payment is a little older than the order that follows it. */
+const skewMs = 15 * 60_000;
+
+/** Orders before that are known. */
+export const firstListedAt = ({ certainAt }: { certainAt: Date }) => new Date(certainAt.getTime() - skewMs);
 
 /** If the process dies, another goes on after so long. */
 const claimMs = 10_000;
 
-const columns = `number, cause, began_at AS "beganAt", certain_at AS "certainAt", is_synchronous AS "isSynchronous"`;
+const columns = `number, cause, began_at AS "beganAt", certain_at AS "certainAt", is_synchronous AS "isSynchronous",
+  closed_at AS "closedAt"`;
 
 /** For one process at a time; the same process may repeat it to go on. Undefined: nothing to recover, or another does it. */
 export async function claimRecovery(
@@ -31,6 +40,53 @@ export async function claimRecovery(
     values: [instance, instantOf(clock), new Date(clock.nowMs() + claimMs)],
   });
   return rows[0];
+}
+
+/** One that has opened, while orders of another history may still arrive. */
+export interface WatchedIncarnation {
+  number: number;
+  openedAt: Date;
+  certainAt: Date;
+  /** When the last complete list began; null if an earlier version opened it. */
+  listedAt: Date | null;
+  /** The newest order of the lists so far. */
+  listedTo: Date | null;
+}
+
+const watchEveryMs = 10_000;
+
+/** As `claimRecovery`, when it is time for the next list. */
+export async function claimWatch(
+  db: Queryable,
+  clock: Clock,
+  instance: number,
+): Promise<WatchedIncarnation | undefined> {
+  const { rows } = await db.query<WatchedIncarnation>({
+    name: 'claim the watch of the history',
+    text: `UPDATE incarnations AS i SET claimed_by = $1, claimed_until = $3
+            WHERE number = (SELECT max(number) FROM incarnations) AND incarnation_is_watched(i)
+              AND (listed_at IS NULL OR listed_at <= $4)
+              AND (claimed_by = $1 OR claimed_until IS NULL OR claimed_until < $2)
+           RETURNING number, opened_at AS "openedAt", certain_at AS "certainAt", listed_at AS "listedAt",
+                     listed_to AS "listedTo"`,
+    values: [
+      instance,
+      instantOf(clock),
+      new Date(clock.nowMs() + claimMs),
+      new Date(clock.nowMs() - watchEveryMs),
+    ],
+  });
+  return rows[0];
+}
+
+/** Payments wait again. False if they do already, or if it is not the current one any more. */
+export async function closeIncarnation(db: Queryable, clock: Clock, number: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `UPDATE incarnations SET opened_at = NULL, closed_at = $2
+            WHERE number = $1 AND opened_at IS NOT NULL AND number = (SELECT max(number) FROM incarnations)`,
+    values: [number, instantOf(clock)],
+  });
+  return rowCount === 1;
 }
 
 /** The current incarnation, if payments still wait. */
@@ -51,7 +107,35 @@ export async function openIncarnation(db: Queryable, clock: Clock, instance: num
   return rowCount === 1;
 }
 
-export const recordListed = (db: Queryable, { number }: RecoveringIncarnation, orders: number) =>
+/** The list, or a part of it, was compared with the books. */
+interface Listed {
+  startedAt: Date;
+  /** When the newest of its orders was created. Undefined: there was none. */
+  newestAt: Date | undefined;
+  isComplete: boolean;
+}
+
+/** The next list begins there. If the bank side's clock is ahead, our own time is how far it was read. */
+export async function recordListed(
+  db: Queryable,
+  { number }: { number: number },
+  { startedAt, newestAt, isComplete }: Listed,
+): Promise<void> {
+  const listedTo = newestAt && newestAt > startedAt ? startedAt : newestAt;
+  await db.query({
+    text: `UPDATE incarnations SET listed_at = coalesce($2, listed_at), listed_to = greatest(listed_to, $3)
+            WHERE number = $1`,
+    values: [number, isComplete ? startedAt : null, listedTo ?? null],
+  });
+}
+
+export const newestOf = (orders: { createdAt: Date }[], before: Date | undefined) =>
+  orders.reduce<Date | undefined>(
+    (newest, { createdAt }) => (newest && newest > createdAt ? newest : createdAt),
+    before,
+  );
+
+export const recordCount = (db: Queryable, { number }: RecoveringIncarnation, orders: number) =>
   db.query({
     text: 'UPDATE incarnations SET listed_orders = $2 WHERE number = $1',
     values: [number, orders],

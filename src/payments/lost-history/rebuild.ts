@@ -31,6 +31,32 @@ export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promi
   return possible.filter(({ paymentId }) => !known.has(paymentId));
 }
 
+/**
+ * Those that a recovery would count as new: no payment here, not even a rejected one, and not set aside. Few are left to
+ * ask for by their partner.
+ */
+export async function findUnrecorded(
+  { db, referenceKey }: Pick<RebuildDeps, 'db' | 'referenceKey'>,
+  orders: ListedOrder[],
+): Promise<ListedOrder[]> {
+  const forgotten = await findForgotten(db, orders);
+  if (forgotten.length === 0) return [];
+  const payments = forgotten.map(order => readReference(order, referenceKey));
+  const { rows } = await db.query<{ known: string }>({
+    text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS o (payment, partner_id, id)
+            WHERE EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment)
+               OR EXISTS (SELECT FROM all_payments p
+                           WHERE p.partner_id = o.partner_id AND p.mode = 'live' AND p.id = o.id)`,
+    values: [
+      forgotten.map(({ paymentId }) => paymentId),
+      payments.map(payment => (payment ? uuidFromId(payment.partnerId) : null)),
+      payments.map(payment => (payment ? uuidFromId(payment.paymentId) : null)),
+    ],
+  });
+  const known = new Set(rows.map(row => row.known));
+  return forgotten.filter(({ paymentId }) => !known.has(paymentId));
+}
+
 interface RebuildDeps {
   db: Queryable;
   clock: Clock;

@@ -1,32 +1,20 @@
-import type { KeyObject } from 'node:crypto';
-import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Heartbeat } from '../../db/heartbeat.ts';
-import type { Queryable } from '../../db/pool.ts';
-import type { Gateway, ListedOrder } from '../../gateway/index.ts';
+import type { ListedOrder } from '../../gateway/index.ts';
+import type { HistoryDeps } from './deps.ts';
 import {
   claimRecovery,
   findLastFound,
+  firstListedAt,
+  newestOf,
   openIncarnation,
   type RecoveringIncarnation,
+  recordCount,
   recordListed,
 } from './incarnations.ts';
 import { findForgotten, type Rebuilt, rebuild } from './rebuild.ts';
 import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
+import { raiseForeignOrders, watchRound } from './watch-orders.ts';
 
-export interface RecoverHistoryDeps {
-  db: Queryable;
-  clock: Clock;
-  gateway: Gateway;
-  alarms: Alarms;
-  referenceKey: KeyObject;
-  heartbeat: Pick<Heartbeat, 'instance'>;
-  log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
-}
-
-/** The clock of the bank side may differ, and a payment is a little older than the order that follows it. */
-const skewMs = 15 * 60_000;
 /**
  * So long after the beginning an order may still arrive from a process that goes on with the lost history: it notices within
  * 10 s, and sends an order at most 10 s after its debit.
@@ -37,8 +25,8 @@ const noNewOrdersMs = 10_000;
 const roundPauseMs = 1_000;
 const retryPauseMs = 5_000;
 
-/** Recovers a history in rounds until it may open, then only tries again what could not be rebuilt. */
-export const startHistoryRecovery = (deps: RecoverHistoryDeps) =>
+/** Recovers a history in rounds until it may open, then watches for late orders and tries again what could not be rebuilt. */
+export const startHistoryRecovery = (deps: HistoryDeps) =>
   startBackgroundLoop({
     clock: deps.clock,
     everyMs: retryPauseMs,
@@ -47,22 +35,17 @@ export const startHistoryRecovery = (deps: RecoverHistoryDeps) =>
   });
 
 /** One round; returns the pause before the next one. */
-export async function recoverRound(
-  deps: RecoverHistoryDeps,
-  signal?: AbortSignal,
-): Promise<number | undefined> {
+export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Promise<number | undefined> {
   await retryStray(deps);
   const incarnation = await claimRecovery(deps.db, deps.clock, deps.heartbeat.instance);
-  if (!incarnation) return undefined;
+  if (!incarnation) return (await watchRound(deps, signal)) ? 0 : undefined;
   const startedMs = deps.clock.nowMs();
   const found = await rebuildForgotten(deps, incarnation, signal);
   if (found === undefined) return undefined;
 
   const quietFromMs = incarnation.beganAt.getTime() + (incarnation.isSynchronous ? 0 : lateOrdersMs);
-  if (found > 0 && startedMs >= quietFromMs + lateOrdersMs) {
-    const detail = `${found} orders appeared at the bank side that this database did not send: another installation uses it. Stop that one.`;
-    await deps.alarms.raise({ kind: 'foreign_orders', subject: 'service', detail });
-  }
+  const isUnexpected = incarnation.closedAt !== null || startedMs >= quietFromMs + lateOrdersMs;
+  if (found > 0 && isUnexpected) await raiseForeignOrders(deps, found);
   if (found > 0) return 0;
   const lastFoundMs = (await findLastFound(deps.db, incarnation))?.getTime() ?? Number.NEGATIVE_INFINITY;
   const opensFromMs = Math.max(quietFromMs, lastFoundMs + noNewOrdersMs);
@@ -80,7 +63,7 @@ export async function recoverRound(
 
 const waits = 'history_recovery_waits';
 
-async function raiseWaiting({ alarms }: RecoverHistoryDeps, error: Error): Promise<never> {
+async function raiseWaiting({ alarms }: HistoryDeps, error: Error): Promise<never> {
   const detail = `Payments wait until the bank side says what this database may have forgotten: ${error.message}`;
   await alarms.raise({ kind: waits, subject: 'service', detail });
   throw error;
@@ -88,14 +71,16 @@ async function raiseWaiting({ alarms }: RecoverHistoryDeps, error: Error): Promi
 
 /** Reads the whole list. Returns how many orders were new to us; undefined if another process has taken over. */
 async function rebuildForgotten(
-  deps: RecoverHistoryDeps,
+  deps: HistoryDeps,
   incarnation: RecoveringIncarnation,
   signal: AbortSignal | undefined,
 ): Promise<number | undefined> {
   const { db, clock, gateway, heartbeat } = deps;
-  const since = new Date(incarnation.certainAt.getTime() - skewMs);
+  const startedAt = new Date(clock.nowMs());
+  const since = firstListedAt(incarnation);
   const seenCursors = new Set<string>();
   let cursor: string | undefined;
+  let newestAt: Date | undefined;
   let found = 0;
   let listed = 0;
   do {
@@ -103,6 +88,7 @@ async function rebuildForgotten(
     const page = await gateway.listOrders(since, cursor).catch(error => raiseWaiting(deps, error));
     const forgotten = await findForgotten(db, page.orders);
     if (forgotten.length > 0) found += await settle(deps, incarnation.number, forgotten);
+    newestAt = newestOf(page.orders, newestAt);
     listed += page.orders.length;
     if (!(await claimRecovery(db, clock, heartbeat.instance))) return undefined;
     cursor = page.nextCursor ?? undefined;
@@ -110,12 +96,13 @@ async function rebuildForgotten(
       await raiseWaiting(deps, new Error('the list of orders has no end: its cursors must be fixed'));
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
-  await recordListed(db, incarnation, listed);
+  await recordCount(db, incarnation, listed);
+  await recordListed(db, incarnation, { startedAt, newestAt, isComplete: true });
   return found;
 }
 
 /** Rebuilds these orders or sets them aside. Returns how many were not known before. */
-async function settle(deps: RecoverHistoryDeps, incarnation: number, orders: ListedOrder[]): Promise<number> {
+async function settle(deps: HistoryDeps, incarnation: number, orders: ListedOrder[]): Promise<number> {
   let found = 0;
   for (const rebuilt of await rebuild(deps, incarnation, orders)) {
     const { order, verdict } = rebuilt;
@@ -132,7 +119,7 @@ async function settle(deps: RecoverHistoryDeps, incarnation: number, orders: Lis
   return found;
 }
 
-async function setAside(deps: RecoverHistoryDeps, incarnation: number, rebuilt: Rebuilt): Promise<boolean> {
+async function setAside(deps: HistoryDeps, incarnation: number, rebuilt: Rebuilt): Promise<boolean> {
   const { order, verdict } = rebuilt;
   const isNew = await storeStray(deps.db, deps.clock, incarnation, rebuilt);
   await deps.alarms.raise({ kind: 'stray_order', subject: order.paymentId, detail: describeStray(rebuilt) });
@@ -152,7 +139,7 @@ const describeStray = ({ order, verdict }: Rebuilt) =>
   `The bank side has an order over ${order.amountKopecks} kopecks (${order.state}) that is no payment here; ${advice[verdict as keyof typeof advice]}.`;
 
 /** Those whose balance or code was missing may be possible by now. */
-async function retryStray(deps: RecoverHistoryDeps): Promise<void> {
+async function retryStray(deps: HistoryDeps): Promise<void> {
   const stray = await listRetryable(deps.db);
   for (const [incarnation, orders] of Map.groupBy(stray, order => order.incarnation))
     await settle(deps, incarnation, orders);

@@ -1,0 +1,17 @@
+import type { KeyObject } from 'node:crypto';
+import type { Alarms } from '../../alarms/index.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Heartbeat } from '../../db/heartbeat.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Gateway } from '../../gateway/index.ts';
+
+/** What recovery and watch of a history need. */
+export interface HistoryDeps {
+  db: Queryable;
+  clock: Clock;
+  gateway: Gateway;
+  alarms: Alarms;
+  referenceKey: KeyObject;
+  heartbeat: Pick<Heartbeat, 'instance'>;
+  log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
+}

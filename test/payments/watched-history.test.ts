@@ -5,7 +5,7 @@ import type { Order } from '../../src/gateway/index.ts';
 import { setRate } from '../helpers/api.ts';
 import { startLostWorld } from './lost-world.ts';
 
-const worlds = await Promise.all(Array.from({ length: 6 }, startLostWorld));
+const worlds = await Promise.all(Array.from({ length: 7 }, startLostWorld));
 /** For tests that leave orders at their bank, or a clock that is far ahead of it. */
 const nextWorld = () => worlds.pop()!;
 const world = nextWorld();
@@ -209,6 +209,21 @@ test('a process that dies after it has closed the database is followed by anothe
   clock.advance(noNewOrdersMs);
   await after.round(otherProcess(after));
   expect(await after.isOpen()).toBe(true);
+});
+
+test('an alarm that could not be stored at the closing is raised by the recovery', async () => {
+  const world = nextWorld();
+  const { liveKey } = await world.newCustomer();
+  const { after } = await world.lose(async () => {});
+  world.clock.advance(lateOrdersMs);
+  await after.round();
+  await payAtOriginal(world, liveKey);
+  world.clock.advance(watchEveryMs);
+  await after.round({ alarms: { ...after.deps.alarms, raise: () => Promise.resolve(false) } });
+  expect(await after.isOpen()).toBe(false);
+  expect(await after.alarms()).not.toContain('foreign_orders');
+  await after.round();
+  expect(await after.alarms()).toContain('foreign_orders');
 });
 
 test('a process that finds an order and dies before it closes leaves it to the next list', async () => {

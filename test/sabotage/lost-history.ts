@@ -58,11 +58,11 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'nor does the order of a payment that was rejected',
   },
   {
-    guard: 'alarm of a process that died after the closing',
+    guard: 'alarm after the closing',
     file: 'src/payments/lost-history/recover-history.ts',
     pattern: /incarnation\.closedAt !== null \|\| /,
     test: 'test/payments/watched-history.test.ts',
-    failingTitle: 'a process that dies after it has closed',
+    failingTitle: 'an alarm that could not be stored at the closing',
   },
   {
     guard: 'a history that is lost while it is watched',

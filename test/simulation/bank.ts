@@ -52,6 +52,7 @@ export interface Bank {
 export interface BankOptions {
   /** A process is about to send a payment. */
   onPay(processName: string, paymentId: Id<'pay'>): void;
+  onAccepted(paymentId: string): void;
   onPaid(paymentId: string, reference: string): void;
   /** What is still on its way to pay this never arrives. */
   isCutOff(paymentId: string): boolean;
@@ -96,6 +97,7 @@ export function createBank(world: World, options: BankOptions): Bank {
     const terms = { orderId, amountKopecks, qrcId, reference, createdAt };
     const order: BankOrder = { ...terms, state: 'accepted', code: 'gateway_declined' };
     orders.set(paymentId, order);
+    options.onAccepted(paymentId);
     if (!random.chance(world.faults.acceptedLater)) end(paymentId, order);
     else scheduler.after(processingMs(), { run: () => end(paymentId, order) });
     return order;
@@ -162,6 +164,8 @@ export function createBank(world: World, options: BankOptions): Bank {
     return { outcome: 'voided' } as const;
   }
 
+  const isLate = () => world.faults.orderLate > 0 && random.chance(world.faults.orderLate);
+
   /** One request and its answer. The caller gives up after the timeout, but its request may still arrive later. */
   function exchange<Answer extends { outcome: string }>(
     processName: string,
@@ -172,6 +176,7 @@ export function createBank(world: World, options: BankOptions): Bank {
   ): Promise<Answer> {
     return new Promise(resolve => {
       const waiting: Step[] = [];
+      const isPay = what.startsWith('PUT');
       const answerAfter = (delayMs: number, answer: Answer) =>
         waiting.push(
           scheduler.after(delayMs, {
@@ -197,8 +202,8 @@ export function createBank(world: World, options: BankOptions): Bank {
 
       answerAfter(timeoutMs, noAnswer);
       if (random.chance(world.faults.messageLost)) return breakOff();
-      scheduler.after(wireDelayMs(world), arrive);
-      if (what.startsWith('PUT') && random.chance(world.faults.messageTwice))
+      scheduler.after(isPay && isLate() ? random.between(10_000, 600_000) : wireDelayMs(world), arrive);
+      if (isPay && random.chance(world.faults.messageTwice))
         scheduler.after(random.between(0, 200_000), {
           run: () => trace.add('bank', `${what} again: ${atTheBank().outcome}`),
         });

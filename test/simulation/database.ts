@@ -18,6 +18,7 @@ export interface SimulatedDatabase {
   rateChanged(): void;
   /** Whether it is compared with the bank side, and when its next round may find something. */
   isRecovering(): boolean;
+  strayOrders(): string[];
   nextRoundMs(): Promise<number>;
 }
 
@@ -218,6 +219,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     webhooksChanged,
     rateChanged: () => forget(/rates/),
     isRecovering: history.isRecovering,
+    strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
     connectionOf: processName => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>

@@ -9,6 +9,8 @@ export interface Faults {
   answerLost: number;
   /** A message arrives after the caller's timeout. */
   messageLate: number;
+  /** A request to pay arrives up to ten minutes later; in runs where the database goes back. */
+  orderLate: number;
   /** A request to pay arrives a second time, later. */
   messageTwice: number;
   answerUnreadable: number;
@@ -33,6 +35,7 @@ export const noFaults: Faults = {
   messageLost: 0,
   answerLost: 0,
   messageLate: 0,
+  orderLate: 0,
   messageTwice: 0,
   answerUnreadable: 0,
   refusal: 0,
@@ -58,6 +61,7 @@ export function drawFaults(random: Random, { lastsForHours }: { lastsForHours: b
     messageLost: sometimes(0.2),
     answerLost: sometimes(0.3),
     messageLate: sometimes(0.2),
+    orderLate: 0,
     messageTwice: sometimes(0.3),
     answerUnreadable: sometimes(0.2),
     refusal: sometimes(0.4),

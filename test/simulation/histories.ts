@@ -5,6 +5,7 @@ import type { Bank } from './bank.ts';
 import { readBooks } from './books.ts';
 import { createSimulatedDatabase, type DatabaseOptions, type SimulatedDatabase } from './database.ts';
 import { createEventIds } from './event-ids.ts';
+import { createLateOrders, type LateOrders } from './late-orders.ts';
 import { createModel, type Model } from './model.ts';
 import type { Past } from './past.ts';
 import type { DatabaseCopy, RunDatabase } from './run-database.ts';
@@ -35,27 +36,32 @@ export interface Histories {
   goBack(how: 'restore' | 'promotion'): Promise<void>;
   /** The current history does not have it, but an earlier one had. */
   isLost(paymentId: string): boolean;
-  /** It is lost, and the bank side has no order of it: it never was sent or was refused, or is voided by now. */
+  /**
+   * It is lost, and the bank side has no order of it: it never was sent or was refused, or is voided by now. Or its order came
+   * late, and is not found yet.
+   */
   isForgotten(paymentId: string): boolean;
   /** An order of a lost history that has not arrived in time never does. */
   isCutOff(paymentId: string): boolean;
+  /** The bank side has accepted its order. */
+  arrived(paymentId: string): void;
+  late: LateOrders;
+  /** What has not arrived by now never does. */
+  cutOff(): void;
   end(): Promise<void>;
 }
 
 export interface HistoriesOptions {
   runDatabase: RunDatabase;
   mayGoBack: boolean;
+  /** So long after a loss orders of the lost history arrive. */
+  ordersArriveForMs: number;
   accounts: Account[];
   bank: () => Bank;
   isAlive(history: History, instance: number): boolean;
   webhooks: (model: Model) => DatabaseOptions['webhooks'];
 }
 
-/**
- * The service counts on this: a process of a lost history notices within 5 s, sends an order at most 10 s after its debit,
- * and the order is at the bank side 5 s later. It has no way to find an order that takes longer.
- */
-const lateOrdersMs = 20_000;
 /** A server that replays its log finds sequences up to so far ahead of the last number that was given out. */
 const sequencesAhead = 32;
 
@@ -67,8 +73,20 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
   const lost: History[] = [];
   let snapshot: { copy: DatabaseCopy; past: Omit<Past, 'findLost'>; isJoined: boolean } | undefined;
 
+  const late = createLateOrders(
+    world,
+    id => current.model.find(id) !== undefined || current.database.strayOrders().includes(id),
+  );
+
   function begin(past: Past | undefined, isMarkedRestored: boolean): History {
-    const model = createModel(world, { bank, partners: accounts, eventIds, ...(past ? { past } : {}) });
+    const model = createModel(world, {
+      bank,
+      partners: accounts,
+      eventIds,
+      strayOrders: () => database.strayOrders(),
+      isLateKey: late.isKeyOf,
+      ...(past ? { past } : {}),
+    });
     const sessionsEndMs = new Map<string, number>();
     const database = createSimulatedDatabase(world, {
       pool: () => history.pool,
@@ -89,6 +107,7 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
     return history;
   }
   let current = begin(undefined, false);
+  let isCutOff = false;
 
   const findLost = (paymentId: string) =>
     lost.map(({ model }) => model.find(paymentId)).find(payment => payment !== undefined);
@@ -115,8 +134,19 @@ export function createHistories(world: World, options: HistoriesOptions): Histor
     },
     isLost,
     isForgotten: paymentId =>
-      isLost(paymentId) && ['never_received', 'refused', 'voided'].includes(bank().truthOf(paymentId).truth),
-    isCutOff: paymentId => isLost(paymentId) && scheduler.nowMs() >= lost.at(-1)!.lostMs! + lateOrdersMs,
+      isLost(paymentId) &&
+      (late.isKeyOf(findLost(paymentId)!) ||
+        ['never_received', 'refused', 'voided'].includes(bank().truthOf(paymentId).truth)),
+    isCutOff: paymentId =>
+      isLost(paymentId) &&
+      (isCutOff || scheduler.nowMs() >= lost.at(-1)!.lostMs! + options.ordersArriveForMs),
+    arrived: paymentId => {
+      if (isLost(paymentId)) late.arrived(findLost(paymentId)!, lost.at(-1)!.lostMs!);
+    },
+    late,
+    cutOff: () => {
+      isCutOff = true;
+    },
     end: runDatabase.dropLost,
   };
 }

@@ -13,6 +13,8 @@ export interface HistoryWatch {
   /** It changes no payment. */
   isOnlyHistory(text: string): boolean;
   isRecovering(): boolean;
+  /** All that were ever found, with the ids of their payments. */
+  strayOrders(): string[];
   /** It is being recovered, or orders without a payment are left. */
   hasWork(): boolean;
   /** After a change that was not observed. */
@@ -23,22 +25,38 @@ export interface HistoryWatch {
 
 export const isWriteOfRecovery = (text: string) => /incarnation_begin\(|payments_recover\(/.test(text);
 
+interface State {
+  isRecovering: boolean;
+  hasStray: boolean;
+  strayOrders: string[];
+  /** When the list is read next for late orders; null: never. */
+  nextListMs: number | null;
+}
+
+const listEveryMs = 10_000;
+
 export function createHistoryWatch(
   { scheduler }: World,
   { pool, promotions }: { pool(): Pool; promotions: number },
 ): HistoryWatch {
-  let state = { isRecovering: false, hasStray: false };
+  let state: State = { isRecovering: false, hasStray: false, strayOrders: [], nextListMs: null };
 
   async function readState(): Promise<void> {
-    const { rows } = await pool().query<typeof state>({
+    const { rows } = await pool().query<State>({
       name: 'state of the history',
       text: `SELECT EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL) AS "isRecovering",
-                    EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL) AS "hasStray"`,
+                    EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL) AS "hasStray",
+                    ARRAY(SELECT payment FROM stray_orders) AS "strayOrders",
+                    (SELECT (extract(epoch FROM coalesce(listed_at, began_at)) * 1000)::float8 + ${listEveryMs}
+                       FROM incarnations i WHERE number = (SELECT max(number) FROM incarnations)
+                        AND incarnation_is_watched(i)) AS "nextListMs"`,
     });
     state = rows[0]!;
   }
 
   const hasWork = () => state.isRecovering || state.hasStray;
+
+  const nextListMs = () => state.nextListMs ?? Number.POSITIVE_INFINITY;
 
   /** The copy runs on the same server, whose timeline stays. */
   async function readIdentity(statement: Statement): Promise<pg.QueryResult> {
@@ -62,17 +80,19 @@ export function createHistoryWatch(
     },
     findsNothing: ({ name }) =>
       (name === 'claim recovery of the history' && !state.isRecovering) ||
+      (name === 'claim the watch of the history' && scheduler.nowMs() < nextListMs()) ||
       (name === 'list stray orders to rebuild' && !state.hasStray),
     observe: async ({ name, text }) => {
-      if (name === 'claim recovery of the history') return false;
+      if (name?.startsWith('claim ')) return false;
       if (!/incarnation|stray_orders|payments_recover/.test(text)) return false;
       await readState();
       return true;
     },
     isOnlyHistory: text => /^\s*(UPDATE|INSERT INTO) (incarnations|stray_orders)/.test(text),
     isRecovering: () => state.isRecovering,
+    strayOrders: () => state.strayOrders,
     hasWork,
     refresh: readState,
-    nextRoundMs: async () => (hasWork() ? scheduler.nowMs() : Number.POSITIVE_INFINITY),
+    nextRoundMs: async () => (hasWork() ? scheduler.nowMs() : nextListMs()),
   };
 }

@@ -2,6 +2,7 @@ import type { Account } from './accounts.ts';
 import type { Bank } from './bank.ts';
 import type { BookedPayment, Books } from './books.ts';
 import type { EventIds } from './event-ids.ts';
+import type { LateOrders } from './late-orders.ts';
 import { noPast, type Past } from './past.ts';
 import { isCarriedBy } from './references.ts';
 import { checkTimes } from './times.ts';
@@ -41,12 +42,16 @@ export interface ModelOptions {
   partners: Account[];
   /** Of the whole run. */
   eventIds: EventIds;
+  /** Orders without a payment that are on record, of the history of this model. */
+  strayOrders(): string[];
+  /** An order of its key came late, so the key may have two. */
+  isLateKey: LateOrders['isKeyOf'];
   past?: Past;
 }
 
 export function createModel(
   world: World,
-  { bank, partners, eventIds, past = noPast() }: ModelOptions,
+  { bank, partners, eventIds, strayOrders, isLateKey, past = noPast() }: ModelOptions,
 ): Model {
   const byId = ({ payments }: Books) => new Map(payments.map(payment => [payment.paymentId, payment]));
   let known = byId(past.books);
@@ -134,6 +139,12 @@ export function createModel(
       );
     if (reference !== undefined && !isCarriedBy(reference, payment))
       violate('an order carries its payment', nameOf(payment));
+  }
+
+  /** A second order of a key waits for people, if the first one was late. */
+  function isSetAside(paymentId: string): boolean {
+    const lost = past.findLost(paymentId);
+    return lost !== undefined && isLateKey(lost) && strayOrders().includes(paymentId);
   }
 
   function checkRows(payments: BookedPayment[]): void {
@@ -255,12 +266,10 @@ export function createModel(
     mustAlarm: (processName, paymentId) => void alarmsDue.push({ processName, paymentId }),
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
     isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
-    snapshot: () => ({
-      books: model.books,
-      endedByOperator: new Set(endedByOperator),
-      rebuilt: new Set(rebuilt),
-      reported,
-    }),
+    snapshot: () => {
+      const marks = { endedByOperator: new Set(endedByOperator), rebuilt: new Set(rebuilt), reported };
+      return { books: model.books, ...marks };
+    },
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
         if (payment.status === 'processing') violate('every payment ends', nameOf(payment));
@@ -268,6 +277,7 @@ export function createModel(
       }
       for (const paymentId of bank().paidIds()) {
         const payment = known.get(paymentId);
+        if (!payment && isSetAside(paymentId)) continue;
         if (!payment)
           violate('the bank side pays nothing that is not in the books', world.trace.nameOf(paymentId));
         else if (payment.status !== 'succeeded' && !isBeyondTruth(payment))

@@ -4,7 +4,7 @@ import type { BookedPayment, Books } from './books.ts';
 export interface Past {
   books: Books;
   endedByOperator: Set<string>;
-  /** From their orders. */
+  /** Payments that were rebuilt from their orders. */
   rebuilt: Set<string>;
   /** Partners remember what they have seen, whatever the database forgets. */
   reported: Set<string>;

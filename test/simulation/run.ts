@@ -45,6 +45,8 @@ const maxSimulatedMs = 24 * 3_600_000;
 /** The share of runs with webhooks; the others have payments only. */
 const webhookShare = 0.4;
 const maxStepsPerPayment = 4_000;
+/** The share of runs in which orders of a lost history arrive later than the 20 s that the service waits for them. */
+const lateOrdersShare = 0.5;
 
 let runs = 0;
 
@@ -101,11 +103,15 @@ export async function runSeed(
   // What earlier runs have left says nothing about this one.
   if (mayGoBack) await beginWithIncarnation(pool);
   await pool.query('DELETE FROM stray_orders');
+  await pool.query(`UPDATE incarnations SET listed_at = 'infinity'`);
   const accounts = await createAccounts(world, run);
   const uuids = accounts.map(({ uuid }) => uuid);
-  const checkPaidKey = createPaidKeys(world);
+  const hasLateOrders = mayGoBack && random.chance(lateOrdersShare);
+  if (hasLateOrders) world.faults.orderLate = 0.6;
+  const checkPaidKey = createPaidKeys(world, payment => histories.late.isKeyOf(payment));
   const bank = createBank(world, {
     onPay: (processName, paymentId) => processes.modelOf(processName).beforePay(paymentId),
+    onAccepted: paymentId => histories.arrived(paymentId),
     onPaid: (paymentId, reference) => {
       checkPaidKey(paymentId, reference);
       histories.current().model.paid(paymentId);
@@ -119,6 +125,7 @@ export async function runSeed(
   const histories = createHistories(world, {
     runDatabase,
     mayGoBack,
+    ordersArriveForMs: hasLateOrders ? 600_000 : 20_000,
     accounts,
     bank: () => bank,
     isAlive: (history, instance) => processes.isAlive(history, instance),
@@ -167,6 +174,7 @@ export async function runSeed(
     world.faultsStoppedMs !== undefined &&
     actors.every(actor => actor.isDone?.() ?? true) &&
     !histories.current().database.isRecovering() &&
+    histories.late.checkFound() &&
     histories.current().model.books.payments.every(({ status }) => status !== 'processing');
 
   async function next(): Promise<void> {
@@ -186,6 +194,7 @@ export async function runSeed(
   }
 
   while (!violation && !isOver()) await next();
+  histories.cutOff();
   // The alarms of the last payment are written right after it. Idle workers would sleep past that time.
   const lastMs = scheduler.nowMs() + 15_000;
   scheduler.after(15_000, { run: () => {} });

@@ -41,7 +41,7 @@ function drawBar(bar: Bar, y: number, scale: number): string {
   return [
     `<text x="${left - 10}" y="${middle}" text-anchor="end">${escapeText(bar.name)}</text>`,
     `<rect x="${left}" y="${y + 6}" width="${length.toFixed(1)}" height="${rowHeight - 12}" rx="3" fill="${isReached(bar) ? '#2e9e6b' : '#d0543f'}"/>`,
-    `<text x="${width - 16}" y="${middle}" text-anchor="end">${bar.value.toFixed(2)} <tspan class="soft">${escapeText(describeBar(bar))}</tspan></text>`,
+    `<text x="${width - 16}" y="${middle}" text-anchor="end">${bar.value.toFixed(bar.value < 10 ? 2 : 0)} <tspan class="soft">${escapeText(describeBar(bar))}</tspan></text>`,
   ].join('\n');
 }
 

@@ -26,7 +26,8 @@ const rules = {
 export const isReached = ({ value, limit, rule }: Bar) => rules[rule](value, limit);
 
 /** The figure relative to its bar; more than 1 is better than the bar, for all three rules. */
-export const margin = ({ value, limit, rule }: Bar) => (rule === '≥' ? value / limit : limit / value);
+export const margin = ({ value, limit, rule }: Bar) =>
+  rule === '≥' ? value / limit : limit / Math.max(0, value);
 
 const decimals = (value: number) => (value < 1 ? 2 : value < 10 ? 1 : 0);
 

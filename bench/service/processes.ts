@@ -14,6 +14,8 @@ export interface ProcessEntry {
 export interface ProcessGroups {
   service: ProcessEntry[];
   postgres: ProcessEntry[];
+  /** PostgreSQL's sessions of the bench itself. */
+  sessionsOfBench: ProcessEntry[];
   bank: ProcessEntry[];
 }
 
@@ -50,7 +52,7 @@ function withDescendants(root: number, all: ProcessEntry[]): ProcessEntry[] {
   return [...own, ...children.flatMap(({ pid }) => withDescendants(pid, all))];
 }
 
-/** PostgreSQL runs detached from the service, so it is found from one of its sessions. Sessions of the bench are left out. */
+/** PostgreSQL runs detached from the service, so it is found from one of its sessions. */
 export async function readGroups({ service, bank, pool }: BenchEnvironment): Promise<ProcessGroups> {
   const { rows } = await pool.query<{ pid: number; isOwn: boolean }>(
     `SELECT pid, pid = pg_backend_pid() AS "isOwn" FROM pg_stat_activity WHERE application_name = 'kopeck bench'`,
@@ -58,12 +60,13 @@ export async function readGroups({ service, bank, pool }: BenchEnvironment): Pro
   const all = listProcesses();
   const postmaster = readEntry(rows.find(({ isOwn }) => isOwn)!.pid).parent;
   const ofBench = new Set(rows.map(({ pid }) => pid));
-  const postgres = withDescendants(postmaster, all).filter(({ pid }) => !ofBench.has(pid));
-  const ofPostgres = new Set(postgres.map(({ pid }) => pid));
+  const ofServer = withDescendants(postmaster, all);
+  const pidsOfServer = new Set(ofServer.map(({ pid }) => pid));
   return {
     // The service may have started PostgreSQL: it is counted once.
-    service: withDescendants(service.pid, all).filter(({ pid }) => !ofPostgres.has(pid) && !ofBench.has(pid)),
-    postgres,
+    service: withDescendants(service.pid, all).filter(({ pid }) => !pidsOfServer.has(pid)),
+    postgres: ofServer.filter(({ pid }) => !ofBench.has(pid)),
+    sessionsOfBench: ofServer.filter(({ pid }) => ofBench.has(pid)),
     bank: withDescendants(bank.pid, all),
   };
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Window } from '../driver/plan.ts';
 import type { Context } from './context.ts';
-import { driveStrictly, payTargets, timing } from './drive.ts';
+import { driveStrictly, payTargets, perSecond, timing } from './drive.ts';
 import type { BenchEnvironment } from './environment.ts';
 import { type Figure, latency, rate, whole } from './figures.ts';
 import type { PayingPartner } from './partners.ts';
@@ -44,34 +46,53 @@ async function profile(
   const before = await readUsage(environment);
   const { succeeded, cpuMs: driverMs, windows } = await load();
   const after = await readUsage(environment);
-  const spent = subtract(after.cpuMs, before.cpuMs);
-  const busy = Object.values(spent).reduce((sum, ms) => sum + ms, driverMs);
-  const rows = {
-    ...spent,
-    driver: driverMs,
-    'other programs': Math.max(0, after.machineMs - before.machineMs - busy),
-  };
-  const perPayment = (value: number) => value / succeeded;
-  const microseconds = (ms: number) => perPayment(ms * 1_000);
-  const transactions = perPayment(after.transactions - before.transactions);
-  const walBytes = perPayment(after.walBytes - before.walBytes);
+  const spent = { ...subtract(after.cpuMs, before.cpuMs), driver: driverMs };
+  const busyMs = Object.values(spent).reduce((sum, ms) => sum + ms, 0);
+  const otherMs = after.machineMs - before.machineMs - busyMs;
   return [
-    {
-      what: `profile: ${name} payments, ${connections} connections`,
-      measured: `${rate(windows[0]!.succeeded / windows[0]!.seconds)}; ${latency(windows[0]!)}`,
-      against: `${whole(microseconds(busy))} µs of CPU, ${transactions.toFixed(2)} writing transactions and ${whole(walBytes)} bytes of WAL a payment`,
-      values: { payments: succeeded, microseconds: microseconds(busy), transactions, walBytes },
-    },
-    ...Object.entries(rows).map(([group, ms]) => ({
-      what: `profile: ${name} payments, ${group}`,
-      measured: `${whole(microseconds(ms))} µs a payment`,
-      against: group === 'other programs' ? 'not of this bench' : `${whole((ms / busy) * 100)}%`,
-      values: { group, microseconds: microseconds(ms) },
-    })),
+    summaryOf(name, { payments: succeeded, window: windows[0]!, busyMs, before, after }),
+    ...Object.entries(spent).map(([group, ms]) => {
+      const microseconds = (ms * 1_000) / succeeded;
+      return {
+        what: `profile: ${name} payments, ${group}`,
+        measured: `${whole(microseconds)} µs a payment`,
+        against: `${whole((ms / busyMs) * 100)}%`,
+        values: { group, microseconds },
+      };
+    }),
+    otherPrograms(name, Math.max(0, otherMs) / (after.atMs - before.atMs)),
   ];
 }
 
+interface Profiled {
+  payments: number;
+  window: Window;
+  busyMs: number;
+  before: Usage;
+  after: Usage;
+}
+
+function summaryOf(name: string, { payments, window, busyMs, before, after }: Profiled): Figure {
+  const microseconds = (busyMs * 1_000) / payments;
+  const transactions = (after.transactions - before.transactions) / payments;
+  const walBytes = (after.walBytes - before.walBytes) / payments;
+  return {
+    what: `profile: ${name} payments, ${connections} connections`,
+    measured: `${rate(perSecond(window))}; ${latency(window)}`,
+    against: `${whole(microseconds)} µs of CPU, ${transactions.toFixed(2)} writing transactions and ${whole(walBytes)} bytes of WAL a payment`,
+    values: { perSecond: perSecond(window), payments, microseconds, transactions, walBytes },
+  };
+}
+
+/** Those that are not of the bench, and the start of the driver. With more than a little of it the profile is not valid. */
+const otherPrograms = (name: string, cores: number): Figure => ({
+  what: `profile: ${name} payments, other programs`,
+  measured: `${cores.toFixed(2)} of ${cpus().length} cores`,
+  values: { cores },
+});
+
 interface Usage {
+  atMs: number;
   cpuMs: Record<string, number>;
   machineMs: number;
   transactions: number;
@@ -80,11 +101,16 @@ interface Usage {
 
 async function readUsage(environment: BenchEnvironment): Promise<Usage> {
   const database = await readDatabase(environment.pool);
-  return { cpuMs: cpuOf(await readGroups(environment)), machineMs: readMachineMs(), ...database };
+  const cpuMs = cpuOf(await readGroups(environment));
+  return { atMs: performance.now(), cpuMs, machineMs: readMachineMs(), ...database };
 }
 
-/** The processes that have ended count with the one that started them. */
-const cpuOf = ({ service, postgres, bank }: ProcessGroups) => {
+/**
+ * Sessions that have ended count with the postmaster, with all that they ever used. So all of them count from the start, also
+ * those of the bench, which use almost nothing meanwhile.
+ */
+const cpuOf = ({ service, postgres: ofService, sessionsOfBench, bank }: ProcessGroups) => {
+  const postgres = [...ofService, ...sessionsOfBench];
   const [postmaster] = postgres;
   const isSession = ({ command }: ProcessEntry) => command.includes('[local]');
   const sum = (entries: ProcessEntry[]) =>

@@ -41,7 +41,9 @@ export function createOperator(
     await database.changed();
   }
 
+  /** Through a process, which has joined the history. */
   async function decide(): Promise<void> {
+    if (histories.mayGoBack && !histories.current().isJoined) return;
     const live = histories.current().model.books.payments.filter(({ mode }) => mode === 'live');
     const unfinished = live.filter(({ status }) => status === 'processing');
     const choice = unfinished.length > 0 ? unfinished : live;

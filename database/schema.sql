@@ -36,7 +36,9 @@ CREATE TYPE payment_opening AS (
   rate_stale_at timestamp with time zone,
   metadata text,
   next_at timestamp with time zone,
-  lease_holder integer
+  lease_holder integer,
+  outcome payment_status,
+  error_code text
 );
 
 CREATE SEQUENCE instances AS integer CYCLE;
@@ -1032,6 +1034,12 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET enable_bitmapscan=off;
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
+  RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
+  SET plan_cache_mode=force_generic_plan
+  SET enable_seqscan=off
+  SET enable_bitmapscan=off;
+
+FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off

@@ -14,7 +14,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-  ended payments[];
+  ended uuid[];
 BEGIN
   PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
@@ -22,8 +22,8 @@ BEGIN
   WITH asked AS (
     SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*
       FROM unnest(partner_ids, modes, ids, outcomes, error_codes, order_ids)
-           WITH ORDINALITY AS f (partner_id, mode, id, outcome, error_code, order_id, item)
-     ORDER BY f.partner_id, f.mode, f.id, f.item
+           WITH ORDINALITY AS f (partner_id, mode, id, outcome, error_code, order_id, nth)
+     ORDER BY f.partner_id, f.mode, f.id, f.nth
   ), changes AS (
     UPDATE payments p
        SET status = f.outcome,
@@ -39,28 +39,48 @@ BEGIN
               WHEN f.outcome = 'rejected' OR f.error_code = 'not_executed' THEN false
               ELSE (f.order_id = p.gateway_order_id) IS NOT FALSE
             END)
-    RETURNING p
-  )
-  SELECT coalesce(array_agg(c.p), '{}') INTO ended FROM changes c;
-
-  IF cardinality(ended) > 0 THEN
-    PERFORM ledger_must_post(
-        array_agg(e.partner_id), array_agg(e.mode),
-        array_agg(CASE e.status WHEN 'succeeded' THEN 'settle'::ledger_operation ELSE 'release' END),
-        array_agg(e.id), array_agg(NULL::bigint), at)
-       FROM unnest(ended) e;
+    RETURNING f.nth, p.partner_id, p.mode, p.id, p.status, p.qrc_id, p.amount_kopecks, p.created_at
+  ), held AS MATERIALIZED (
+    -- The amount is that of the hold. A payment without one fails the whole call: the amount of an entry is never null.
+    SELECT c.*, a.available, a.held, a.settled, a.entry_count, greatest(payments_finish.at, a.last_entry_at) AS entry_at,
+           h.micro_usdt, CASE WHEN c.status = 'succeeded' THEN h.micro_usdt ELSE 0 END AS spent
+      FROM changes c,
+           LATERAL (SELECT * FROM accounts a WHERE a.partner_id = c.partner_id AND a.mode = c.mode) AS a,
+           LATERAL (SELECT (SELECT e.micro_usdt FROM entries e WHERE e.payment_id = c.id AND e.from_account = 'available'
+                               AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (c.partner_id, c.mode)) AS micro_usdt) AS h
+  ), posted AS (
+    INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after, payment_id,
+                         created_at)
+      SELECT h.partner_id, h.mode, h.entry_count + row_number() OVER so_far, 'held',
+             CASE h.status WHEN 'succeeded' THEN 'settled'::account ELSE 'available' END, h.micro_usdt,
+             h.held - sum(h.micro_usdt) OVER so_far,
+             CASE h.status WHEN 'succeeded' THEN h.settled + sum(h.spent) OVER so_far
+                           ELSE h.available + sum(h.micro_usdt - h.spent) OVER so_far END,
+             h.id, h.entry_at
+        FROM held h
+      WINDOW so_far AS (PARTITION BY h.partner_id, h.mode ORDER BY h.nth)
+  ), books AS (
     -- The turnover of the day counts no payment that failed. One of an earlier day is not in it.
-    UPDATE accounts a SET turnover_kopecks = a.turnover_kopecks - n.kopecks
-      FROM (SELECT e.partner_id, e.mode, (e.created_at AT TIME ZONE 'UTC')::date AS day,
-                   sum(e.amount_kopecks)::bigint AS kopecks
-              FROM unnest(ended) e WHERE e.status <> 'succeeded' GROUP BY 1, 2, 3) AS n
-     WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day = n.day;
-    DELETE FROM open_payments p USING unnest(ended) e
-     WHERE p.payment_id = e.id AND p.qrc_id = e.qrc_id
-       AND p.scope = CASE e.mode WHEN 'live' THEN live_scope ELSE e.partner_id END;
+    UPDATE accounts a
+       SET available = a.available + n.micro_usdt - n.spent, held = a.held - n.micro_usdt, settled = a.settled + n.spent,
+           entry_count = a.entry_count + n.entries, last_entry_at = n.entry_at,
+           turnover_kopecks = a.turnover_kopecks - (
+             SELECT coalesce(sum(f.amount_kopecks), 0) FROM held f
+              WHERE f.partner_id = a.partner_id AND f.mode = a.mode AND f.status <> 'succeeded'
+                AND (f.created_at AT TIME ZONE 'UTC')::date = a.turnover_day)
+      FROM (SELECT h.partner_id, h.mode, h.entry_at, count(*) AS entries, sum(h.micro_usdt) AS micro_usdt,
+                   sum(h.spent) AS spent
+              FROM held h GROUP BY h.partner_id, h.mode, h.entry_at) AS n
+     WHERE a.partner_id = n.partner_id AND a.mode = n.mode
+  ), closed AS (
+    DELETE FROM open_payments p USING held h
+     WHERE p.payment_id = h.id AND p.qrc_id = h.qrc_id
+       AND p.scope = CASE h.mode WHEN 'live' THEN live_scope ELSE h.partner_id END
+  ), announced AS (
     INSERT INTO events (partner_id, mode, payment_id, at)
-      SELECT e.partner_id, e.mode, e.id, payments_finish.at FROM unnest(ended) e WHERE e.status <> 'rejected';
-  END IF;
+      SELECT h.partner_id, h.mode, h.id, payments_finish.at FROM held h WHERE h.status <> 'rejected' ORDER BY h.nth
+  )
+  SELECT coalesce(array_agg(h.id), '{}') INTO ended FROM held h;
 
   IF cardinality(ended) = cardinality(ids) THEN
     RETURN QUERY SELECT f.item, true, f.outcome FROM unnest(outcomes) WITH ORDINALITY AS f (outcome, item);
@@ -74,5 +94,5 @@ BEGIN
       FROM (SELECT *, min(a.item) OVER (PARTITION BY a.id) AS first_item
               FROM unnest(partner_ids, modes, ids, outcomes)
                    WITH ORDINALITY AS a (partner_id, mode, id, outcome, item)) AS f,
-           LATERAL (SELECT f.item = f.first_item AND EXISTS (SELECT FROM unnest(ended) e WHERE e.id = f.id)) AS c (changed);
+           LATERAL (SELECT f.item = f.first_item AND f.id = ANY (ended)) AS c (changed);
 END $$;

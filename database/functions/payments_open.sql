@@ -1,8 +1,11 @@
--- Opens payments: decides in one transaction whether each may go ahead, and if so holds its amount. The order of the
--- checks is that of the API. 'known' means that the idempotency key has a payment already, which is returned. The keys of
--- archived payments are in archived_keys; one statement looks in both places, since payments move between them.
+-- Opens payments: decides in one transaction whether each may go ahead, and if so holds its amount. A payment with an outcome
+-- (of test mode) also ends here, so that it costs one statement.
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs.
+--
+-- If nothing stands in the way of any payment of an account, all of them are opened by the one statement below. An account
+-- with anything unusual (a known key, a key or code that comes twice, a limit that is near) is left to payments_open_singly,
+-- which decides item by item. Both have the same rules: what is opened together could have been opened one by one.
 --
 -- The daily limit counts the processing and succeeded payments that were created since the day of `at` began (UTC). Their
 -- sum is kept in the account (turnover_day, turnover_kopecks), with and without a limit, and payments_finish takes out
@@ -22,130 +25,110 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
-  day_start CONSTANT timestamptz := date_trunc('day', at, 'UTC');
   today CONSTANT date := at AT TIME ZONE 'UTC';
-  -- Ids start with their time. The id of a payment may be a moment older than its created_at.
-  least_id CONSTANT uuid := lpad(to_hex(extract(epoch FROM day_start - interval '1 hour')::bigint * 1000), 12, '0')
-                            || repeat('0', 20);
-  next record;
-  partner uuid;
-  partner_mode mode;
-  available bigint;
-  under_way bigint;       -- payments of this account awaiting the gateway
-  counted_day date;       -- of this account: the day that its counter is for
-  turnover bigint;        -- of this account today, in kopecks
-  opened_today bigint;    -- payments of this account that were opened today
-  counts_ahead boolean;   -- a later day has payments already
-  key_payment uuid;       -- the payment that the current idempotency key is bound to
-  ids CONSTANT uuid[] := ARRAY(SELECT o.id FROM unnest(openings) o);
-  taken text[] := '{}';   -- QR codes of payments opened by this call
-  opened payment_opening[] := '{}';
+  unusual bigint[];
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
-  INSERT INTO open_payments AS p (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at)
-    SELECT DISTINCT ON (scope, o.qrc_id) scope, o.qrc_id, o.partner_id, o.mode, o.id, false, o.next_at
-      FROM unnest(openings) WITH ORDINALITY AS o, LATERAL (
-           SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
-     -- Not with NOT EXISTS, for which the planner may read the whole index.
-     WHERE (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
-               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) IS NULL
-     ORDER BY scope, o.qrc_id, o.ordinality
-    ON CONFLICT DO NOTHING;
+  WITH asked AS MATERIALIZED (
+    SELECT o.*, o.ordinality AS nth, s.scope,
+           -- Not with NOT EXISTS, for which the planner may read the whole index.
+           (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
+               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) IS NOT NULL
+             OR (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = o.idempotency_key
+                    AND k.partner_id = o.partner_id AND k.mode = o.mode) IS NOT NULL AS is_known,
+           count(*) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) > 1 AS is_key_twice,
+           count(*) OVER (PARTITION BY s.scope, o.qrc_id) > 1 AS is_code_twice
+      FROM unnest(openings) WITH ORDINALITY AS o,
+           LATERAL (SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
+  ), reserved AS (
+    -- A payment that ends here needs no row: its account is locked, and no other account has its codes in test mode.
+    INSERT INTO open_payments (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at, lease_holder)
+      SELECT DISTINCT ON (o.scope, o.qrc_id) o.scope, o.qrc_id, o.partner_id, o.mode, o.id, true, o.next_at, o.lease_holder
+        FROM asked o WHERE NOT o.is_known AND o.outcome IS NULL ORDER BY o.scope, o.qrc_id, o.nth
+      ON CONFLICT DO NOTHING
+      RETURNING open_payments.payment_id AS id
+  ), totals AS (
+    SELECT o.partner_id, o.mode, count(*)::int AS payments, sum(o.micro_usdt) AS micro_usdt,
+           sum(o.amount_kopecks) AS kopecks,
+           coalesce(sum(o.amount_kopecks) FILTER (WHERE o.outcome = 'failed'), 0) AS failed_kopecks
+      FROM asked o LEFT JOIN reserved r ON r.id = o.id
+     GROUP BY o.partner_id, o.mode
+    HAVING bool_and(NOT o.is_known AND NOT o.is_key_twice AND NOT o.is_code_twice AND o.rate_stale_at >= at
+                    AND CASE WHEN o.outcome IS NULL THEN r.id IS NOT NULL
+                             ELSE (SELECT p.payment_id FROM open_payments p
+                                    WHERE p.scope = o.scope AND p.qrc_id = o.qrc_id) IS NULL END)
+  ), books AS MATERIALIZED (
+    SELECT a.partner_id, a.mode, a.available, a.held, a.settled, a.entry_count, greatest(at, a.last_entry_at) AS entry_at,
+           t.payments, t.kopecks - t.failed_kopecks AS kopecks
+      FROM totals t, LATERAL (SELECT * FROM accounts a WHERE a.partner_id = t.partner_id AND a.mode = t.mode) AS a,
+           LATERAL (SELECT l.concurrent, l.daily_kopecks FROM partners l WHERE l.id = t.partner_id) AS l
+     WHERE a.available >= t.micro_usdt
+       AND a.turnover_day = today
+       AND (a.turnover_kopecks + t.kopecks <= l.daily_kopecks) IS NOT FALSE
+       AND (a.mode <> 'test' OR (a.opened_on_day + t.payments <= test_payments_per_day) IS NOT FALSE)
+       AND l.concurrent >= t.payments + (SELECT count(*) FROM open_payments p
+                                          WHERE p.partner_id = t.partner_id AND p.mode = t.mode AND p.awaiting_gateway)
+  ), opened AS MATERIALIZED (
+    -- What each payment finds, and what it leaves: held if it goes on, settled if it has succeeded, nothing if it has failed.
+    SELECT o.*, b.available, b.held, b.settled, b.entry_at, m.kept, m.spent, m.ended,
+           b.entry_count + row_number() OVER before + count(o.outcome) OVER before - (o.outcome IS NOT NULL)::int AS hold_no,
+           sum(m.kept) OVER before - m.kept AS held_before,
+           sum(m.spent) OVER before - m.spent AS spent_before,
+           sum(m.ended) OVER before AS settled_after
+      FROM asked o JOIN books b ON b.partner_id = o.partner_id AND b.mode = o.mode,
+           LATERAL (SELECT CASE WHEN o.outcome IS NULL THEN o.micro_usdt ELSE 0 END AS kept,
+                           CASE WHEN o.outcome = 'succeeded' THEN o.micro_usdt ELSE 0 END AS ended,
+                           CASE WHEN o.outcome IS DISTINCT FROM 'failed' THEN o.micro_usdt ELSE 0 END AS spent) AS m
+    WINDOW before AS (PARTITION BY o.partner_id, o.mode ORDER BY o.nth)
+  ), new_payments AS (
+    INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
+                          qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at,
+                          error_code, settled_at)
+      SELECT o.partner_id, o.mode, o.id, coalesce(o.outcome, 'processing'),
+             CASE WHEN o.outcome IS NULL THEN 'awaiting_gateway'::payment_detail
+                  WHEN o.outcome = 'failed' THEN 'gateway_declined' END,
+             o.idempotency_key, o.request_hash, o.external_id, o.qrc_id, o.qr_url, o.fingerprint, o.recipient,
+             o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_id, o.metadata, at, o.error_code,
+             CASE WHEN o.outcome IS NOT NULL THEN at END
+        FROM opened o
+  ), new_entries AS (
+    INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after, payment_id,
+                         created_at)
+      SELECT o.partner_id, o.mode, o.hold_no, 'available'::account, 'held'::account, o.micro_usdt,
+             o.available - o.spent_before - o.micro_usdt, o.held + o.held_before + o.micro_usdt, o.id, o.entry_at
+        FROM opened o
+      UNION ALL
+      SELECT o.partner_id, o.mode, o.hold_no + 1, 'held', CASE o.outcome WHEN 'succeeded' THEN 'settled'::account ELSE 'available' END,
+             o.micro_usdt, o.held + o.held_before,
+             CASE o.outcome WHEN 'succeeded' THEN o.settled + o.settled_after ELSE o.available - o.spent_before END,
+             o.id, o.entry_at
+        FROM opened o WHERE o.outcome IS NOT NULL
+  ), new_books AS (
+    UPDATE accounts a
+       SET available = a.available - n.spent, held = a.held + n.kept, settled = a.settled + n.ended,
+           entry_count = a.entry_count + b.payments + n.endings, last_entry_at = b.entry_at,
+           turnover_kopecks = a.turnover_kopecks + b.kopecks, opened_on_day = a.opened_on_day + b.payments
+      FROM books b, LATERAL (
+           SELECT sum(o.spent) AS spent, sum(o.kept) AS kept, sum(o.ended) AS ended, count(o.outcome) AS endings
+             FROM opened o WHERE o.partner_id = b.partner_id AND o.mode = b.mode) AS n
+     WHERE a.partner_id = b.partner_id AND a.mode = b.mode
+  ), new_events AS (
+    INSERT INTO events (partner_id, mode, payment_id, at)
+      SELECT o.partner_id, o.mode, o.id, at FROM opened o WHERE o.outcome IS NOT NULL ORDER BY o.nth
+  )
+  SELECT array_agg(o.nth ORDER BY o.nth) INTO unusual
+    FROM asked o WHERE NOT EXISTS (SELECT FROM opened n WHERE n.nth = o.nth);
 
-  FOR next IN
-    SELECT o.ordinality AS item, o.partner_id, o.mode, o.id, o.amount_kopecks, o.micro_usdt,
-           CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
-           o.rate_stale_at, l.concurrent, l.daily_kopecks,
-           min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
-           coalesce(
-             (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
-                 AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)),
-             (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = o.idempotency_key
-                 AND k.partner_id = o.partner_id AND k.mode = o.mode)) AS known_id,
-           -- Reserved by this call, perhaps for another of its items: the first one that may go ahead gets it.
-           EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
-               AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
-      FROM unnest(openings) WITH ORDINALITY AS o
-      LEFT JOIN partners l ON l.id = o.partner_id
-     ORDER BY o.partner_id, o.mode, first_item, o.ordinality
-  LOOP
-    IF next.partner_id IS DISTINCT FROM partner OR next.mode IS DISTINCT FROM partner_mode THEN
-      partner := next.partner_id;
-      partner_mode := next.mode;
-      SELECT a.available, a.turnover_day, CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END,
-             CASE WHEN a.turnover_day = today THEN a.opened_on_day ELSE 0 END
-        INTO available, counted_day, turnover, opened_today
-        FROM accounts a WHERE a.partner_id = partner AND a.mode = partner_mode;
-      under_way := (SELECT count(*) FROM open_payments p
-                     WHERE p.partner_id = partner AND p.mode = partner_mode AND p.awaiting_gateway);
-      IF counted_day IS NULL OR counted_day > today THEN
-        SELECT coalesce(sum(d.amount_kopecks) FILTER (WHERE d.status IN ('processing', 'succeeded')), 0),
-               coalesce(bool_or(d.created_at >= day_start + interval '1 day'), false), count(*)
-          INTO turnover, counts_ahead, opened_today
-          FROM payments d
-         WHERE d.partner_id = partner AND d.mode = partner_mode AND d.id >= least_id AND d.created_at >= day_start;
-        IF counted_day IS NULL AND NOT counts_ahead THEN
-          UPDATE accounts a SET turnover_day = today, turnover_kopecks = turnover, opened_on_day = opened_today
-           WHERE a.partner_id = partner AND a.mode = partner_mode;
-        END IF;
-      END IF;
-    END IF;
-
-    IF next.item = next.first_item THEN key_payment := next.known_id; END IF;
-    item := next.item;
-    verdict := CASE
-      WHEN key_payment IS NOT NULL THEN 'known'::opening_verdict
-      WHEN available IS NULL THEN 'no_account'
-      WHEN next.rate_stale_at < at THEN 'rate_unavailable'
-      WHEN NOT next.qr_is_free OR next.qr = ANY (taken) THEN 'duplicate_qr_in_flight'
-      WHEN under_way >= next.concurrent THEN 'gateway_busy'
-      WHEN turnover + next.amount_kopecks > next.daily_kopecks THEN 'daily_limit_exceeded'
-      WHEN partner_mode = 'test' AND opened_today >= test_payments_per_day THEN 'daily_limit_exceeded'
-      WHEN available < next.micro_usdt THEN 'insufficient_balance'
-      ELSE 'opened'
-    END;
-    balance := available;
-    IF verdict = 'opened' THEN
-      key_payment := next.id;
-      opened := array_append(opened, openings[next.item]);
-      taken := array_append(taken, next.qr);
-      available := available - next.micro_usdt;
-      under_way := under_way + 1;
-      turnover := turnover + next.amount_kopecks;
-      opened_today := opened_today + 1;
-    END IF;
-    payment_id := key_payment;
-    RETURN NEXT;
-  END LOOP;
-
-  IF cardinality(opened) < cardinality(openings) THEN
-    DELETE FROM open_payments p USING unnest(openings) o
-     WHERE p.payment_id = ANY (ids) AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
-       AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
+  IF unusual IS NULL THEN
+    RETURN QUERY SELECT o.ordinality, 'opened'::opening_verdict, o.id, NULL::bigint FROM unnest(openings) WITH ORDINALITY AS o;
+    RETURN;
   END IF;
-  IF cardinality(opened) = 0 THEN RETURN; END IF;
-
-  UPDATE open_payments p
-     SET partner_id = o.partner_id, mode = o.mode, payment_id = o.id, next_at = o.next_at, lease_holder = o.lease_holder,
-         awaiting_gateway = true
-    FROM unnest(opened) o
-   WHERE p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
-  PERFORM ledger_must_post(array_agg(o.partner_id), array_agg(o.mode), array_agg('hold'::ledger_operation),
-                           array_agg(o.id), array_agg(o.micro_usdt), at)
-     FROM unnest(opened) o;
-  UPDATE accounts a
-     SET turnover_day = today,
-         turnover_kopecks = CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END + n.kopecks,
-         opened_on_day = CASE WHEN a.turnover_day = today THEN a.opened_on_day ELSE 0 END + n.payments
-    FROM (SELECT o.partner_id, o.mode, sum(o.amount_kopecks)::bigint AS kopecks, count(*)::int AS payments
-            FROM unnest(opened) o GROUP BY 1, 2) AS n
-   WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day <= today;
-  INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
-                        qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at)
-    SELECT o.partner_id, o.mode, o.id, 'processing', 'awaiting_gateway', o.idempotency_key, o.request_hash, o.external_id,
-           o.qrc_id, o.qr_url, o.fingerprint, o.recipient, o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_id,
-           o.metadata, at
-      FROM unnest(opened) o;
+  RETURN QUERY
+    SELECT o.ordinality, 'opened'::opening_verdict, o.id, NULL::bigint FROM unnest(openings) WITH ORDINALITY AS o
+     WHERE o.ordinality <> ALL (unusual);
+  RETURN QUERY
+    SELECT unusual[s.item], s.verdict, s.payment_id, s.balance
+      FROM payments_open_singly(ARRAY(SELECT openings[nth] FROM unnest(unusual) AS nth), at, test_payments_per_day) AS s;
 END $$;

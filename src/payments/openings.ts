@@ -1,5 +1,8 @@
 import { uuidFromId } from '../base/ids.ts';
-import type { Payment } from './payment.ts';
+import type { FailureCode, Payment } from './payment.ts';
+
+/** How a test payment ends that needs no time. */
+export type Ending = { outcome: 'succeeded' } | { outcome: 'failed'; code: FailureCode };
 
 /** A payment that is ready to be opened: its future row, and what `payments_open` needs for its checks. */
 export interface NewPayment
@@ -12,6 +15,8 @@ export interface NewPayment
   nextAt: Date;
   /** The process that pays it; null for a test payment whose outcome comes with time alone. */
   leaseHolder: number | null;
+  /** A test payment that ends when it is opened. */
+  ending?: Ending;
 }
 
 /** The columns of the SQL type `payment_opening`, in its order. */
@@ -34,6 +39,8 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
   ['text', payment => payment.metadata],
   ['timestamptz', payment => payment.nextAt],
   ['int', payment => payment.leaseHolder],
+  ['payment_status', payment => payment.ending?.outcome ?? null],
+  ['text', payment => (payment.ending && 'code' in payment.ending ? payment.ending.code : null)],
 ];
 
 export const openingColumnCount = openingColumns.length;

@@ -6,9 +6,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { startHttpWorld } from './http-world.ts';
 
-const { pool, address, deps, testKey, partner, authorization, countPayments } = await startHttpWorld();
+const { pool, address, deps, testKey, liveKey, partner, authorization, countPayments } =
+  await startHttpWorld();
 
 describe('malformed HTTP', () => {
   const head = `POST /v1/quote HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
@@ -149,11 +151,12 @@ describe('an internal error', () => {
 
 describe('once a payment is debited', () => {
   test('an internal error is not a refusal: the payment exists and ends later', async () => {
-    const broken = await startApi({ pool });
+    const simulator = await startSimulator();
+    const broken = await startApi({ pool, gatewayUrl: simulator.address });
     const { finish } = broken.deps.writer;
     broken.deps.writer.finish = () => Promise.reject(new Error('the database is gone'));
-    const unlucky = partnerAt(broken.address, testKey);
-    const body = { qr_url: newLink(10_000) };
+    const unlucky = partnerAt(broken.address, liveKey);
+    const body = { qr_url: (await makeQr(simulator)).link };
     const answered = await unlucky.pay(body, 'debited');
     expect(answered.json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
     broken.deps.writer.finish = finish;

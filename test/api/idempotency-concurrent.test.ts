@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readBalances } from '../../src/ledger/index.ts';
 import { issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { codeOf, isReplay, startIdempotencyWorld } from './idempotency-world.ts';
 
 const { pool, clock, address, newPartner } = await startIdempotencyWorld();
@@ -64,10 +65,13 @@ describe('at the same time', () => {
   });
 });
 
-describe('a repeat while the first is running', () => {
-  /** A service whose payments end when the test says so. */
+describe('a repeat while the first is running', async () => {
+  const simulator = await startSimulator();
+  const newBody = async () => ({ qr_url: (await makeQr(simulator)).link });
+
+  /** A service whose live payments end when the test says so. */
   async function startSlowApi() {
-    const slow = await startApi({ pool, clock });
+    const slow = await startApi({ pool, clock, gatewayUrl: simulator.address });
     const { finish } = slow.deps.writer;
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -79,23 +83,25 @@ describe('a repeat while the first is running', () => {
     return { address: slow.address, begun: begun.promise, letGo: gate.resolve };
   }
 
+  const live = ({ liveKey }: { liveKey: string }) => partnerAt(address, liveKey);
+
   test.each([
     ['in the same process', true],
     ['in another process', false],
   ])('joins it %s', async (_name, same) => {
     const partner = await newPartner();
     const slow = await startSlowApi();
-    const body = { qr_url: newLink(10_000) };
-    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
+    const body = await newBody();
+    const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;
     let answered = false;
-    const joined = partnerAt(same ? slow.address : address, partner.testKey)
+    const joined = partnerAt(same ? slow.address : address, partner.liveKey)
       .pay(body, 'join')
       .finally(() => {
         answered = true;
       });
     // Another request of the same partner ends before it, so the joined one does wait.
-    expect((await partner.get('/v1/payments')).json.data[0]).toMatchObject({
+    expect((await live(partner).get('/v1/payments')).json.data[0]).toMatchObject({
       status: 'processing',
       status_detail: 'awaiting_gateway',
     });
@@ -109,9 +115,9 @@ describe('a repeat while the first is running', () => {
   test('with another body is a conflict at once', async () => {
     const partner = await newPartner();
     const slow = await startSlowApi();
-    const first = partnerAt(slow.address, partner.testKey).pay({ qr_url: newLink(10_000) }, 'join');
+    const first = partnerAt(slow.address, partner.liveKey).pay(await newBody(), 'join');
     await slow.begun;
-    expect(codeOf(await partner.pay({ qr_url: newLink(10_000) }, 'join'))).toBe('409 idempotency_conflict');
+    expect(codeOf(await live(partner).pay(await newBody(), 'join'))).toBe('409 idempotency_conflict');
     slow.letGo();
     await first;
   });
@@ -119,11 +125,11 @@ describe('a repeat while the first is running', () => {
   test('waits no longer than the first would, and then says processing', async () => {
     const partner = await newPartner();
     const slow = await startSlowApi();
-    const body = { qr_url: newLink(10_000) };
-    const first = partnerAt(slow.address, partner.testKey).pay(body, 'join');
+    const body = await newBody();
+    const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;
     clock.advance(5_000);
-    expect(codeOf(await partner.pay(body, 'join'))).toBe('200 processing');
+    expect(codeOf(await live(partner).pay(body, 'join'))).toBe('200 processing');
     slow.letGo();
     await first;
   });

@@ -8,7 +8,6 @@ import {
   decidePayment,
   startRecovery,
 } from '../../src/payments/index.ts';
-import { newLink } from '../helpers/api.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { requestFor, startRecoveryWorld } from './recovery-world.ts';
 
@@ -267,8 +266,8 @@ test('a request is answered in time whatever hangs after the debit', async () =>
     clock: { ...clock, sleep },
     writer: { ...deps.writer, finish: () => never },
   };
-  const link = newLink(10_000);
-  const creation = createPayment(hanging, { ...customer.caller, mode: 'test' }, requestFor(link));
+  const qr = await qrWith();
+  const creation = createPayment(hanging, customer.caller, requestFor(qr.link));
   await vi.waitFor(() => expect(asked).toEqual([75_000]));
   wake();
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });

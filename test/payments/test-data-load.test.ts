@@ -147,7 +147,7 @@ test('a delivery in use, or a move to the archive that is not committed, delays 
     "archive_entries($1, 'test', '2025-01-01', 150, 150)",
   ];
   expect(await pruneDuring('SELECT FROM deliveries WHERE partner_id = $1 FOR UPDATE')).toBe('55P03');
-  await pool.query('DELETE FROM deliveries WHERE event_id % 2 = 0');
+  await pool.query('DELETE FROM deliveries WHERE event_id / 2 % 2 = 0');
   expect(await pruneDuring(`SELECT ${archivePayments}`)).toBe(0);
   expect(await pruneDuring(`SELECT ${archiveEntries}`)).toBe(0);
   expect(await count("payments_archive WHERE mode = 'test'", partnerId)).toBeGreaterThan(0);

@@ -7,11 +7,19 @@ const leaving = { ...guards, file: 'database/functions/refuse_unarchived.sql' };
 /** Guards of the archive: nothing gets lost on the way there, and nothing that is there is paid or credited again. */
 export const archiveSabotages: Sabotage[] = [
   {
-    guard: 'keys of archived payments',
+    guard: 'keys of archived payments, of payments opened together',
     ...answers,
     file: 'database/functions/payments_open.sql',
-    pattern: /WHERE k\.idempotency_key = o\.idempotency_key\n\s+AND k\.partner_id = o\.partner_id/,
-    replacement: 'WHERE false AND k.partner_id = o.partner_id',
+    pattern: /FROM archived_keys k WHERE k\.idempotency_key = o\.idempotency_key/,
+    replacement: 'FROM archived_keys k WHERE false',
+    failingTitle: 'when the month is dropped, its keys still pay nothing',
+  },
+  {
+    guard: 'keys of archived payments',
+    ...answers,
+    file: 'database/functions/payments_open_singly.sql',
+    pattern: /FROM archived_keys k WHERE k\.idempotency_key = o\.idempotency_key/,
+    replacement: 'FROM archived_keys k WHERE false',
     failingTitle: 'the key of an archived payment opens no other',
   },
   {

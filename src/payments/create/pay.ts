@@ -4,7 +4,7 @@ import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
 import type { Gateway, Unknown } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
-import type { NewPayment } from '../openings.ts';
+import type { Ending, NewPayment } from '../openings.ts';
 import { sealReference } from '../order-reference.ts';
 import type { Payment } from '../payment.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
@@ -13,7 +13,7 @@ import { firstPollMs } from '../recovery/poll-payment.ts';
 import type { PaymentOutcome } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
-import { hasReviewScenario, outcomeAfterMs, testOutcome } from './scenarios.ts';
+import { hasReviewScenario } from './scenarios.ts';
 
 interface Log {
   warn(details: object, message: string): void;
@@ -103,7 +103,10 @@ const asCommitted = (payment: NewPayment, openedAt: Date): OpenedPayment => ({
 
 /** The kopecks of the amount or the scenario choose the outcome; a delayed one is left to recovery. */
 async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Creation> {
-  if (outcomeAfterMs(payment) === undefined) return finishWith(deps, payment, testOutcome(payment));
+  if (payment.ending) {
+    deps.signals.paymentFinished.emit(payment.paymentId);
+    return ended(payment, payment.ending, payment.createdAt);
+  }
   if (!hasReviewScenario(payment)) return { outcome: 'payment', payment, replayed: false };
   await scheduleNextPoll(deps.db, payment, { at: payment.nextAt, review: true });
   return {
@@ -162,20 +165,21 @@ async function finishWith(deps: PayDeps, payment: OpenedPayment, outcome: Paymen
   if (status === 'processing')
     await scheduleNextPoll(deps.db, payment, { at: firstPollAt(deps), review: true });
   if (!changed) return waitForOutcome(deps, payment);
-  if (outcome.outcome === 'rejected') return refused(outcome.code);
-  const hasFailed = outcome.outcome === 'failed';
-  return {
-    outcome: 'payment',
-    payment: {
-      ...payment,
-      status: outcome.outcome,
-      statusDetail: hasFailed ? 'gateway_declined' : null,
-      errorCode: hasFailed ? outcome.code : null,
-      settledAt: at,
-    },
-    replayed: false,
-  };
+  return outcome.outcome === 'rejected' ? refused(outcome.code) : ended(payment, outcome, at);
 }
+
+/** The answer about a payment that has just ended. */
+const ended = (payment: OpenedPayment, ending: Ending, settledAt: Date): Creation => ({
+  outcome: 'payment',
+  payment: {
+    ...payment,
+    status: ending.outcome,
+    statusDetail: ending.outcome === 'failed' ? 'gateway_declined' : null,
+    errorCode: ending.outcome === 'failed' ? ending.code : null,
+    settledAt,
+  },
+  replayed: false,
+});
 
 /** Waits until another part of the service has finished the payment, or until the request must be answered. */
 export async function waitForOutcome(

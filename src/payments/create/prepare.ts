@@ -14,7 +14,7 @@ import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
-import { countRefusal, outcomeAfterMs, scenarioIn } from './scenarios.ts';
+import { countRefusal, outcomeAfterMs, scenarioIn, testOutcome } from './scenarios.ts';
 
 export interface PrepareDeps extends ResolveDeps {
   db: Queryable;
@@ -109,6 +109,7 @@ function newPayment(
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
   const metadata = stringifyJson(request.metadata);
   const delayMs = outcomeAfterMs({ mode, amountKopecks, metadata });
+  const endsAtOnce = mode === 'test' && delayMs === undefined;
   return {
     partnerId,
     mode,
@@ -128,5 +129,6 @@ function newPayment(
     metadata,
     nextAt: new Date(deps.clock.nowMs() + (delayMs ?? requestLeaseMs)),
     leaseHolder: delayMs === undefined ? deps.heartbeat.instance : null,
+    ...(endsAtOnce ? { ending: testOutcome({ mode, amountKopecks, metadata }) } : {}),
   };
 }

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { readBalances, verifyLedger } from '../../src/ledger/index.ts';
+import { setLimits } from '../../src/partners/index.ts';
+import { createPaymentWriter } from '../../src/payments/index.ts';
+import type { NewPayment } from '../../src/payments/openings.ts';
+import { endOfTime, manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+import { createRandom } from '../helpers/random.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+await setRate(pool, clock);
+const opening = await openingsOf(pool, clock);
+const writer = createPaymentWriter(pool, clock);
+const inTest = { mode: 'test' } as const;
+const succeeded = { outcome: 'succeeded' } as const;
+const declined = { outcome: 'failed', code: 'gateway_declined' } as const;
+
+/** With 10 000 USDT in test mode. */
+async function newPartner(concurrent = 100) {
+  const partnerId = await createFundedPartner(pool, 10_000_000n);
+  await setLimits(auditContextOf(pool), partnerId, { concurrent });
+  return partnerId;
+}
+const openAll = (payments: NewPayment[]) => Promise.all(payments.map(payment => writer.open(payment)));
+const verdictsOf = (results: { verdict: string }[]) => results.map(({ verdict }) => verdict);
+const findings = async () => (await verifyLedger(pool, { now: endOfTime })).findings;
+
+describe('payments that end when they are opened', () => {
+  test('have their entries, balance and event at once, beside one that goes on', async () => {
+    const partnerId = await newPartner();
+    const make = (microUsdt: bigint, ending?: NewPayment['ending']) =>
+      opening(partnerId, { ...inTest, microUsdt, ...(ending ? { ending } : {}) });
+    const payments = [make(10n, succeeded), make(20n), make(30n, declined), make(40n, succeeded)];
+    expect(verdictsOf(await openAll(payments))).toEqual(Array(4).fill('opened'));
+    expect((await readBalances(pool, partnerId)).test).toMatchObject({
+      availableMicroUsdt: 9_999_999_930n,
+      heldMicroUsdt: 20n,
+      settledMicroUsdt: 50n,
+    });
+    const { rows } = await pool.query<{ id: string; status: string; error: string | null; events: bigint }>(
+      `SELECT p.id, p.status, p.error_code AS error, (SELECT count(*) FROM events e WHERE e.payment_id = p.id) AS events
+         FROM payments p WHERE p.partner_id = $1`,
+      [uuidFromId(partnerId)],
+    );
+    const found = payments.map(({ paymentId }) => rows.find(({ id }) => id === uuidFromId(paymentId))!);
+    expect(found.map(({ status, error, events }) => `${status} ${error} ${events}`)).toEqual([
+      'succeeded null 1',
+      'processing null 0',
+      'failed gateway_declined 1',
+      'succeeded null 1',
+    ]);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('a code under way is not paid by a payment that ends at once', async () => {
+    const partnerId = await newPartner();
+    const under = opening(partnerId, inTest);
+    await writer.open(under);
+    const second = opening(partnerId, { ...inTest, qrcId: under.qrcId, ending: succeeded });
+    expect((await writer.open(second)).verdict).toBe('duplicate_qr_in_flight');
+  });
+
+  test('one whose balance does not suffice is refused, and the others of its batch end', async () => {
+    const partnerId = await newPartner();
+    const make = (microUsdt: bigint) => opening(partnerId, { ...inTest, microUsdt, ending: succeeded });
+    expect(
+      verdictsOf(await openAll([make(6_000_000_000n), make(6_000_000_000n), make(4_000_000_000n)])),
+    ).toEqual(['opened', 'insufficient_balance', 'opened']);
+    expect((await readBalances(pool, partnerId)).test).toMatchObject({
+      availableMicroUsdt: 0n,
+      heldMicroUsdt: 0n,
+      settledMicroUsdt: 10_000_000_000n,
+    });
+    expect(await findings()).toEqual([]);
+  });
+});
+
+test('a rate that has become stale refuses its payments, and those of other partners are opened', async () => {
+  const [first, second] = [await newPartner(), await newPartner()];
+  // The first payment of a day is opened singly.
+  await openAll([opening(first), opening(second)]);
+  const stale = { rateStaleAt: new Date(clock.nowMs() - 1) };
+  expect(verdictsOf(await openAll([opening(first, stale), opening(second)]))).toEqual([
+    'rate_unavailable',
+    'opened',
+  ]);
+});
+
+test('a batch has the verdicts that its payments would have one by one', async () => {
+  const random = createRandom(1);
+  for (let round = 0; round < 40; round++) {
+    const concurrent = random.between(1, 8);
+    const [together, singly] = [await newPartner(concurrent), await newPartner(concurrent)];
+    const keys = Array.from({ length: random.between(1, 8) }, (_, nth) => `key ${nth}`);
+    const drawn = Array.from({ length: random.between(1, 8) }, (_, nth) => ({
+      ...inTest,
+      idempotencyKey: random.chance(0.2) ? random.pick(keys) : `round ${round} item ${nth}`,
+      qrcId: random.chance(0.2) ? 'the same code' : `round ${round} code ${nth}`,
+      microUsdt: BigInt(random.between(1, 40)) * 100_000_000n,
+    }));
+    const batch = verdictsOf(await openAll(drawn.map(change => opening(together, change))));
+    const oneByOne: string[] = [];
+    // Items of a key follow the first of them.
+    const order = drawn.toSorted((a, b) => firstOf(a) - firstOf(b));
+    function firstOf({ idempotencyKey }: { idempotencyKey: string }): number {
+      return drawn.findIndex(item => item.idempotencyKey === idempotencyKey);
+    }
+    for (const change of order)
+      oneByOne[drawn.indexOf(change)] = (await writer.open(opening(singly, change))).verdict;
+    expect({ round, verdicts: batch }).toEqual({ round, verdicts: oneByOne });
+    const [left, right] = [await readBalances(pool, together), await readBalances(pool, singly)];
+    expect(left.test).toEqual(right.test);
+  }
+  expect(await findings()).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import type { Sabotage } from './sabotage.ts';
+
+const opening = { file: 'database/functions/payments_open.sql' };
+const singly = { file: 'database/functions/payments_open_singly.sql' };
+
+/** Guards of the statements that open payments: together, and one by one. */
+export const openingSabotages: Sabotage[] = [
+  {
+    guard: 'codes in flight, of payments opened together',
+    ...opening,
+    pattern: /THEN r\.id IS NOT NULL/,
+    replacement: 'THEN true',
+    test: 'test/api/test-mode-limits.test.ts',
+    failingTitle: 'is not paid again by the same partner',
+  },
+  {
+    guard: 'codes in flight, of payments that end at once',
+    ...opening,
+    pattern: /AND p\.qrc_id = o\.qrc_id\) IS NULL END/,
+    replacement: 'AND p.qrc_id = o.qrc_id) IS NULL OR true END',
+    test: 'test/payments/open-together.test.ts',
+    failingTitle: 'a code under way is not paid by a payment that ends at once',
+  },
+  {
+    guard: 'daily limit of payments opened together',
+    ...opening,
+    pattern: /AND \(a\.turnover_kopecks \+ t\.kopecks <= l\.daily_kopecks\) IS NOT FALSE/,
+    test: 'test/api/test-mode-limits.test.ts',
+    failingTitle: 'counts what is paid and what is under way',
+  },
+  {
+    guard: 'concurrent payments opened together',
+    ...opening,
+    pattern: /AND l\.concurrent >= t\.payments \+/,
+    replacement: 'AND 1000000 >= t.payments +',
+    test: 'test/api/test-mode-limits.test.ts',
+    failingTitle: 'are as many as the limit',
+  },
+  {
+    guard: 'daily quota of test payments opened together',
+    ...opening,
+    pattern: /AND \(a\.mode <> 'test' OR .*? IS NOT FALSE\)/,
+    test: 'test/payments/test-quota.test.ts',
+    failingTitle: 'a partner opens as many test payments a day',
+  },
+  {
+    guard: 'age of the rate of payments opened together',
+    ...opening,
+    pattern: / AND o\.rate_stale_at >= at/,
+    test: 'test/payments/open-together.test.ts',
+    failingTitle: 'a rate that has become stale',
+  },
+  {
+    guard: 'daily quota of test payments',
+    ...singly,
+    pattern:
+      /WHEN partner_mode = 'test' AND opened_today >= test_payments_per_day THEN 'daily_limit_exceeded'/,
+    test: 'test/payments/test-quota.test.ts',
+    failingTitle: 'a partner opens as many test payments a day',
+  },
+  {
+    guard: 'the day of the turnover never goes back',
+    ...singly,
+    pattern: / AND a\.turnover_day <= today/,
+    test: 'test/payments/turnover.test.ts',
+    failingTitle: 'the counter is the sum of the day',
+  },
+];

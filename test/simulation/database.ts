@@ -70,9 +70,9 @@ const changesWebhooks = [
   'acquire webhook leases',
   'renew webhook leases',
   'release webhook leases',
-  'payments_finish',
 ];
-const changesOnlyWebhooks = changesWebhooks.filter(name => name !== 'payments_finish');
+/** Also of a payment that ends when it is opened. */
+const writesEvents = ['payments_open', 'payments_finish'];
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // Nobody else uses this database, so a result stays valid until its table is written.
@@ -141,8 +141,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function observeChange({ name = '', sentMs, text }: Sent): Promise<void> {
-    if (!changesOnlyWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
-    if (changesWebhooks.includes(name)) await webhooksChanged('processes');
+    if (!changesWebhooks.includes(name) && !history.isOnlyHistory(text)) await paymentsChanged(sentMs);
+    if ([...changesWebhooks, ...writesEvents].includes(name)) await webhooksChanged('processes');
   }
 
   /** Answered from the model, without a query: most polls find nothing. */

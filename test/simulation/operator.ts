@@ -73,6 +73,7 @@ export function createOperator(
    */
   async function settleStray(): Promise<void> {
     scheduler.after(settlesEveryMs, { run: settleStray });
+    if (!histories.current().isJoined) return;
     for (const { payment, why } of await listStray(pool)) {
       if (why === 'insufficient_balance') await topUp(payment as Id<'pay'>);
       else if (why !== 'qr_in_flight' && bank.truthOf(payment).truth === 'declined')
@@ -86,10 +87,10 @@ export function createOperator(
     plan: ({ busyMs, faultsEndAfterMs }) => {
       for (let decisions = random.pick([0, 0, 2, 8]); decisions > 0; decisions--)
         scheduler.after(random.between(0, random.pick([busyMs, faultsEndAfterMs])), { run: decide });
+      if (histories.mayGoBack) scheduler.after(settlesEveryMs, { run: settleStray });
     },
     stopFaults: () => {
       scheduler.after(cleansUpEveryMs, { run: cleanUp });
-      if (histories.mayGoBack) scheduler.after(settlesEveryMs, { run: settleStray });
     },
   };
 }

@@ -80,7 +80,8 @@ export async function runSeed(
   const mayGoBack = !keepsHistory && mayGoBackIn(seed);
   const random = createRandom(seed);
   const startMs = firstDayMs + random.between(0, dayMs - 1);
-  const lastsForHours = random.chance(0.1);
+  // A history that may be lost is looked at every few seconds: hours of that take too long.
+  const lastsForHours = random.chance(0.1) && !mayGoBack;
   const scheduler = createScheduler(random, startMs);
   const trace = createTrace(() => scheduler.nowMs() - startMs);
   let violation: Violation | undefined;

@@ -77,7 +77,7 @@ export async function startCopy(server: CopiedServer, round: Round, load: Load):
   await original.stop('SIGTERM');
   await untilOpen(round, 2);
   await load.succeedsAgain();
-  noteGap(round, stoppedMs);
+  await noteGap(round, stoppedMs);
   const answered = answeredBetween(round, sinceMs, stoppedMs);
   count(round, 'payments answered', answered.length);
   for (const { order, result } of await repeatAll(round, [beside], answered))

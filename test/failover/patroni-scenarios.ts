@@ -22,7 +22,7 @@ export const loseOfCluster =
     const { recovered } = await untilOpen(round, 2);
     await untilReady(nodes);
     await load.succeedsAgain();
-    noteGap(round, sinceMs);
+    await noteGap(round, sinceMs);
     count(round, 'payments answered', answered.length);
     count(round, 'payments rebuilt', recovered);
     for (const { order, result } of await repeatAll(round, nodes, answered))
@@ -49,7 +49,7 @@ export async function freezePrimary(cluster: PatroniCluster, round: Round, load:
   await untilReady(nodes);
   await load.succeedsAgain();
   await sleep(warmUpMs);
-  noteGap(round, sinceMs);
+  await noteGap(round, sinceMs);
   return nodes;
 }
 

@@ -63,7 +63,7 @@ async function finish(
   const repeats = await repeatAll(round, nodes, lost);
   for (const { order, result } of repeats)
     check(round, result.kind === 'ok', `a repeat of ${order!.key} got ${JSON.stringify(result)}`);
-  noteGap(round, sinceMs);
+  await noteGap(round, sinceMs);
 }
 
 /** All processes are killed while they recover, and so are those that follow them. */
@@ -151,6 +151,6 @@ export const readOnlyServer: OnReplicated = async (servers, round, load) => {
     check(round, endedMs - startedMs < refusedWithinMs, `a refusal took ${endedMs - startedMs} ms`);
   }
   check(round, (await currentIncarnation(round))?.number === 1, 'the same history became another one');
-  noteGap(round, sinceMs);
+  await noteGap(round, sinceMs);
   return nodes;
 };

@@ -8,6 +8,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createRandom } from '../helpers/random.ts';
 import { createDatabaseServer, type DatabaseServer } from './database-server.ts';
 import { createGatewayProxy, type GatewayProxy } from './gateway-proxy.ts';
@@ -31,6 +32,7 @@ export interface World {
   /** Kills the services of the round, or all; returns the output of those that had ended unexpectedly. */
   endServices(which: 'own' | 'all'): Promise<string[]>;
   createPartner(): Promise<Partner>;
+  setWebhook(partner: Partner, url: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -123,6 +125,9 @@ export async function createWorld(
       const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
       return { partnerId, key: creation.key };
+    },
+    setWebhook: async ({ partnerId }, url) => {
+      await setWebhook(audit, createVault(secretKey), partnerId, url);
     },
     close: async () => {
       await endServices('all');

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { kopeck } from '../helpers/cli.ts';
@@ -146,6 +148,31 @@ test('missing and damaged WAL is named', slow, async () => {
   expect(await restoreRefusal(copy)).toContain(
     `${name}.gz is damaged: restore to a time before it with --at.`,
   );
+});
+
+test('damaged WAL in a file that can be read is named, and nothing is restored', slow, async () => {
+  const copy = copyBackups(backups);
+  const last = join(copy, 'wal', basename(made.lastSegment));
+  for (const file of fs.readdirSync(join(copy, 'wal')))
+    if (file > basename(last)) fs.rmSync(join(copy, 'wal', file));
+  const content = gunzipSync(fs.readFileSync(last));
+  const end = content.findLastIndex(byte => byte !== 0);
+  content.fill(0xff, Math.floor(end / 2), Math.floor(end / 2) + 300);
+  fs.writeFileSync(last, gzipSync(content));
+  expect(await restoreRefusal(copy)).toContain(
+    `The WAL cannot be read beyond segment ${basename(last, '.gz')}, which is damaged`,
+  );
+});
+
+test('a backup whose list names a path outside of it is refused', slow, async () => {
+  for (const path of ['data/../../../../outside', '/outside', 'data//x']) {
+    const copy = copyBackups(backups);
+    const manifest = join(copy, 'base', made.backup.id, 'manifest.json');
+    const text = fs.readFileSync(manifest, 'utf8').replace('"data/PG_VERSION"', JSON.stringify(path));
+    const body = text.trimEnd().slice(0, text.trimEnd().lastIndexOf('\n'));
+    fs.writeFileSync(manifest, `${body}\n${createHash('sha256').update(body).digest('hex')}\n`);
+    expect(await restoreRefusal(copy)).toContain(`names ${path}, which is not in the backup`);
+  }
 });
 
 test('a folder that is not empty is left as it is', slow, async () => {

@@ -34,6 +34,21 @@ export const backupSabotages: Sabotage[] = [
     failingTitle: 'a different file of the same name',
   },
   {
+    guard: 'a backup writes nothing outside of its folder',
+    file: 'src/db/backup/manifest.ts',
+    pattern: /\['', '\.', '\.\.'\]\.includes\(part\)/,
+    replacement: "part === 'never'",
+    test: 'test/db/restore.test.ts',
+    failingTitle: 'a backup whose list names a path outside',
+  },
+  {
+    guard: 'a damaged record is not the end of the WAL',
+    file: 'src/db/backup/recovery.ts',
+    pattern: / && !invalidRecord\.test\(output\)/,
+    test: 'test/db/restore.test.ts',
+    failingTitle: 'damaged WAL in a file that can be read',
+  },
+  {
     guard: 'retention keeps the WAL of kept backups',
     file: 'src/db/backup/retention.ts',
     pattern: /needed\.sort\(\)\[0\]/,

@@ -45,7 +45,15 @@ export async function readManifest(store: BackupStore, folder: string): Promise<
   const manifest = JSON.parse(text) as Manifest;
   if (manifest.format !== 1)
     throw new OperatorError(`${path} is of a newer version of Kopeck: use that version.`);
+  const outside = [...manifest.files.map(file => file.path), ...manifest.folders].find(isOutside);
+  if (outside !== undefined)
+    throw new OperatorError(
+      `${path} names ${outside}, which is not in the backup: this backup cannot be used.`,
+    );
   return manifest;
 }
+
+/** A restore would write it elsewhere. The checksum proves only that the manifest is whole, not who wrote it. */
+const isOutside = (path: string) => path.split('/').some(part => ['', '.', '..'].includes(part));
 
 const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex');

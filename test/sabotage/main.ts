@@ -37,7 +37,9 @@ function failuresWithout(sabotage: Sabotage, copy: string): string[] {
   const text = readFileSync(path, 'utf8');
   const reportFile = join(copy, 'report.json');
   writeFileSync(path, removeGuard(text, sabotage));
-  spawnSync('vitest', ['run', sabotage.test, '--reporter=json', `--outputFile=${reportFile}`], { cwd: copy });
+  spawnSync('vitest', ['run', sabotage.test, '--mode=all', '--reporter=json', `--outputFile=${reportFile}`], {
+    cwd: copy,
+  });
   writeFileSync(path, text);
   const report = JSON.parse(readFileSync(reportFile, 'utf8')) as {
     testResults: { assertionResults: { status: string; title: string }[] }[];

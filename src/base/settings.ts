@@ -144,7 +144,7 @@ function port(name: string, text: string): number {
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max
     ? value
     : refuse(name, `must be a whole number from ${min} to ${max}, not "${text}"`);

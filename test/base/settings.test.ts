@@ -164,6 +164,8 @@ describe('settings', () => {
       readSettings({ RATE_SPREAD_BPS: '0', RATE_REFRESH_SEC: '1', RATE_MAX_AGE_SEC: '1' }),
     ).toMatchObject({ rateSpreadBps: 0, rateRefreshSec: 1, rateMaxAgeSec: 1 });
     expect(readSettings({ RATE_SPREAD_BPS: '5000' })).toMatchObject({ rateSpreadBps: 5_000 });
+    const most = readSettings({ TEST_PAYMENTS_PER_DAY: '1000000000' });
+    expect(most.testPaymentsPerDay).toBe(1_000_000_000);
   });
 
   test('a fixed rate may be at the bounds', () => {

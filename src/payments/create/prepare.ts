@@ -13,7 +13,7 @@ import type { Payment } from '../payment.ts';
 import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
-import { type PayableQr, type ResolveDeps, resolveQr } from './resolve-qr.ts';
+import { type PayableQr, type ResolveDeps, resolveQr, testRecipient } from './resolve-qr.ts';
 import { countRefusal, outcomeAfterMs, scenarioIn, testOutcome } from './scenarios.ts';
 
 export interface PrepareDeps extends ResolveDeps {
@@ -45,10 +45,12 @@ export async function preparePayment(
   caller: Caller,
   request: PaymentRequest,
 ): Promise<Preparation> {
-  const [known, stops, rate] = await Promise.all([
+  const [known, stops, rate, isTestBlocked] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
     readPaymentStops(deps.db, deps.clock),
     readCurrentRate(deps.db),
+    // Of a live payment it is known only once its code is resolved.
+    caller.mode === 'test' && isBlocked(deps, testRecipient),
   ]);
   if (known) return { outcome: 'known', payment: known };
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
@@ -62,7 +64,7 @@ export async function preparePayment(
   const resolution = await resolveQr(deps, caller, request.qrUrl, request.amountKopecks);
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const objection = await findRefusal(deps, caller, { request, qr, stops });
+  const objection = await findRefusal(deps, caller, { request, qr, stops, isTestBlocked });
   if (objection) return refused(objection);
   if (
     scenario === 'unavailable_twice' &&
@@ -76,19 +78,25 @@ interface Checked {
   request: PaymentRequest;
   qr: PayableQr;
   stops: PaymentStops;
+  isTestBlocked: boolean;
 }
+
+const isBlocked = (
+  { db }: PrepareDeps,
+  { recipient, recipientId }: Pick<PayableQr, 'recipient' | 'recipientId'>,
+) => isRecipientBlocked(db, [recipient, recipientId]);
 
 async function findRefusal(
   deps: PrepareDeps,
   caller: Caller,
-  { request, qr, stops }: Checked,
+  { request, qr, stops, isTestBlocked }: Checked,
 ): Promise<ErrorCode | undefined> {
   const { mode, limits } = caller;
   if (request.amountKopecks !== undefined && request.amountKopecks !== qr.amountKopecks)
     return 'amount_mismatch';
   if (qr.amountKopecks < limits.minKopecks) return 'invalid_request';
   if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
-  if (await isRecipientBlocked(deps.db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
+  if (mode === 'test' ? isTestBlocked : await isBlocked(deps, qr)) return 'recipient_blocked';
   if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
   if (mode === 'live' && stops.hasStrayOrders && (await isBlockedCode(deps.db, qr.qrcId)))
     return 'duplicate_qr_in_flight';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '../../base/json.ts';
 import { splitHost } from '../../base/qr.ts';
 import type { Payment } from '../payment.ts';
@@ -43,5 +43,5 @@ function hashMeaning(link: string | { code: string }, request: PaymentRequest): 
     request.externalId,
     canonicalJson(request.metadata),
   ]);
-  return createHash('sha256').update(meaning).digest();
+  return hash('sha256', meaning, 'buffer');
 }

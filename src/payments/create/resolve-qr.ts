@@ -67,7 +67,8 @@ export async function resolveQr(
   };
 }
 
-const testRecipient = {
+/** Of every payment in test mode. */
+export const testRecipient = {
   recipient: 'Test recipient',
   recipientId: 'test',
   purpose: 'Test payment',

@@ -1,26 +1,15 @@
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { startServerWatch } from '../../src/runtime/server-watch.ts';
 import { usedFolder } from '../helpers/folders.ts';
+import { alarmsAfterRound } from './server-alarms.ts';
 
 // A server of its own: a standby is seen by all databases of a server.
 const { pool, close } = await openDatabase(readSettings({ DATA_DIR: usedFolder() }), () => {}, 'create');
 afterAll(close);
-const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
 
-/** The open alarms after the round of a minute. */
-async function look(): Promise<string[]> {
-  const round = Promise.withResolvers<void>();
-  const clock = { ...systemClock, sleep: async () => round.resolve() };
-  const stop = startServerWatch({ db: pool, clock, alarms });
-  await round.promise;
-  await stop();
-  return (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind);
-}
+const look = () => alarmsAfterRound(pool);
 
 async function setOnServer(setting: string): Promise<void> {
   await pool.query(`ALTER SYSTEM ${setting}`);

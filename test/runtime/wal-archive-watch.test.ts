@@ -1,30 +1,20 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createAlarms, listAlarms } from '../../src/alarms/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { listAlarms } from '../../src/alarms/index.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { describeNotArchived, readWalArchiving } from '../../src/db/wal-archiving.ts';
-import { startServerWatch } from '../../src/runtime/server-watch.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
+import { alarmsAfterRound } from './server-alarms.ts';
 
 const backups = newFolder();
 const settings = readSettings({ DATA_DIR: usedFolder(), BACKUP_DIR: backups });
 const { pool, close } = await openDatabase(settings, () => {}, 'create');
 afterAll(close);
-const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
 const patient = { timeout: 60_000, interval: 200 };
 
-/** The open alarms after the round of a minute. */
-async function look(): Promise<string[]> {
-  const round = Promise.withResolvers<void>();
-  const clock = { ...systemClock, sleep: async () => round.resolve() };
-  const stop = startServerWatch({ db: pool, clock, alarms });
-  await round.promise;
-  await stop();
-  return (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind);
-}
+const look = () => alarmsAfterRound(pool);
 
 /** Ends the segment, which wakes the archiver. */
 async function endSegment(): Promise<void> {

@@ -10,6 +10,7 @@ const systemTests = [
   'test/crashes/**',
   'test/faults/**',
   'test/cli/{start,processes,console-start}.test.ts',
+  'test/runtime/rejoin.test.ts',
   'test/db/{embedded,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
 ];
 

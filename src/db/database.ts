@@ -6,6 +6,7 @@ import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
 import { openEmbedded } from './embedded/server.ts';
 import { createIncarnationGuard } from './incarnation/guard.ts';
 import { joinIncarnation } from './incarnation/join.ts';
+import { createNewestHistory } from './incarnation/newest-history.ts';
 import { hasSchema, migrate } from './migrate.ts';
 import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
@@ -18,7 +19,7 @@ export interface Database {
   clock: DatabaseClock;
   /** Where it is, for messages. */
   description: string;
-  /** Resolves with a line for people when connections lead to another history of it: open it again. */
+  /** Resolves with a line for people when connections lead to a newer history of it: open it again. */
   changed: Promise<string>;
   close(): Promise<void>;
 }
@@ -34,12 +35,12 @@ export async function openDatabase(
   settings: Settings,
   print: (line: string) => void,
   ifMissing: IfMissing,
-  { isRestored = false } = {},
+  { isRestored = false, history = createNewestHistory() } = {},
 ): Promise<Database> {
   const server = settings.databaseUrl
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
-  const guard = createIncarnationGuard();
+  const guard = createIncarnationGuard(history);
   const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();

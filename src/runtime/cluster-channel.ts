@@ -1,4 +1,5 @@
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import type { Identity } from '../db/incarnation/identity.ts';
 
 /** What a process shares with the other processes of the same `kopeck start`. */
 export interface ClusterChannel {
@@ -17,6 +18,8 @@ export type Message =
   | { kopeck: 'ready'; address: string | undefined }
   /** Worker to primary: it cannot start, and why, for the operator. */
   | { kopeck: 'failed'; line: string }
+  /** Worker to primary, for the process that takes its place: the newest history that it has seen. */
+  | { kopeck: 'history'; newest: Identity }
   /** Worker to primary, which relays it to all other workers: read the outbox now. */
   | { kopeck: 'events_ready' }
   /** Primary to worker: a request for its metrics; and back, with the metrics. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
 import { readSettings, type Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
+import { createNewestHistory, type NewestHistory } from '../db/incarnation/newest-history.ts';
 import { isDatabaseUnavailable } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
@@ -14,7 +15,7 @@ import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
 import { serveMetrics } from './metrics.ts';
 import { buildPages } from './pages.ts';
-import { startProcesses } from './processes.ts';
+import { inheritedHistory, startProcesses } from './processes.ts';
 import { type BankSide, startSimulator, withBank } from './simulator.ts';
 import { startService } from './start-service.ts';
 
@@ -67,13 +68,14 @@ async function runUntilStopped(
   { stopped, print, isRestored }: Run & StartOptions,
 ): Promise<void> {
   const signalled = stopped.then(signal => ({ signal }));
-  for (let running = runPrimary(settings, cleanups, { print, isRestored }); ; ) {
+  const history = createNewestHistory();
+  for (let running = runPrimary(settings, cleanups, { print, history, isRestored }); ; ) {
     const { changed } = await running;
     const end = await Promise.race([signalled, changed.then(line => ({ line, signal: undefined }))]);
     if (end.signal) return print(`Stopping on ${end.signal} …`);
     print(`${end.line} Joining it …`);
     await leave(cleanups);
-    running = joinAgain(settings, cleanups, { stopped, print });
+    running = joinAgain(settings, cleanups, { stopped, print, history });
   }
 }
 
@@ -82,23 +84,25 @@ const leave = (cleanups: Cleanup[]) =>
 
 const joinPauseMs = 1_000;
 
-/** While a fail-over is under way, the database may be gone again before it was joined. */
+/** Whatever goes wrong: it has run before, and while a fail-over is under way the database may be gone again. */
 async function joinAgain(
   settings: Settings,
   cleanups: Cleanup[],
-  { stopped, print }: Run,
+  { stopped, print, history }: Run & { history: NewestHistory },
 ): Promise<{ changed: Promise<string> }> {
+  let lastLine = '';
   let isStopping = false;
   void stopped.then(() => {
     isStopping = true;
   });
   for (;;) {
     try {
-      return await runPrimary(settings, cleanups, { print, isRestored: false });
+      return await runPrimary(settings, cleanups, { print, history, isRestored: false });
     } catch (error) {
-      const isTemporary = error instanceof OperatorError || isDatabaseUnavailable(error);
-      if (!isTemporary || isStopping) throw error;
-      print(`${(error as Error).message} Trying again …`);
+      if (isStopping) throw error;
+      const line = `${(error as Error).message} Trying again …`;
+      if (line !== lastLine) print(line);
+      lastLine = line;
     }
     await leave(cleanups);
     await Promise.race([stopped, sleep(joinPauseMs)]);
@@ -112,11 +116,11 @@ async function joinAgain(
 async function runPrimary(
   settings: Settings,
   cleanups: Cleanup[],
-  { print, isRestored }: { print: Print; isRestored: boolean },
+  { print, history, isRestored }: { print: Print; history: NewestHistory; isRestored: boolean },
 ): Promise<{ changed: Promise<string> }> {
   refuseSimulatorInProduction(settings);
   const pagesBuilt = settings.roles.includes('console') && buildPages(print);
-  const database = await openDatabase(settings, print, 'create', { isRestored });
+  const database = await openDatabase(settings, print, 'create', { isRestored, history });
   cleanups.push(database.close);
   const secretKey = await openSecretKey(settings, database.pool, 'create');
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
@@ -137,7 +141,7 @@ async function runPrimary(
     readMetrics = channel.readMetrics;
   } else {
     const env = bank ? { [simulatorVariable]: JSON.stringify(bank) } : {};
-    const workers = await startProcesses(processes, env, print);
+    const workers = await startProcesses(processes, { env, history, print });
     cleanups.push(workers.stop);
     ({ address, readMetrics } = workers);
   }
@@ -174,7 +178,10 @@ async function runClusterWorker(
   const channel = joinCluster(sendToPrimary);
   const simulator = process.env[simulatorVariable];
   try {
-    const database = await openDatabase(settings, print, 'refuse');
+    const history = createNewestHistory(inheritedHistory(), newest =>
+      sendToPrimary({ kopeck: 'history', newest }),
+    );
+    const database = await openDatabase(settings, print, 'refuse', { history });
     cleanups.push(database.close);
     const bank = simulator && !settings.gatewayUrl ? JSON.parse(simulator) : undefined;
     const address = await startService(withBank(settings, bank), database, channel, cleanups);

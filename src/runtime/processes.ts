@@ -1,11 +1,25 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
+import type { Identity } from '../db/incarnation/identity.ts';
+import type { NewestHistory } from '../db/incarnation/newest-history.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
 
 /** Long enough that a process which cannot start does not keep the machine busy with restarts. */
 const restartPauseMs = 1_000;
+
+/** What a process is started with. */
+export interface WorkerContext {
+  env: Record<string, string>;
+  history: NewestHistory;
+  print: (line: string) => void;
+}
+
+const historyVariable = 'KOPECK_HISTORY';
+
+/** In a worker: the newest history that its node had seen when it was started. */
+export const inheritedHistory = (): Identity => JSON.parse(process.env[historyVariable]!);
 
 export interface Processes {
   /** Where they listen, if they serve partners or operators. */
@@ -20,15 +34,21 @@ export interface Processes {
  */
 export async function startProcesses(
   count: number,
-  env: Record<string, string>,
-  print: (line: string) => void,
+  { env, history, print }: WorkerContext,
 ): Promise<Processes> {
   const ready = new Set<Worker>();
   const stopping = new AbortController();
   let haveAllStarted = false;
+  const printed = new Set<string>();
+
+  /** During an outage the replacements end too, one after the other, and for the same reason. */
+  function printOnce(line: string): void {
+    if (!printed.has(line)) print(line);
+    printed.add(line);
+  }
 
   function fork(): Worker {
-    const worker = cluster.fork(env);
+    const worker = cluster.fork({ ...env, [historyVariable]: JSON.stringify(history.get()) });
     worker.on('message', message => {
       if (isMessage(message)) handle(worker, message);
     });
@@ -37,9 +57,13 @@ export async function startProcesses(
   }
 
   function handle(from: Worker, message: Message): void {
-    if (message.kopeck === 'ready') ready.add(from);
+    if (message.kopeck === 'ready') {
+      ready.add(from);
+      printed.clear();
+    }
+    if (message.kopeck === 'history') history.see(message.newest);
     // During the start it is the error of the start, and printed there.
-    if (message.kopeck === 'failed' && haveAllStarted) print(message.line);
+    if (message.kopeck === 'failed' && haveAllStarted) printOnce(message.line);
     if (message.kopeck === 'events_ready')
       for (const worker of ready) if (worker !== from) send(worker, message);
   }
@@ -48,7 +72,7 @@ export async function startProcesses(
     for (let current = worker; ; current = fork()) {
       const reason = await untilEnded(current);
       if (stopping.signal.aborted || !haveAllStarted) return;
-      print(`A process of the service ended (${reason}); another takes its place.`);
+      printOnce(`A process of the service ended (${reason}); another takes its place.`);
       await sleep(restartPauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
     }

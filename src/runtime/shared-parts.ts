@@ -5,7 +5,7 @@ import type { PoolAndClock } from '../db/database.ts';
 import { type Heartbeat, startHeartbeat } from '../db/heartbeat.ts';
 import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch.ts';
 import { createPartnerReads, openOutsidePools } from '../db/outside-pools.ts';
-import { type Pool, withCircuitBreaker } from '../db/pool.ts';
+import { withCircuitBreaker } from '../db/pool.ts';
 import { openSecretKey } from '../db/secret-key.ts';
 import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
 import {
@@ -36,7 +36,7 @@ export async function createSharedParts(
     onBeat: databaseWorks,
     onSilence: databaseFailed,
   });
-  const watch = watchHistory(settings, pool, clock);
+  const watch = watchHistory(settings, pool, clock, databaseFailed);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);
@@ -74,8 +74,10 @@ export async function createSharedParts(
 }
 
 /** New connections to the embedded server always lead to the same one: it is in our own folder. */
-const watchHistory = ({ databaseUrl }: Settings, pool: Pool, clock: Clock): IncarnationWatch | undefined =>
-  databaseUrl === undefined ? undefined : watchIncarnation(pool, clock);
+const watchHistory = (
+  { databaseUrl }: Settings,
+  ...parts: Parameters<typeof watchIncarnation>
+): IncarnationWatch | undefined => (databaseUrl === undefined ? undefined : watchIncarnation(...parts));
 
 /** While it is not known whether this is the current history, the database counts as unreachable. */
 const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): Heartbeat =>

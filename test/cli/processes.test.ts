@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { childrenOf } from '../helpers/children.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
@@ -29,14 +29,8 @@ async function startTwo(): Promise<{ service: Service; workers: number[] }> {
   });
   services.push(service);
   await untilBothServe(service);
-  return { service, workers: childrenOf(service) };
+  return { service, workers: childrenOf(service.pid) };
 }
-
-const childrenOf = ({ pid }: Service) =>
-  execFileSync('pgrep', ['-P', `${pid}`], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map(Number);
 
 async function untilBothServe(service: Service): Promise<void> {
   while (!(await service.readMetrics()).includes('kopeck_processes 2\n')) await sleep(50);
@@ -88,7 +82,7 @@ describe('kopeck start in two processes', () => {
     await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('another takes its place');
     expect((await pay(service)).status).toBe('succeeded');
     await untilBothServe(service);
-    expect(childrenOf(service)).not.toContain(workers[0]);
+    expect(childrenOf(service.pid)).not.toContain(workers[0]);
   });
 
   test('stops both processes', async () => {

@@ -6,6 +6,7 @@ import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
 import { readIdentity } from '../../src/db/incarnation/identity.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import { createNewestHistory } from '../../src/db/incarnation/newest-history.ts';
 import { listen } from '../../src/db/listen.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { afterFile } from '../helpers/after-file.ts';
@@ -23,7 +24,7 @@ test('sessions of locks and messages leave an old server that goes on answering'
   await join(other, true);
 
   const host = await openDatabaseHost(old.options.database!);
-  const guard = createIncarnationGuard();
+  const guard = createIncarnationGuard(createNewestHistory());
   const { user } = inject('connection');
   const { check, isCurrent } = guard;
   const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 2);

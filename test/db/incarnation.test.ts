@@ -5,12 +5,16 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { tryConnection } from '../../src/db/dedicated-connection.ts';
 import { createIncarnationGuard } from '../../src/db/incarnation/guard.ts';
-import { readIdentity } from '../../src/db/incarnation/identity.ts';
+import { type Identity, isOlderHistory, readIdentity } from '../../src/db/incarnation/identity.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
+import { createNewestHistory } from '../../src/db/incarnation/newest-history.ts';
 import { isDatabaseUnreachable, openPool, type Pool } from '../../src/db/pool.ts';
 import { manualClock } from '../helpers/clock.ts';
+import { copyDatabase } from '../helpers/copied-database.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { openDatabaseHost } from '../helpers/database-host.ts';
 import { newFolder, usedFolder } from '../helpers/folders.ts';
 
 const open = (dataDir: string, isRestored = false) =>
@@ -109,7 +113,7 @@ describe('a process', () => {
   test('that sees another incarnation uses no connection any more, old or new', async () => {
     const { pool: other } = await createDatabase();
     await join(other);
-    const guard = createIncarnationGuard();
+    const guard = createIncarnationGuard(createNewestHistory());
     const { check, isCurrent } = guard;
     const pool = openPool({ ...connectionOf(other), check, isCurrent }, 2);
     guard.stayWith(await readIdentity(pool));
@@ -127,4 +131,55 @@ describe('a process', () => {
     await expect(pool.connect()).rejects.toSatisfy(isDatabaseUnreachable);
     await pool.end();
   });
+
+  test('that is led to an older history waits for its own, and works in it meanwhile', async () => {
+    const { pool: older } = await createDatabase();
+    await join(older);
+    const newer = await copyDatabase(older);
+    await join(newer, true);
+    const host = await openDatabaseHost(newer.options.database!);
+    const guard = createIncarnationGuard(createNewestHistory());
+    const { check, isCurrent } = guard;
+    const user = newer.options.user!;
+    const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 1);
+    guard.stayWith(await readIdentity(pool));
+
+    host.leadTo(older.options.database!);
+    await expect(tryConnection(pool, 'history check', {})).rejects.toThrow('older history');
+    expect(guard.isCurrent()).toBe(true);
+    expect((await readIdentity(pool)).incarnation?.number).toBe(2);
+    host.leadTo(newer.options.database!);
+    await tryConnection(pool, 'history check', {});
+    await pool.end();
+  });
+
+  test('that starts does not join a history older than the newest that its node has seen', async () => {
+    const { pool, url } = await createDatabase();
+    await join(pool);
+    const found = await readIdentity(pool);
+    const history = createNewestHistory({ ...found, timeline: found.timeline! + 1 });
+    history.see(found);
+    const settings = readSettings({ DATABASE_URL: url });
+    await expect(openDatabase(settings, () => {}, 'refuse', { history })).rejects.toThrow('older history');
+    const known = createNewestHistory(found);
+    await (await openDatabase(settings, () => {}, 'refuse', { history: known })).close();
+  });
+});
+
+test.each<[string, Partial<Identity>, boolean]>([
+  ['the same', {}, false],
+  ['an older timeline', { timeline: 2 }, true],
+  [
+    'an older timeline with a newer incarnation',
+    { timeline: 2, incarnation: { number: 9, token: 'b' } },
+    true,
+  ],
+  ['an older incarnation', { incarnation: { number: 4, token: 'b' } }, true],
+  ['none on record', { incarnation: undefined }, true],
+  ['a newer timeline that has forgotten incarnations', { timeline: 4, incarnation: undefined }, false],
+  ['another incarnation with the same number', { incarnation: { number: 5, token: 'b' } }, false],
+  ['another server', { systemIdentifier: '2', timeline: 1 }, false],
+])('history: %s', (_, difference, isOlder) => {
+  const known: Identity = { systemIdentifier: '1', timeline: 3, incarnation: { number: 5, token: 'a' } };
+  expect(isOlderHistory({ ...known, ...difference }, known)).toBe(isOlder);
 });

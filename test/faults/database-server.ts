@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
 import { commandAs, type Identity, identityFor } from '../../src/db/embedded/identity.ts';
+import { childrenOf } from '../helpers/children.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
 import { until } from './wait.ts';
 
@@ -125,19 +126,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
     // A child process that has just ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-function childrenOf(pid: number): number[] {
-  if (process.platform === 'linux') {
-    const text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return text === '' ? [] : text.split(' ').map(Number);
-  }
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  const pairs = stdout
-    .trim()
-    .split('\n')
-    .map(line => line.trim().split(/\s+/).map(Number));
-  return pairs.filter(([, parent]) => parent === pid).map(([child]) => child!);
 }
 
 async function answers(connectionString: string): Promise<boolean> {

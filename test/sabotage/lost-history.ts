@@ -142,6 +142,21 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'leave an old server that goes on answering',
   },
   {
+    guard: 'an older history is not joined',
+    file: 'src/db/incarnation/guard.ts',
+    pattern:
+      /if \(isOlderHistory\(found, newest\)\) throw new NotAnsweringError\(describeOlder\(found, newest\)\);/,
+    test: 'test/db/incarnation.test.ts',
+    failingTitle: 'that is led to an older history waits',
+  },
+  {
+    guard: 'a replaced process knows the newest history',
+    file: 'src/runtime/processes.ts',
+    pattern: /if \(message\.kopeck === 'history'\) history\.see\(message\.newest\);/,
+    test: 'test/runtime/rejoin.test.ts',
+    failingTitle: 'joins a newer history, and never goes back',
+  },
+  {
     guard: 'newer one of two primaries',
     file: 'src/db/servers.ts',
     pattern: /other\.timeline > best\.timeline/,

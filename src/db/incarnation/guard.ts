@@ -1,29 +1,33 @@
 import { NotAnsweringError, type Queryable } from '../pool.ts';
-import { describeIdentity, type Identity, isSameIdentity, readIdentity } from './identity.ts';
+import { describeIdentity, type Identity, isOlderHistory, isSameIdentity, readIdentity } from './identity.ts';
+import type { NewestHistory } from './newest-history.ts';
 
 /** Keeps a process with the incarnation that it joined. */
 export interface IncarnationGuard {
   /** From now on every new connection must lead to this one. */
   stayWith(identity: Identity): void;
-  /** Fails if a new connection leads to a standby or to another history. */
+  /** Fails if a new connection leads to a standby or to another history; an older one is never joined. */
   check(session: Queryable): Promise<void>;
-  /** False once another history was seen: nothing may be written any more, in old sessions neither. */
+  /** False once a newer history was seen: nothing may be written any more, in old sessions neither. */
   isCurrent(): boolean;
-  /** Resolves with a line for the log when another history is seen. */
+  /** Resolves with a line for the log when a newer history is seen. */
   changed: Promise<string>;
 }
 
-export function createIncarnationGuard(): IncarnationGuard {
+export function createIncarnationGuard(history: NewestHistory): IncarnationGuard {
   let joined: Identity | undefined;
   let isCurrent = true;
   const change = Promise.withResolvers<string>();
 
   async function check(session: Queryable): Promise<void> {
-    if (!joined) return;
+    const newest = history.get();
+    if (!newest) return;
     const found = await readIdentity(session);
     // A standby says nothing about the primary: this connection is of no use, and the next one may be.
     if (found.timeline === undefined) throw new NotAnsweringError('the database is a read-only standby');
-    if (isSameIdentity(found, joined)) return;
+    if (isOlderHistory(found, newest)) throw new NotAnsweringError(describeOlder(found, newest));
+    if (!joined || isSameIdentity(found, joined)) return;
+    history.see(found);
     isCurrent = false;
     const line = `The database is another one than before (${describeIdentity(found)}; it was ${describeIdentity(joined)}).`;
     change.resolve(line);
@@ -33,9 +37,14 @@ export function createIncarnationGuard(): IncarnationGuard {
   return {
     stayWith: identity => {
       joined = identity;
+      history.see(identity);
     },
     check,
     isCurrent: () => isCurrent,
     changed: change.promise,
   };
 }
+
+/** The operator's own restore may lead to an older timeline too: a restarted service has seen no newer one. */
+const describeOlder = (found: Identity, newest: Identity) =>
+  `it is an older history (${describeIdentity(found)}; the newest was ${describeIdentity(newest)}), as of a primary that was replaced. If it was restored, start the service again with --restored`;

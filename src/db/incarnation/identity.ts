@@ -42,5 +42,12 @@ export const isSameIdentity = (one: Identity, other: Identity) =>
   one.incarnation?.number === other.incarnation?.number &&
   one.incarnation?.token === other.incarnation?.token;
 
+/** A timeline that ended when a standby was promoted, or one whose newest incarnation is gone. */
+export const isOlderHistory = (found: Identity, known: Identity) =>
+  found.systemIdentifier === known.systemIdentifier &&
+  (found.timeline === known.timeline
+    ? (found.incarnation?.number ?? 0) < (known.incarnation?.number ?? 0)
+    : found.timeline! < known.timeline!);
+
 export const describeIdentity = ({ systemIdentifier, timeline, incarnation }: Identity) =>
   `server ${systemIdentifier}, timeline ${timeline ?? 'of a standby'}, incarnation ${incarnation?.number ?? 'none'}`;

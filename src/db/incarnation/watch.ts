@@ -1,7 +1,7 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { tryConnection } from '../dedicated-connection.ts';
-import type { Pool } from '../pool.ts';
+import { NotAnsweringError, type Pool } from '../pool.ts';
 
 const checkIntervalMs = 2_000;
 /** A busy machine takes long to open a connection. */
@@ -19,9 +19,13 @@ export interface IncarnationWatch {
 
 /**
  * Asks in a new connection again and again where new connections lead. After a fail-over the sessions of the pool may stay
- * with the old primary, which goes on answering.
+ * with the old primary, which goes on answering. `onRefused` gets why a server that answers is not the right one.
  */
-export function watchIncarnation(pool: Pool, clock: Clock): IncarnationWatch {
+export function watchIncarnation(
+  pool: Pool,
+  clock: Clock,
+  onRefused: (reason: string) => void,
+): IncarnationWatch {
   let verifiedMs = clock.monotonicMs();
   let hasFailed = false;
   let checked = Promise.withResolvers<void>();
@@ -33,9 +37,12 @@ export function watchIncarnation(pool: Pool, clock: Clock): IncarnationWatch {
       const startedMs = clock.monotonicMs();
       hasFailed = await tryConnection(pool, 'history check', limits).then(
         () => false,
-        () => true,
+        error => {
+          // The heartbeat notices a server that does not answer.
+          if (error instanceof NotAnsweringError) onRefused(error.message);
+          return true;
+        },
       );
-      // Without a success the payments stop, and the outage is logged by the heartbeat.
       if (!hasFailed) verifiedMs = startedMs;
       checked.resolve();
       checked = Promise.withResolvers();

@@ -18,6 +18,7 @@ export interface Model {
   markReported(paymentId: string): void;
   /** The operator has ended this payment: what the bank side answers does not matter any more. */
   markEndedByOperator(paymentId: string): void;
+  toppedUp(partnerId: string, microUsdt: number): void;
   /** A process is about to send this payment. */
   beforePay(paymentId: string): void;
   /** The bank side has paid. */
@@ -58,6 +59,7 @@ export function createModel(
   const endedByOperator = new Set(past.endedByOperator);
   /** Payments that this history or its past has rebuilt from their orders. */
   const rebuilt = new Set(past.rebuilt);
+  const topUps = new Map(past.topUps);
   const alarmsDue: { processName: string; paymentId: string }[] = [];
   const logged = new Set<string>();
   const { reported } = past;
@@ -181,7 +183,8 @@ export function createModel(
           own.filter(({ status }) => statuses.includes(status)).reduce((total, p) => total + p.microUsdt, 0);
         const held = sum('processing');
         const settled = sum('succeeded');
-        const available = partner.startMicroUsdt[mode] - held - settled;
+        const toppedUp = mode === 'live' ? (topUps.get(partner.partnerId) ?? 0) : 0;
+        const available = partner.startMicroUsdt[mode] + toppedUp - held - settled;
         const expected = `available ${available}, held ${held}, settled ${settled}`;
         const account = accounts.find(a => a.partnerId === partner.partnerId && a.mode === mode)!;
         const found = `available ${account.available}, held ${account.held}, settled ${account.settled}`;
@@ -251,6 +254,7 @@ export function createModel(
       if (payment) checkUndone(payment);
     },
     markEndedByOperator: paymentId => void endedByOperator.add(paymentId),
+    toppedUp: (id, microUsdt) => void topUps.set(id, (topUps.get(id) ?? 0) + microUsdt),
     beforePay: paymentId => {
       if (!known.has(paymentId))
         violate(
@@ -267,8 +271,8 @@ export function createModel(
     wasLogged: (kind, paymentId) => void logged.add(`${kind} ${paymentId}`),
     isBeyondTruth: paymentId => isBeyondTruth({ paymentId }),
     snapshot: () => {
-      const marks = { endedByOperator: new Set(endedByOperator), rebuilt: new Set(rebuilt), reported };
-      return { books: model.books, ...marks };
+      const marks = { endedByOperator: new Set(endedByOperator), rebuilt: new Set(rebuilt) };
+      return { books: model.books, ...marks, topUps: new Map(topUps), reported };
     },
     checkEnd: isAlive => {
       for (const payment of model.books.payments) {
@@ -284,16 +288,12 @@ export function createModel(
           violate('a payment that the bank has paid has succeeded', `${nameOf(payment)} ${payment.status}`);
       }
       const kind = 'gateway_contradiction';
-      for (const { processName, paymentId } of alarmsDue)
-        if (
-          isAlive(processName) &&
-          alarmsOn(model.books, kind, paymentId).length === 0 &&
-          !logged.has(`${kind} ${paymentId}`)
-        )
-          violate(
-            'a contradiction raises an alarm',
-            `${world.trace.nameOf(paymentId)}, noticed by ${processName}`,
-          );
+      for (const { processName, paymentId } of alarmsDue) {
+        const { length } = alarmsOn(model.books, kind, paymentId);
+        const name = world.trace.nameOf(paymentId);
+        if (isAlive(processName) && length === 0 && !logged.has(`${kind} ${paymentId}`))
+          violate('a contradiction raises an alarm', `${name}, noticed by ${processName}`);
+      }
     },
   };
   return model;

@@ -2,7 +2,6 @@ import type { Id } from '../../src/base/ids.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
-import type { Account } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
@@ -16,7 +15,7 @@ const topUpMicroUsdt = 20_000_000;
 /** An operator who ends payments that nobody else can end, and sometimes one that should be left alone. */
 export function createOperator(
   world: World,
-  { histories, bank, accounts }: { histories: Histories; bank: Bank; accounts: Account[] },
+  { histories, bank }: { histories: Histories; bank: Bank },
 ): Actor {
   const { random, scheduler, pool, trace } = world;
   let topUps = 0;
@@ -63,7 +62,7 @@ export function createOperator(
     topUps += 1;
     const funding = { partnerId, reference: `top-up ${topUps}` };
     await credit(pool, audit.clock, [{ ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) }]);
-    accounts.find(account => account.partnerId === partnerId)!.startMicroUsdt.live += topUpMicroUsdt;
+    histories.current().model.toppedUp(partnerId, topUpMicroUsdt);
     trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
   }
 

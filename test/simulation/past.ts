@@ -6,6 +6,8 @@ export interface Past {
   endedByOperator: Set<string>;
   /** Payments that were rebuilt from their orders. */
   rebuilt: Set<string>;
+  /** What the operator has credited, by partner: the bank side does not know it. */
+  topUps: Map<string, number>;
   /** Partners remember what they have seen, whatever the database forgets. */
   reported: Set<string>;
   /** A payment of a history that was lost. */
@@ -17,6 +19,7 @@ export const noPast = (): Past => ({
   books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
   endedByOperator: new Set(),
   rebuilt: new Set(),
+  topUps: new Map(),
   reported: new Set(),
   findLost: () => undefined,
 });

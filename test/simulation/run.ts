@@ -148,7 +148,7 @@ export async function runSeed(
   const partners = createPartners(world, { accounts, processes, bank, histories, newQr });
   const actors: Actor[] = [
     createProcessFailures(world, processes),
-    createOperator(world, { histories, bank, accounts }),
+    createOperator(world, { histories, bank }),
     partners,
     createRates(world, histories),
     ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),

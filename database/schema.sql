@@ -10,7 +10,7 @@ CREATE TYPE member_role AS ENUM ('viewer', 'developer', 'owner');
 
 CREATE TYPE mode AS ENUM ('live', 'test');
 
-CREATE TYPE opening_verdict AS ENUM ('opened', 'known', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'no_account');
+CREATE TYPE opening_verdict AS ENUM ('opened', 'known', 'rate_unavailable', 'duplicate_qr_in_flight', 'gateway_busy', 'daily_limit_exceeded', 'insufficient_balance', 'no_account', 'objection');
 
 CREATE TYPE payment_detail AS ENUM ('awaiting_gateway', 'manual_review', 'gateway_declined');
 
@@ -38,7 +38,9 @@ CREATE TYPE payment_opening AS (
   next_at timestamp with time zone,
   lease_holder integer,
   outcome payment_status,
-  error_code text
+  error_code text,
+  unchecked_name text,
+  unchecked_id text
 );
 
 CREATE SEQUENCE instances AS integer CYCLE;

@@ -3,6 +3,9 @@
 --
 -- Locks are taken in one order: accounts by their key, then QR codes by theirs.
 --
+-- A payment with unchecked_name is opened only if nothing stops payments, its rate is the newest and its recipient is not blocked.
+-- These are the reads that a caller makes one by one to refuse a payment with the right code; almost none is refused.
+--
 -- If nothing stands in the way of any payment of an account, all of them are opened by the one statement below. An account
 -- with anything unusual (a known key, a key or code that comes twice, a limit that is near) is left to payments_open_singly,
 -- which decides item by item. Both have the same rules: what is opened together could have been opened one by one.
@@ -26,10 +29,27 @@ AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
   today CONSTANT date := at AT TIME ZONE 'UTC';
+  newest_rate bigint;
+  is_stopped boolean;
+  has_stray_orders boolean;
+  objections bigint[];
   unusual bigint[];
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
+
+  IF EXISTS (SELECT FROM unnest(openings) o WHERE o.unchecked_name IS NOT NULL) THEN
+    SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
+           s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)
+             OR EXISTS (SELECT FROM maintenance_windows w WHERE w.cancelled_at IS NULL AND w.from_at <= at AND w.until_at > at),
+           EXISTS (SELECT FROM stray_orders WHERE released_at IS NULL)
+      INTO newest_rate, is_stopped, has_stray_orders FROM service s;
+    SELECT array_agg(o.ordinality) INTO objections FROM unnest(openings) WITH ORDINALITY AS o
+     WHERE o.unchecked_name IS NOT NULL
+       AND (is_stopped OR o.rate_id IS DISTINCT FROM newest_rate OR (has_stray_orders AND o.mode = 'live')
+            OR (SELECT b.recipient FROM blocked_recipients b
+                 WHERE b.recipient IN (o.unchecked_name, o.unchecked_id) LIMIT 1) IS NOT NULL);
+  END IF;
 
   WITH asked AS MATERIALIZED (
     SELECT o.*, o.ordinality AS nth, s.scope,
@@ -42,6 +62,7 @@ BEGIN
            count(*) OVER (PARTITION BY s.scope, o.qrc_id) > 1 AS is_code_twice
       FROM unnest(openings) WITH ORDINALITY AS o,
            LATERAL (SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
+     WHERE (o.ordinality <> ALL (objections)) IS NOT FALSE
   ), reserved AS (
     -- A payment that ends here needs no row: its account is locked, and no other account has its codes in test mode.
     INSERT INTO open_payments (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at, lease_holder)
@@ -121,13 +142,15 @@ BEGIN
   SELECT array_agg(o.nth ORDER BY o.nth) INTO unusual
     FROM asked o WHERE NOT EXISTS (SELECT FROM opened n WHERE n.nth = o.nth);
 
-  IF unusual IS NULL THEN
+  IF unusual IS NULL AND objections IS NULL THEN
     RETURN QUERY SELECT o.ordinality, 'opened'::opening_verdict, o.id, NULL::bigint FROM unnest(openings) WITH ORDINALITY AS o;
     RETURN;
   END IF;
   RETURN QUERY
     SELECT o.ordinality, 'opened'::opening_verdict, o.id, NULL::bigint FROM unnest(openings) WITH ORDINALITY AS o
-     WHERE o.ordinality <> ALL (unusual);
+     WHERE (o.ordinality <> ALL (unusual)) IS NOT FALSE AND (o.ordinality <> ALL (objections)) IS NOT FALSE
+    UNION ALL
+    SELECT nth, 'objection', NULL, NULL FROM unnest(objections) AS nth;
   RETURN QUERY
     SELECT unusual[s.item], s.verdict, s.payment_id, s.balance
       FROM payments_open_singly(ARRAY(SELECT openings[nth] FROM unnest(unusual) AS nth), at, test_payments_per_day) AS s;

@@ -8,4 +8,10 @@ export {
   readPaymentStops,
   setMaintenance,
 } from './maintenance.ts';
-export { blockRecipient, isRecipientBlocked, listBlockedRecipients, unblockRecipient } from './recipients.ts';
+export {
+  blockRecipient,
+  foldRecipient,
+  isRecipientBlocked,
+  listBlockedRecipients,
+  unblockRecipient,
+} from './recipients.ts';

@@ -60,6 +60,12 @@ export async function listBlockedRecipients(db: Queryable): Promise<BlockedRecip
   return rows;
 }
 
+/** What the name and the id of a recipient are compared by. */
+export const foldRecipient = ({ recipient, recipientId }: { recipient: string; recipientId: string }) => ({
+  name: fold(recipient),
+  id: fold(recipientId),
+});
+
 /** Whether any of a recipient's names or ids is blocked. */
 export const isRecipientBlocked = sharedRead(async (db, asked: string[][]) => {
   const folded = asked.map(names => names.map(fold));

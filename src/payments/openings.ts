@@ -17,6 +17,8 @@ export interface NewPayment
   leaseHolder: number | null;
   /** A test payment that ends when it is opened. */
   ending?: Ending;
+  /** The recipient, if what can stop the payment is checked when it is opened. */
+  unchecked?: { name: string; id: string };
 }
 
 /** The columns of the SQL type `payment_opening`, in its order. */
@@ -41,6 +43,8 @@ const openingColumns: [type: string, read: (payment: NewPayment) => unknown][] =
   ['int', payment => payment.leaseHolder],
   ['payment_status', payment => payment.ending?.outcome ?? null],
   ['text', payment => (payment.ending && 'code' in payment.ending ? payment.ending.code : null)],
+  ['text', payment => payment.unchecked?.name ?? null],
+  ['text', payment => payment.unchecked?.id ?? null],
 ];
 
 export const openingColumnCount = openingColumns.length;

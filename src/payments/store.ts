@@ -14,6 +14,8 @@ export interface OpenResult {
   verdict:
     | 'opened'
     | 'known'
+    /** Only of an unchecked payment: something has to be checked again that can refuse it. */
+    | 'objection'
     | 'rate_unavailable'
     | 'duplicate_qr_in_flight'
     | 'gateway_busy'

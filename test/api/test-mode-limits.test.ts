@@ -136,13 +136,15 @@ describe('payments decided in one statement', () => {
   test('do not block each other when they are refused', async () => {
     const partner = await newPartner({ maxKopecks: 1_000_000_000n });
     const gathering = await startApi({ pool, clock });
+    const gatherer = partnerAt(gathering.address, partner.testKey);
+    // So that the newest rate is known.
+    expect(codeOf(await gatherer.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
     const { open } = gathering.deps.writer;
     const openings: Parameters<typeof open>[0][] = [];
     gathering.deps.writer.open = opening => {
       openings.push(opening);
       return Promise.reject(new Error('not yet'));
     };
-    const gatherer = partnerAt(gathering.address, partner.testKey);
     const link = newLink();
     // While the first is under way, the other two join one batch.
     await gatherer.pay({ qr_url: newLink(10_000) });

@@ -3,8 +3,16 @@ import type { Payment } from '../payment.ts';
 import { findPayment, findPaymentByKey, type OpenResult } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
-import { type Caller, type PrepareDeps, preparePayment } from './prepare.ts';
+import {
+  type Caller,
+  checkAll,
+  type Preparation,
+  type PrepareDeps,
+  preparePayment,
+  prepareUnchecked,
+} from './prepare.ts';
 import { isSameRequest, type PaymentRequest } from './request.ts';
+import { resolveQr } from './resolve-qr.ts';
 import { outcomeAfterMs, scenarioIn } from './scenarios.ts';
 
 export interface CreateDeps extends PrepareDeps, PayDeps {}
@@ -22,13 +30,39 @@ export async function createPayment(
   request: PaymentRequest,
 ): Promise<Creation> {
   const answerByMs = deps.clock.nowMs() + answerAtLatestMs;
-  const prepared = await preparePayment(deps, caller, request);
+  const resolve = once(() => resolveQr(deps, caller, request.qrUrl, request.amountKopecks));
+  const unchecked = await prepareUnchecked(deps, caller, request, resolve);
+  const creation = unchecked && (await carryOut(deps, caller, request, unchecked, answerByMs));
+  if (creation) return creation;
+  const checked = await preparePayment(deps, caller, request, resolve);
+  return (await carryOut(deps, caller, request, checked, answerByMs))!;
+}
+
+function once<Result>(call: () => Result): () => Result {
+  let made: { result: Result } | undefined;
+  return () => {
+    made ??= { result: call() };
+    return made.result;
+  };
+}
+
+/** Undefined if what was not checked stands in the way. */
+async function carryOut(
+  deps: CreateDeps,
+  caller: Caller,
+  request: PaymentRequest,
+  prepared: Preparation,
+  answerByMs: number,
+): Promise<Creation | undefined> {
   if (prepared.outcome === 'refused') return prepared;
   if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, request);
 
   const { payment } = prepared;
   const opened = await openPayment(deps, payment);
   switch (opened.verdict) {
+    case 'objection':
+      checkAll(deps);
+      return undefined;
     case 'opened': {
       caller.onDebited?.();
       const creation = await payOpened(deps, payment, opened.at, answerByMs);

@@ -1,7 +1,12 @@
 import { newId } from '../../base/ids.ts';
 import { stringifyJson } from '../../base/json.ts';
 import { kopecksToMicroUsdt } from '../../base/money.ts';
-import { isRecipientBlocked, type PaymentStops, readPaymentStops } from '../../controls/index.ts';
+import {
+  foldRecipient,
+  isRecipientBlocked,
+  type PaymentStops,
+  readPaymentStops,
+} from '../../controls/index.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
@@ -13,7 +18,7 @@ import type { Payment } from '../payment.ts';
 import { findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
-import { type PayableQr, type ResolveDeps, resolveQr, testRecipient } from './resolve-qr.ts';
+import type { PayableQr, QrResolution, ResolveDeps } from './resolve-qr.ts';
 import { countRefusal, outcomeAfterMs, scenarioIn, testOutcome } from './scenarios.ts';
 
 export interface PrepareDeps extends ResolveDeps {
@@ -28,7 +33,7 @@ export interface Caller extends AccountKey {
   onDebited?: () => void;
 }
 
-type Preparation =
+export type Preparation =
   | { outcome: 'prepared'; payment: NewPayment }
   /** The idempotency key was used before. */
   | { outcome: 'known'; payment: Payment }
@@ -39,18 +44,20 @@ const requestLeaseMs = 60_000;
 /** After a refusal that a test payment asked for. */
 const retryAfterSec = 1;
 
+/** What the bank side says about the code of the request. It is asked once, when it is needed. */
+export type Resolve = () => Promise<QrResolution>;
+
 /** Everything that can refuse a payment before money moves. Nothing is written, but for a test scenario's counter. */
 export async function preparePayment(
   deps: PrepareDeps,
   caller: Caller,
   request: PaymentRequest,
+  resolve: Resolve,
 ): Promise<Preparation> {
-  const [known, stops, rate, isTestBlocked] = await Promise.all([
+  const [known, stops, rate] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
     readPaymentStops(deps.db, deps.clock),
     readCurrentRate(deps.db),
-    // Of a live payment it is known only once its code is resolved.
-    caller.mode === 'test' && isBlocked(deps, testRecipient),
   ]);
   if (known) return { outcome: 'known', payment: known };
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
@@ -61,44 +68,73 @@ export async function preparePayment(
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
     return refused('rate_unavailable');
 
-  const resolution = await resolveQr(deps, caller, request.qrUrl, request.amountKopecks);
+  const resolution = await resolve();
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const objection = await findRefusal(deps, caller, { request, qr, stops, isTestBlocked });
+  const objection = amountRefusal(caller, request, qr) ?? (await findRefusal(deps, caller, qr, stops));
   if (objection) return refused(objection);
   if (
     scenario === 'unavailable_twice' &&
     (await countRefusal(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
   )
     return { ...refused('gateway_unavailable'), retryAfterSec };
+  lastRates.set(deps.db, rate);
   return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, rate }) };
 }
 
-interface Checked {
-  request: PaymentRequest;
-  qr: PayableQr;
-  stops: PaymentStops;
-  isTestBlocked: boolean;
-}
+/** Of the last payment that was checked here and not refused, while none meets an objection. */
+const lastRates = new WeakMap<Queryable, CurrentRate>();
 
-const isBlocked = (
-  { db }: PrepareDeps,
-  { recipient, recipientId }: Pick<PayableQr, 'recipient' | 'recipientId'>,
-) => isRecipientBlocked(db, [recipient, recipientId]);
+/** After an objection the next payments are checked one by one, until one is not refused. */
+export const checkAll = ({ db }: PrepareDeps) => lastRates.delete(db);
 
-async function findRefusal(
+/**
+ * The same without the reads that almost never refuse a payment: the statement that opens it makes these checks, and checks that
+ * the rate is still the newest. Undefined, or the verdict `objection`, if something is not as usual: then `preparePayment`
+ * finds out what it is, in the order in which refusals are promised.
+ */
+export async function prepareUnchecked(
   deps: PrepareDeps,
   caller: Caller,
-  { request, qr, stops, isTestBlocked }: Checked,
-): Promise<ErrorCode | undefined> {
-  const { mode, limits } = caller;
-  if (request.amountKopecks !== undefined && request.amountKopecks !== qr.amountKopecks)
+  request: PaymentRequest,
+  resolve: Resolve,
+): Promise<Preparation | undefined> {
+  const rate = lastRates.get(deps.db);
+  if (!rate || scenarioIn(caller.mode, request.metadata)) return undefined;
+  // The bank side is not asked about a repeat.
+  const known = caller.mode === 'live' && (await findPaymentByKey(deps.db, caller, request.idempotencyKey));
+  if (known) return { outcome: 'known', payment: known };
+  const resolution = await resolve();
+  if (resolution.outcome === 'refused') return undefined;
+  const { qr } = resolution;
+  if (amountRefusal(caller, request, qr) || isChangedInTest(caller, qr)) return undefined;
+  const payment = newPayment(deps, { caller, request, qr, rate });
+  return { outcome: 'prepared', payment: { ...payment, unchecked: foldRecipient(qr) } };
+}
+
+function amountRefusal(
+  { limits }: Caller,
+  request: PaymentRequest,
+  { amountKopecks }: PayableQr,
+): ErrorCode | undefined {
+  if (request.amountKopecks !== undefined && request.amountKopecks !== amountKopecks)
     return 'amount_mismatch';
-  if (qr.amountKopecks < limits.minKopecks) return 'invalid_request';
-  if (qr.amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
-  if (mode === 'test' ? isTestBlocked : await isBlocked(deps, qr)) return 'recipient_blocked';
-  if (mode === 'test' && qr.amountKopecks % 100n === 3n) return 'qr_changed';
-  if (mode === 'live' && stops.hasStrayOrders && (await isBlockedCode(deps.db, qr.qrcId)))
+  if (amountKopecks < limits.minKopecks) return 'invalid_request';
+  return amountKopecks > limits.maxKopecks ? 'amount_limit_exceeded' : undefined;
+}
+
+const isChangedInTest = ({ mode }: Caller, { amountKopecks }: PayableQr) =>
+  mode === 'test' && amountKopecks % 100n === 3n;
+
+async function findRefusal(
+  { db }: PrepareDeps,
+  caller: Caller,
+  qr: PayableQr,
+  stops: PaymentStops,
+): Promise<ErrorCode | undefined> {
+  if (await isRecipientBlocked(db, [qr.recipient, qr.recipientId])) return 'recipient_blocked';
+  if (isChangedInTest(caller, qr)) return 'qr_changed';
+  if (caller.mode === 'live' && stops.hasStrayOrders && (await isBlockedCode(db, qr.qrcId)))
     return 'duplicate_qr_in_flight';
   return undefined;
 }

@@ -15,10 +15,8 @@ export interface BatcherOptions<Item, Answer> {
   run: (items: Item[], lockWait: LockWait) => Promise<Answer[]>;
   /** Whether a single item can have caused the error, so that the others may succeed without it. */
   isItemError: (error: unknown) => boolean;
-  /** Items of one lane never run at the same time; items of two lanes may. */
-  laneOf: (item: Item) => number;
   maxBatch: number;
-  /** Backpressure: when this many callers of one lane are waiting, the next is refused. */
+  /** Backpressure: when this many callers are waiting, the next is refused. */
   maxWaiting: number;
   /** Before each round trip: a moment in which other calls join the batch. Without it, a lone call is sent at once. */
   gather?: () => Promise<void>;
@@ -33,19 +31,21 @@ export class BatcherFullError extends Error {}
 
 export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer>) {
   type Batch = Waiting<Item, Answer>[];
-  const lanes = new Map<number, Batch>();
+  const waiting: Batch = [];
+  let isRunning = false;
   const ownLanes =
     options.ownLanes &&
     createOwnLanes(options.ownLanes, { carryOut, giveBack: add, maxBatch: options.maxBatch });
 
-  async function runLane(lane: number, waiting: Batch): Promise<void> {
+  async function runBatches(): Promise<void> {
+    isRunning = true;
     while (waiting.length > 0) {
       if (options.gather) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
       if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
       else await carryOut(batch, 'long');
     }
-    lanes.delete(lane);
+    isRunning = false;
   }
 
   async function carryOut(batch: Batch, lockWait: LockWait): Promise<LeftOver<Item, Answer>> {
@@ -73,21 +73,15 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
     return { items: [...first.items, ...second.items], error: second.error ?? first.error };
   }
 
-  function add(waiting: Waiting<Item, Answer>): void {
-    const lane = options.laneOf(waiting.item);
-    const others = lanes.get(lane);
-    if (others) return void others.push(waiting);
-    const fresh = [waiting];
-    lanes.set(lane, fresh);
-    void runLane(lane, fresh);
+  function add(item: Waiting<Item, Answer>): void {
+    waiting.push(item);
+    if (!isRunning) void runBatches();
   }
-
-  const isFull = (item: Item) => (lanes.get(options.laneOf(item))?.length ?? 0) >= options.maxWaiting;
 
   return (item: Item): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const isApart = ownLanes?.has(item);
-      if (isApart ? ownLanes!.isFull() : isFull(item))
+      if (isApart ? ownLanes!.isFull() : waiting.length >= options.maxWaiting)
         return reject(new BatcherFullError('too many callers are waiting'));
       (isApart ? ownLanes!.add : add)({ item, resolve, reject });
     });

@@ -15,7 +15,6 @@ export function sharedRead<Question, Answer>(
       batchers.get(db) ??
       createBatcher<Question, Answer>({
         isItemError,
-        laneOf: () => 0,
         maxBatch: 256,
         maxWaiting: 5_000,
         gather: nextLoopTurn,

@@ -43,7 +43,6 @@ export function createCallLog({ db, clock, log, maxWaiting = 2_000 }: CallLogDep
       return calls.map(() => undefined);
     },
     isItemError,
-    laneOf: () => 0,
     maxBatch: 256,
     maxWaiting,
     gather: () => clock.sleep(gatherMs, stop.signal),

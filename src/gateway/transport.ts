@@ -1,6 +1,7 @@
-import { Agent, buildConnector, request } from 'undici';
+import { Agent, buildConnector } from 'undici';
 import { type Answer, readObject } from './answers.ts';
 import type { Breaker, FailureSource } from './breaker.ts';
+import { readAnswer } from './read-answer.ts';
 
 /** HTTP to the bank side. Every call counts for the circuit breaker. */
 export interface Transport {
@@ -26,25 +27,25 @@ const defaultMaxAnswerBytes = 64 * 1024;
 export function createTransport(url: string, token: string | undefined, breaker: Breaker): Transport {
   const { connect, isConnectError } = createConnector();
   const agent = new Agent({ connections: maxConnections, connect });
+  const { origin, pathname } = new URL(url);
+  const basePath = pathname.replace(/\/$/, '');
+  const headers = token ? { authorization: `Bearer ${token}` } : {};
+  const headersWithBody = { ...headers, 'content-type': 'application/json' };
 
-  async function send({ method, path, body, timeoutMs, ...limits }: GatewayRequest): Promise<Answer> {
-    const { maxAnswerBytes = defaultMaxAnswerBytes } = limits;
-    const response = await request(`${url}${path}`, {
-      method,
-      dispatcher: agent,
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    let text = '';
-    for await (const chunk of response.body.setEncoding('utf8')) {
-      text += chunk;
-      if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
-    }
-    return { status: response.statusCode, body: readObject(text), text };
+  async function send({ method, path, body, timeoutMs, maxAnswerBytes }: GatewayRequest): Promise<Answer> {
+    const { status, text } = await readAnswer(
+      handler =>
+        agent.dispatch(
+          {
+            ...{ origin, path: `${basePath}${path}`, method },
+            headers: body ? headersWithBody : headers,
+            body: body ? JSON.stringify(body) : null,
+          },
+          handler,
+        ),
+      { timeoutMs, maxBytes: maxAnswerBytes ?? defaultMaxAnswerBytes },
+    );
+    return { status, body: readObject(text), text };
   }
 
   return {

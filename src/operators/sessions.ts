@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
-import { commitsLocally } from '../db/local-commit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { OperatorRole } from './permissions.ts';
 
 const idleMs = 30 * 60_000;
@@ -107,7 +107,7 @@ export async function findSession(
   if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
     row.last_seen_at = instantOf(clock);
     await db.query({
-      text: `UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsLocally} WHERE id = $1`,
+      text: `UPDATE operator_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsWithoutWaiting} WHERE id = $1`,
       values: [row.id, row.last_seen_at],
     });
   }

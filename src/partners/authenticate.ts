@@ -3,9 +3,9 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { listen } from '../db/listen.ts';
-import { commitsLocally } from '../db/local-commit.ts';
 import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
+import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
 import { hashKey, keyIdOf, keyPepper } from './keys.ts';
@@ -137,7 +137,6 @@ interface KeyUse {
 const createUseRecorder = (db: Queryable) =>
   createBatcher<KeyUse, true>({
     isItemError,
-    laneOf: () => 0,
     maxBatch: 256,
     maxWaiting: 5_000,
     gather: nextLoopTurn,
@@ -147,7 +146,7 @@ const createUseRecorder = (db: Queryable) =>
         // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
         text: `UPDATE api_keys k SET last_used_at = u.at
                  FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
-                        ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsLocally}
+                        ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsWithoutWaiting}
                 WHERE k.id = u.id`,
         values: [uses.map(({ keyId }) => keyId), uses.map(({ at }) => at)],
       });

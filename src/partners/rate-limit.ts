@@ -1,10 +1,10 @@
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
-import { commitsLocally } from '../db/local-commit.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
 import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable } from '../db/pool.ts';
+import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { Mode } from '../ledger/index.ts';
 import type { Limits } from './partners.ts';
 
@@ -28,8 +28,8 @@ const bucketOf = (limits: Limits, kind: RequestKind) =>
 
 /** From this limit on, requests share round trips even if they do not arrive together. */
 const highPerSecond = 1_000;
-/** How long one fetch for such a limit keeps the next one waiting: 200 a second instead of one per request. */
-const gatherMs = 5;
+/** How long one fetch for such a limit keeps the next one waiting: 500 a second instead of one per request. */
+const gatherMs = 2;
 const maxWaiting = 5_000;
 
 /** A request that waits for a token. It never leaves before it has its answer. */
@@ -47,7 +47,7 @@ interface Waiter {
  * exists anywhere, and none passes without one. Tokens fetched ahead would break this: they lie in one process while
  * another refuses.
  *
- * Requests that arrive during a fetch share the next one. Under a high limit each fetch also lasts at least 5 ms, so that
+ * Requests that arrive during a fetch share the next one. Under a high limit each fetch also lasts at least 2 ms, so that
  * its cost does not grow with the requests. The first request after a pause never waits for this.
  *
  * Written by hand: libraries keep buckets in one process or in Redis; here it is one SQL function and these lines.
@@ -56,7 +56,6 @@ export function createRateLimiter(db: Queryable, clock: Clock): RateLimiter {
   const queues = new Map<string, Waiter[]>();
   const takeTokens = createBatcher<Fetch, Grant>({
     isItemError,
-    laneOf: () => 0,
     maxBatch: 256,
     maxWaiting,
     gather: nextLoopTurn,
@@ -129,7 +128,7 @@ async function takeAll(db: Queryable, clock: Clock, fetches: Fetch[], lockWait: 
     name: 'take tokens',
     text: `SELECT k.item::int, k.wanted AS asked, t.granted, t.retry_after_sec AS "retryAfterSec"
              FROM (SELECT k.*, call.argument AS at
-                     FROM ${commitsLocally}, ${setsLockTimeout('$8', '$7::timestamptz')},
+                     FROM ${commitsWithoutWaiting}, ${setsLockTimeout('$8', '$7::timestamptz')},
                           unnest($1::uuid[], $2::mode[], $3::text[], $4::float8[], $5::float8[], $6::int[])
                           WITH ORDINALITY AS k (partner_id, mode, kind, per_second, burst, wanted, item)
                     ORDER BY partner_id, mode, kind) AS k,

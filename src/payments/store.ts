@@ -123,7 +123,6 @@ type Quota = { testPaymentsPerDay?: number };
 export function createPaymentWriter(db: Queryable, clock: Clock, quota: Quota = {}): PaymentWriter {
   const common = {
     isItemError,
-    laneOf: () => 0,
     maxBatch: 256,
     maxWaiting,
     gather: nextLoopTurn,

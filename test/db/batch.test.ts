@@ -10,7 +10,6 @@ function setup(options: Partial<Parameters<typeof createBatcher<string, string>>
         calls.push({ items, succeed: () => resolve(items.map(item => item.toUpperCase())), fail: reject });
       }),
     isItemError: () => false,
-    laneOf: () => 0,
     maxBatch: 3,
     maxWaiting: 5,
     ...options,
@@ -31,13 +30,6 @@ test('a lone call is sent at once; calls that arrive meanwhile share a batch, up
   calls[2]!.succeed();
   expect(await Promise.all(answers)).toEqual(['A', 'B', 'C', 'D', 'E']);
   expect(calls.map(({ items }) => items)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
-});
-
-test('lanes do not wait for each other', () => {
-  const { calls, enqueue } = setup({ laneOf: item => item.length });
-  void enqueue('a');
-  void enqueue('bb');
-  expect(calls).toHaveLength(2);
 });
 
 test('backpressure: past the limit of waiting callers the next is refused at once', async () => {
@@ -71,7 +63,6 @@ test('one item that cannot be carried out does not fail the others', async () =>
       return items.map(item => item * 2);
     },
     isItemError: () => true,
-    laneOf: () => 0,
     maxBatch: 100,
     maxWaiting: 100,
   });

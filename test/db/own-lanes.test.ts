@@ -33,7 +33,6 @@ function setup({ maxRuns = 1, maxWaitingApart = 10 } = {}) {
         });
       }),
     isItemError: () => false,
-    laneOf: () => 0,
     maxBatch: 4,
     maxWaiting: 10,
     gather: nextTurn,

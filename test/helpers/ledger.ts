@@ -102,8 +102,6 @@ interface BatchedLedger {
   release(item: HoldEnd): Promise<ReleaseVerdict>;
 }
 
-/** With two lanes the server computes one batch while it commits the other; more lanes were not faster. */
-const lanes = 2;
 const maxBatch = 256;
 const maxWaiting = 10_000;
 
@@ -111,7 +109,6 @@ export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
   const enqueue = createBatcher<Posting, PostingResult>({
     run: postings => retryOnDeadlock(() => post(db, clock, postings)),
     isItemError,
-    laneOf,
     maxBatch,
     maxWaiting,
   });
@@ -120,9 +117,4 @@ export function batchLedger(db: Queryable, clock: Clock): BatchedLedger {
     settle: async item => settleVerdict(await enqueue({ operation: 'settle', ...item })),
     release: async item => releaseVerdict(await enqueue({ operation: 'release', ...item })),
   };
-}
-
-/** By partner: two lanes never wait for the same account. */
-function laneOf({ partnerId }: Posting): number {
-  return partnerId.charCodeAt(partnerId.length - 1) % lanes;
 }

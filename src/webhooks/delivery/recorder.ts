@@ -40,7 +40,6 @@ const maxWaiting = 5_000;
 export function createRecorder({ db, clock, log }: RecorderDeps) {
   return createBatcher<AttemptResult, true>({
     isItemError,
-    laneOf: () => 0,
     maxBatch: 256,
     maxWaiting,
     gather: () => clock.sleep(gatherMs),

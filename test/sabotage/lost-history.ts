@@ -98,7 +98,7 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'blocked codes of stray orders',
     file: 'src/payments/create/prepare.ts',
-    pattern: /\(await isBlockedCode\(deps\.db, qr\.qrcId\)\)/,
+    pattern: /\(await isBlockedCode\(db, qr\.qrcId\)\)/,
     replacement: 'false',
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'without its reference blocks its code',

@@ -82,14 +82,6 @@ export const openingSabotages: Sabotage[] = [
     failingTitle: 'a recipient blocked by its',
   },
   {
-    guard: 'the checks of an unchecked payment after an objection',
-    file: 'src/payments/create/create.ts',
-    pattern: /const checked = await preparePayment\(deps, caller, request, resolve\);/,
-    replacement: 'const checked = (await prepareUnchecked(deps, caller, request, resolve))!;',
-    test: 'test/api/test-mode.test.ts',
-    failingTitle: 'maintenance',
-  },
-  {
     guard: 'daily quota of test payments',
     ...singly,
     pattern:

@@ -30,7 +30,7 @@ export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundL
   async function pause(ms: number): Promise<void> {
     if (ms <= 0 || isRequested || stopping.signal.aborted) return;
     pausing = new AbortController();
-    await clock.sleep(ms, AbortSignal.any([stopping.signal, pausing.signal]));
+    await clock.sleep(ms, pausing.signal);
     pausing = undefined;
   }
 
@@ -53,6 +53,7 @@ export function startBackgroundLoop(options: BackgroundLoopOptions): BackgroundL
     },
     stop: () => {
       stopping.abort();
+      pausing?.abort(requested);
       return running;
     },
   };

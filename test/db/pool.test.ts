@@ -1,6 +1,6 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openPool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { openPool, parseInstant, type Queryable, transaction } from '../../src/db/pool.ts';
 import { applySessionSettings } from '../../src/db/session-settings.ts';
 import { createDatabase } from '../helpers/database.ts';
 
@@ -19,6 +19,22 @@ const terminate = async (db: Queryable) => {
 test('64-bit integers arrive whole', async () => {
   const { rows } = await pool.query('SELECT 9007199254740993::bigint AS value');
   expect(rows[0].value).toBe(9_007_199_254_740_993n);
+});
+
+test.each([
+  '2026-11-16 12:34:56.789+00',
+  '2026-11-16 12:34:56.7+00',
+  '2026-11-16 12:34:56.789999+00',
+  '2026-11-16 12:34:56+00',
+  '2024-02-29 23:59:59.001+00',
+  '1969-12-31 23:59:59.5+00',
+  '2026-11-16 15:34:56.789+03',
+  '2026-11-16 17:04:56.789+04:30',
+  '0044-03-15 12:00:00+00 BC',
+  '12026-11-16 12:34:56+00',
+  'infinity',
+])('an instant is read as the driver reads it: %s', text => {
+  expect(parseInstant(text)).toEqual(pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)(text));
 });
 
 test('the server ends sessions whose connection broke without a packet after some seconds', async () => {

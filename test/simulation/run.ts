@@ -194,12 +194,15 @@ export async function runSeed(
       );
   }
 
-  while (!violation && !isOver()) await next();
-  histories.cutOff();
-  // The alarms of the last payment are written right after it. Idle workers would sleep past that time.
-  const lastMs = scheduler.nowMs() + 15_000;
-  scheduler.after(15_000, { run: () => {} });
-  while (!violation && scheduler.nowMs() < lastMs) await next();
+  // An order that waited for the last payment to end is rebuilt after it.
+  while (!violation && !isOver()) {
+    while (!violation && !isOver()) await next();
+    histories.cutOff();
+    // The alarms of the last payment are written right after it. Idle workers would sleep past that time.
+    const lastMs = scheduler.nowMs() + 15_000;
+    scheduler.after(15_000, { run: () => {} });
+    while (!violation && scheduler.nowMs() < lastMs) await next();
+  }
   if (!violation) {
     const { database, model } = histories.current();
     await database.changed();

@@ -47,12 +47,15 @@ const idSkewMs = 600_000;
 export async function listPayments(db: Queryable, account: AccountKey, filter: ListFilter): Promise<Page> {
   const { limit, status } = filter;
   const read = async (month?: ArchivedMonth) =>
-    (await db.query<PaymentRow>(listStatement(account, filter, month))).rows;
+    (await db.query<ListedRow>(listStatement(account, filter, month))).rows;
   const live = await read();
-  const rows =
-    status === 'processing' ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
+  const isComplete = status === 'processing' || live[0]?.has_archived === false;
+  const rows = isComplete ? live : await addArchived(db, account, live, { limit, order: 'DESC', read });
   return { payments: rows.slice(0, limit).map(toPayment), hasMore: rows.length > limit };
 }
+
+/** Whether the account had archived payments in the snapshot of the statement: if not, the page is complete. */
+type ListedRow = PaymentRow & { has_archived?: boolean };
 
 const minId = '00000000-0000-0000-0000-000000000000';
 const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -102,21 +105,25 @@ function pageOf(
   conditions: string[],
   order: 'ASC' | 'DESC',
 ): string {
+  const columns = `${paymentColumns('p')}${source === 'payments' ? `, ${hasArchived}` : ''}`;
   const where = [...conditions, ...(status ? [statusConditions[status]] : [])].join(' AND ');
   const own = 'p.partner_id = $1 AND p.mode = $2';
   if (externalId !== undefined)
-    return `SELECT ${paymentColumns('p')} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
+    return `SELECT ${columns} FROM ${source} p WHERE ${own} AND p.id >= $4 AND p.id < $5 AND ${where}
              ORDER BY p.id ${order} LIMIT $3`;
   if (status === 'processing')
-    return `SELECT ${paymentColumns('p')} FROM open_payments o
+    return `SELECT ${columns} FROM open_payments o
              CROSS JOIN LATERAL (SELECT * FROM payments p WHERE ${own} AND p.id = o.payment_id AND ${where} OFFSET 0) AS p
              WHERE o.partner_id = $1 AND o.mode = $2 AND o.payment_id >= $4 AND o.payment_id < $5
              ORDER BY o.payment_id ${order} LIMIT $3`;
-  return `SELECT ${paymentColumns('p')} FROM ${source} p
+  return `SELECT ${columns} FROM ${source} p
            WHERE (p.partner_id, p.mode, p.id) >= ($1, $2, $4) AND (p.partner_id, p.mode, p.id) < ($1, $2, $5)
              AND p.id >= $4 AND p.id < $5 AND ${where}
            ORDER BY p.partner_id ${order}, p.mode ${order}, p.id ${order} LIMIT $3`;
 }
+
+const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
+    WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
 /** A payment that failed is one with an error code, since rejected attempts are excluded. */
 const statusConditions: Record<PaymentStatus, string> = {

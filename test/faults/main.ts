@@ -1,8 +1,11 @@
 /**
  * `npm run faults -- --minutes M [--seed N] [--json]`: the faults of the tests in random order, for the given time, on
- * their own database and bank side. Exits with 1 when anything is wrong.
+ * their own database and bank side; then every scenario of `npm run failover`. Exits with 1 when anything is wrong.
  */
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
@@ -70,4 +73,11 @@ try {
   await world.close();
 }
 console.log(values.json ? JSON.stringify(report, null, 2) : describeReport(report));
-process.exitCode = report.findings.length === 0 ? 0 : 1;
+
+const failover = join(import.meta.dirname, '..', 'failover', 'main.ts');
+const options = ['--seed', `${seed}`, ...(values.json ? ['--json'] : [])];
+const [failoverCode] = await once(
+  spawn(process.execPath, [failover, ...options], { stdio: 'inherit' }),
+  'exit',
+);
+process.exitCode = report.findings.length === 0 && failoverCode === 0 ? 0 : 1;

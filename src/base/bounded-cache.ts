@@ -10,11 +10,10 @@ export function createBoundedCache<Value>(maxEntries: number): BoundedCache<Valu
     get: key => entries.get(key),
     set: (key, value) => {
       entries.set(key, value);
+      if (entries.size <= maxEntries) return;
       // A map iterates in insertion order, so the first key is the oldest.
-      for (const oldest of entries.keys()) {
-        if (entries.size <= maxEntries) return;
-        entries.delete(oldest);
-      }
+      const [oldest] = entries.keys();
+      entries.delete(oldest!);
     },
   };
 }

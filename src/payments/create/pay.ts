@@ -67,6 +67,10 @@ export async function payOpened(
 ): Promise<Creation> {
   const { clock } = deps;
   const payment = asCommitted(opened, openedAt);
+  if (payment.ending) {
+    deps.signals.paymentFinished.emit(payment.paymentId);
+    return ended(payment, payment.ending, payment.createdAt);
+  }
   const unfinished: Creation = { outcome: 'payment', payment, replayed: false };
   const answered = new AbortController();
   const undoUntilMs = Math.min(openedAt.getTime() + undoWithinMs, answerByMs - undoBeforeAnswerMs);
@@ -101,12 +105,8 @@ const asCommitted = (payment: NewPayment, openedAt: Date): OpenedPayment => ({
   settledAt: null,
 });
 
-/** The kopecks of the amount or the scenario choose the outcome; a delayed one is left to recovery. */
+/** The outcome of a test payment that did not end when it was opened comes with time, and is left to recovery. */
 async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Creation> {
-  if (payment.ending) {
-    deps.signals.paymentFinished.emit(payment.paymentId);
-    return ended(payment, payment.ending, payment.createdAt);
-  }
   if (!hasReviewScenario(payment)) return { outcome: 'payment', payment, replayed: false };
   await scheduleNextPoll(deps.db, payment, { at: payment.nextAt, review: true });
   return {

@@ -1029,6 +1029,9 @@ FUNCTION ledger_post(partner_ids uuid[], modes mode[], operations ledger_operati
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;
 
+FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
+  RETURNS boolean STABLE;
+
 FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[], at timestamp with time zone)
   RETURNS TABLE(item bigint, changed boolean, status payment_status)
   SET plan_cache_mode=force_generic_plan

@@ -1,7 +1,7 @@
 -- Ends payments, each at most once: only a payment that is still processing changes, and only then money moves and the
 -- event is written. If an order of the gateway is on record, neither an answer about another order nor an answer that
--- there is no order ends the payment. Undone (rejected) is only a young payment: a minute after its creation its request and
--- every repeat of it are answered with the payment.
+-- there is no order ends the payment. Undone (rejected) is only a young payment, since a minute after its creation its request and
+-- every repeat of it are answered with the payment; or one that a lost history has undone.
 -- `status` is the status now: a call that came second may have brought the opposite outcome.
 --
 -- Bitmap scans are off for the reason given in payments_open.sql.
@@ -34,7 +34,8 @@ BEGIN
            settled_at = payments_finish.at
       FROM asked f
      WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id AND p.status = 'processing'
-       AND (f.outcome <> 'rejected' OR payments_finish.at < p.created_at + interval '45 s')
+       AND (f.outcome <> 'rejected' OR payments_finish.at < p.created_at + interval '45 s'
+            OR payment_is_superseded(p.partner_id, p.mode, p.id))
        AND (p.gateway_order_id IS NULL OR CASE
               WHEN f.outcome = 'rejected' OR f.error_code = 'not_executed' THEN false
               ELSE (f.order_id = p.gateway_order_id) IS NOT FALSE

@@ -1,8 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
-import type { Identity } from '../db/incarnation/identity.ts';
-import type { NewestHistory } from '../db/incarnation/newest-history.ts';
+import type { NewestHistory, SeenHistories } from '../db/incarnation/newest-history.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
 
@@ -18,8 +17,8 @@ export interface WorkerContext {
 
 const historyVariable = 'KOPECK_HISTORY';
 
-/** In a worker: the newest history that its node had seen when it was started. */
-export const inheritedHistory = (): Identity => JSON.parse(process.env[historyVariable]!);
+/** In a worker: the histories that its node had seen when it was started. */
+export const inheritedHistory = (): SeenHistories => JSON.parse(process.env[historyVariable]!);
 
 export interface Processes {
   /** Where they listen, if they serve partners or operators. */

@@ -157,13 +157,33 @@ describe('a process', () => {
     const { pool, url } = await createDatabase();
     await join(pool);
     const found = await readIdentity(pool);
-    const history = createNewestHistory({ ...found, timeline: found.timeline! + 1 });
+    const history = createNewestHistory({ newest: { ...found, timeline: found.timeline! + 1 }, left: [] });
     history.see(found);
     const settings = readSettings({ DATABASE_URL: url });
     await expect(openDatabase(settings, () => {}, 'refuse', { history })).rejects.toThrow('older history');
-    const known = createNewestHistory(found);
+    const known = createNewestHistory({ newest: found, left: [] });
     await (await openDatabase(settings, () => {}, 'refuse', { history: known })).close();
   });
+});
+
+test('a node does not return to a history that it has left, of another server or of the same number', () => {
+  const identity = (systemIdentifier: string, token: string): Identity => ({
+    ...{ systemIdentifier, timeline: 2, incarnation: { number: 2, token } },
+  });
+  const [first, sameNumber, otherServer] = [identity('1', 'a'), identity('1', 'b'), identity('2', 'c')];
+  const newer: Identity[] = [];
+  const history = createNewestHistory(undefined, one => newer.push(one));
+  for (const one of [first, sameNumber, otherServer]) {
+    expect(history.objectionTo(one)).toBeUndefined();
+    history.see(one);
+  }
+  history.see(first);
+  history.see(otherServer);
+  expect(newer).toEqual([first, sameNumber, otherServer]);
+  for (const one of [first, sameNumber]) expect(history.objectionTo(one)).toContain('an older history');
+  expect(history.objectionTo(otherServer)).toBeUndefined();
+  const inherited = createNewestHistory(JSON.parse(JSON.stringify(history.get())));
+  expect(inherited.objectionTo(first)).toContain('an older history');
 });
 
 test.each<[string, Partial<Identity>, boolean]>([

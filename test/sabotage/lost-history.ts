@@ -144,8 +144,7 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'an older history is not joined',
     file: 'src/db/incarnation/guard.ts',
-    pattern:
-      /if \(isOlderHistory\(found, newest\)\) throw new NotAnsweringError\(describeOlder\(found, newest\)\);/,
+    pattern: /if \(objection\) throw new NotAnsweringError\(objection\);/,
     test: 'test/db/incarnation.test.ts',
     failingTitle: 'that is led to an older history waits',
   },
@@ -155,6 +154,35 @@ export const lostHistorySabotages: Sabotage[] = [
     pattern: /if \(message\.kopeck === 'history'\) history\.see\(message\.newest\);/,
     test: 'test/runtime/rejoin.test.ts',
     failingTitle: 'joins a newer history, and never goes back',
+  },
+  {
+    guard: 'a history that the node has left',
+    file: 'src/db/incarnation/newest-history.ts',
+    pattern: / && !hasLeft\(found\)/,
+    test: 'test/db/incarnation.test.ts',
+    failingTitle: 'a node does not return to a history that it has left',
+  },
+  {
+    guard: 'a payment that a lost history has undone does not fail',
+    file: 'src/payments/recovery/poll-payment.ts',
+    pattern: /if \(supersession === 'superseded'\)/,
+    replacement: 'if (false)',
+    test: 'test/payments/superseded.test.ts',
+    failingTitle: 'an order of a key whose first payment was undone',
+  },
+  {
+    guard: 'no payment fails before the bank side was asked',
+    file: 'src/payments/recovery/poll-payment.ts',
+    pattern: /if \(supersession === 'perhaps'\) return pollLater\(deps, payment, \{ review: false \}\);/,
+    test: 'test/payments/superseded.test.ts',
+    failingTitle: 'an order of a key whose first payment was undone',
+  },
+  {
+    guard: 'a payment that may be undone is not shown',
+    file: 'src/payments/create/prepare.ts',
+    pattern: /mayBeUndone \? refused\('maintenance'\) : /,
+    test: 'test/payments/superseded.test.ts',
+    failingTitle: 'an order of a key whose first payment was undone',
   },
   {
     guard: 'newer one of two primaries',

@@ -130,7 +130,7 @@ export function createModel(
       processing: [],
       succeeded: ['succeeded'],
       failed: ['declined', 'voided', 'refused'],
-      rejected: ['refused'],
+      rejected: past.findLost(payment.paymentId)?.status === 'rejected' ? ['refused', 'voided'] : ['refused'],
     };
     if (!(fits[status] as string[]).includes(truth))
       violate(rule, `${nameOf(payment)} has ${status}, at the bank it is ${truth}`);

@@ -10,7 +10,7 @@ export interface Past {
   topUps: Map<string, number>;
   /** Partners remember what they have seen, whatever the database forgets. */
   reported: Set<string>;
-  /** A payment of a history that was lost. */
+  /** A payment of a history that was lost. One that it had undone is voided when it is undone again. */
   findLost(paymentId: string): BookedPayment | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { NotAnsweringError, type Queryable } from '../pool.ts';
-import { describeIdentity, type Identity, isOlderHistory, isSameIdentity, readIdentity } from './identity.ts';
+import { describeIdentity, type Identity, isSameIdentity, readIdentity } from './identity.ts';
 import type { NewestHistory } from './newest-history.ts';
 
 /** Keeps a process with the incarnation that it joined. */
@@ -20,12 +20,12 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
   const change = Promise.withResolvers<string>();
 
   async function check(session: Queryable): Promise<void> {
-    const newest = history.get();
-    if (!newest) return;
+    if (!history.get()) return;
     const found = await readIdentity(session);
     // A standby says nothing about the primary: this connection is of no use, and the next one may be.
     if (found.timeline === undefined) throw new NotAnsweringError('the database is a read-only standby');
-    if (isOlderHistory(found, newest)) throw new NotAnsweringError(describeOlder(found, newest));
+    const objection = history.objectionTo(found);
+    if (objection) throw new NotAnsweringError(objection);
     if (!joined || isSameIdentity(found, joined)) return;
     history.see(found);
     isCurrent = false;
@@ -44,7 +44,3 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
     changed: change.promise,
   };
 }
-
-/** The operator's own restore may lead to an older timeline too: a restarted service has seen no newer one. */
-const describeOlder = (found: Identity, newest: Identity) =>
-  `it is an older history (${describeIdentity(found)}; the newest was ${describeIdentity(newest)}), as of a primary that was replaced. If it was restored, start the service again with --restored`;

@@ -13,6 +13,7 @@ import type { AccountKey } from '../../ledger/index.ts';
 import type { Limits } from '../../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
 import { isBlockedCode, isBlockedRequest } from '../lost-history/stray-orders.ts';
+import { findSupersession } from '../lost-history/superseded.ts';
 import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
 import { findPaymentByKey } from '../store.ts';
@@ -59,7 +60,12 @@ export async function preparePayment(
     readPaymentStops(deps.db, deps.clock),
     readCurrentRate(deps.db),
   ]);
-  if (known) return { outcome: 'known', payment: known };
+  if (known) {
+    // A payment that may still be undone must not be shown.
+    const mayBeUndone =
+      known.status === 'processing' && (await findSupersession(deps.db, known, stops)) !== 'no';
+    return mayBeUndone ? refused('maintenance') : { outcome: 'known', payment: known };
+  }
   if (stops.isUnderMaintenance || stops.isRecovering) return refused('maintenance');
   // Before anything else can refuse it: the partner may have seen its payment.
   if (caller.mode === 'live' && stops.hasStrayOrders && (await isBlockedRequest(deps.db, caller, request)))
@@ -100,10 +106,17 @@ export async function prepareUnchecked(
   resolve: Resolve,
 ): Promise<Preparation | undefined> {
   const rate = lastRates.get(deps.db);
-  if (!rate || scenarioIn(caller.mode, request.metadata)) return undefined;
-  // The bank side is not asked about a repeat.
-  const known = caller.mode === 'live' && (await findPaymentByKey(deps.db, caller, request.idempotencyKey));
-  if (known) return { outcome: 'known', payment: known };
+  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenarioIn(caller.mode, request.metadata))
+    return undefined;
+  if (caller.mode === 'live') {
+    // The bank side is asked neither about a repeat nor about a payment that will be refused anyway.
+    const [known, stops] = await Promise.all([
+      findPaymentByKey(deps.db, caller, request.idempotencyKey),
+      readPaymentStops(deps.db, deps.clock),
+    ]);
+    if (stops.isUnderMaintenance || stops.isRecovering || stops.hasStrayOrders) return undefined;
+    if (known) return { outcome: 'known', payment: known };
+  }
   const resolution = await resolve();
   if (resolution.outcome === 'refused') return undefined;
   const { qr } = resolution;

@@ -88,8 +88,15 @@ export async function listRetryable(db: Queryable): Promise<(ListedOrder & { inc
     name: 'list stray orders to rebuild',
     text: `SELECT DISTINCT ON (partner_id, why) payment AS "paymentId", order_id AS "orderId", state,
                   amount_kopecks AS "amountKopecks", created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation
-             FROM stray_orders
-            WHERE released_at IS NULL AND reference IS NOT NULL AND why IN ('qr_in_flight', 'insufficient_balance')
+             FROM stray_orders s
+            WHERE released_at IS NULL AND reference IS NOT NULL
+              AND (why IN ('qr_in_flight', 'insufficient_balance')
+                   -- Its key is free again: the payment that had it was undone.
+                   OR (why = 'key_taken'
+                       AND (SELECT k.id FROM payments k WHERE k.idempotency_key = s.idempotency_key AND NOT k.rejected
+                               AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (s.partner_id, 'live'::mode)) IS NULL
+                       AND (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = s.idempotency_key
+                               AND k.partner_id = s.partner_id AND k.mode = 'live') IS NULL))
             ORDER BY partner_id, why, created_at`,
   });
   return rows;

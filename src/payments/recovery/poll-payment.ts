@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
+import { readPaymentStops } from '../../controls/index.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway } from '../../gateway/index.ts';
 import { testOutcome } from '../create/scenarios.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
+import { findSupersession } from '../lost-history/superseded.ts';
 import type { PaymentOutcome } from '../store.ts';
 import { type DuePayment, scheduleNextPoll } from './open-payments.ts';
 
@@ -34,7 +36,7 @@ export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<
     case 'declined':
       return finishPolled(deps, payment, { outcome: 'failed', code: answer.code, orderId: answer.orderId });
     case 'voided':
-      return finishPolled(deps, payment, { outcome: 'failed', code: 'not_executed' });
+      return finishVoided(deps, payment);
     case 'accepted':
       return pollLater(deps, payment, { review: false, orderId: answer.orderId });
     case 'unknown': {
@@ -44,6 +46,15 @@ export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<
       return pollLater(deps, payment, { review: true });
     }
   }
+}
+
+/** While it is not known whether a lost history has undone it, it does not end. */
+async function finishVoided(deps: PollDeps, payment: DuePayment): Promise<void> {
+  const supersession = await findSupersession(deps.db, payment, await readPaymentStops(deps.db, deps.clock));
+  if (supersession === 'perhaps') return pollLater(deps, payment, { review: false });
+  if (supersession === 'superseded')
+    return finishPolled(deps, payment, { outcome: 'rejected', code: 'gateway_unavailable' });
+  return finishPolled(deps, payment, { outcome: 'failed', code: 'not_executed' });
 }
 
 async function finishPolled(deps: PollDeps, payment: DuePayment, outcome: PaymentOutcome): Promise<void> {

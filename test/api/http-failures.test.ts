@@ -210,8 +210,12 @@ describe('once a payment is debited', () => {
 test('graceful shutdown waits only for requests that wait for an answer', async () => {
   const { deps } = await startApi({ pool });
   const server = await createServer({ ...deps, metrics: new Registry() });
-  let answer = () => {};
-  server.get('/slow', () => new Promise(resolve => (answer = () => resolve({ ok: true }))));
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<{ ok: true }>();
+  server.get('/slow', () => {
+    asked.resolve();
+    return answer.promise;
+  });
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   const open = (text: string) => {
@@ -232,9 +236,11 @@ test('graceful shutdown waits only for requests that wait for an answer', async 
       await new Promise(resolve => server.server.getConnections((_error, count) => resolve(count))),
     ).toBe(4),
   );
+  // A connection that is accepted may not have been read yet.
+  await asked.promise;
   const closed = server.close();
   await Promise.all(idle.map(({ ended }) => ended));
-  answer();
+  answer.resolve({ ok: true });
   expect(await waiting.ended).toContain('200 OK');
   await closed;
 });

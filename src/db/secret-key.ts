@@ -5,6 +5,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import type { IfMissing } from './missing.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
+import { writeOnce } from './write-once.ts';
 
 /** A key for one purpose, so that no two uses of SECRET_KEY share one. */
 export const deriveKey = (secretKey: string, purpose: string) =>
@@ -78,16 +79,7 @@ const lostKey = (file: string) =>
     `There is no ${file}, and this database was first used with a key: put it back, or set SECRET_KEY to it. Nothing was written.`,
   );
 
-/** Written to a temporary file and linked into place: of several processes one wins, and none reads half a key. */
 function makeKey(file: string, dataDir: string): void {
   fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  fs.writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
-  try {
-    fs.linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    fs.rmSync(draft);
-  }
+  writeOnce(file, randomBytes(32).toString('hex'));
 }

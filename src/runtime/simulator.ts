@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -10,6 +10,7 @@ import { startBackgroundLoop } from '../base/background-loop.ts';
 import { systemClock as clock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
+import { writeOnce } from '../db/write-once.ts';
 
 export interface BankSide {
   url: string;
@@ -98,11 +99,7 @@ export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token
 async function readPlace(file: string): Promise<{ port: number; token: string }> {
   if (!existsSync(file)) {
     const place = { port: await freePort(), token: randomBytes(24).toString('hex') };
-    try {
-      writeFileSync(file, JSON.stringify(place), { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+    writeOnce(file, JSON.stringify(place));
   }
   return JSON.parse(readFileSync(file, 'utf8'));
 }

@@ -77,8 +77,8 @@ export async function preparePayment(
   const resolution = await resolve();
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const objection = amountRefusal(caller, request, qr) ?? (await findRefusal(deps, caller, qr, stops));
-  if (objection) return refused(objection);
+  const refusal = amountRefusal(caller, request, qr) ?? (await findRefusal(deps, caller, qr, stops));
+  if (refusal) return refused(refusal);
   if (
     scenario === 'unavailable_twice' &&
     (await countRefusal(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))

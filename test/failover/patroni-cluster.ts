@@ -7,7 +7,7 @@ import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { type DatabaseServer, familyOf, freePort } from '../faults/database-server.ts';
 import { until } from '../faults/wait.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
-import { etcdSettings, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
+import { etcdSettings, etcdVariable, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
 
 /** Two PostgreSQL with Patroni, one etcd, and HAProxy in front, with the files in `ops/`. */
 export interface PatroniCluster extends DatabaseServer {
@@ -82,7 +82,7 @@ export async function createPatroniCluster(folder: string): Promise<PatroniClust
       PATRONI_POSTGRESQL_DATA_DIR: join(home, name),
       PATRONI_POSTGRESQL_PGPASS: join(home, `pgpass-${name}`),
       PATRONI_POSTGRESQL_BIN_DIR: programs.postgresFolder,
-      PATRONI_ETCD3_HOSTS: `127.0.0.1:${clientPort}`,
+      [etcdVariable()]: `127.0.0.1:${clientPort}`,
       PATRONI_SUPERUSER_PASSWORD: password,
       PATRONI_REPLICATION_PASSWORD: password,
     });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -43,3 +44,21 @@ export const programs = {
   haproxy: found.haproxy!,
   postgresFolder: found['PostgreSQL 15']!,
 };
+
+/**
+ * Before 3.0.3, Patroni that finds its lease of etcd 3 expired overwrites the key of the leader: a primary that was frozen takes
+ * it back from the one that replaced it. With the API of etcd 2 it compares first.
+ */
+export const etcdVariable = () =>
+  isOlder(versionOf(programs.patroni), [3, 0, 3]) ? 'PATRONI_ETCD_HOSTS' : 'PATRONI_ETCD3_HOSTS';
+
+const versionOf = (program: string) =>
+  /\d+(?:\.\d+)*/
+    .exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))![0]
+    .split('.')
+    .map(Number);
+
+function isOlder(version: number[], than: number[]): boolean {
+  const differing = than.findIndex((number, index) => (version[index] ?? 0) !== number);
+  return differing >= 0 && (version[differing] ?? 0) < than[differing]!;
+}

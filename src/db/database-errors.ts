@@ -12,6 +12,9 @@ export const isItemError = (error: unknown) => /^(2[23]|54)/.test(sqlStateOf(err
 /** Without an answer in time: a statement under way may or may not have been carried out. */
 export class NotAnsweringError extends Error {}
 
+/** The address leads to a history that must not be joined. Only the cluster or an operator can change that. */
+export class OldHistoryError extends NotAnsweringError {}
+
 /** Messages of the driver when a connection fails or ends; it gives such errors no code. */
 const lostConnection =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|The server does not support SSL|Client has encountered a connection error)/;

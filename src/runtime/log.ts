@@ -1,6 +1,7 @@
 import { type DestinationStream, type LogFn, pino } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
+import { type NotAnsweringError, OldHistoryError } from '../db/database-errors.ts';
 import { isDatabaseUnavailable, isDatabaseUnreachable } from '../db/pool.ts';
 
 /**
@@ -19,7 +20,7 @@ export function createLog(
   clock: Pick<Clock, 'monotonicMs'>,
   destination: DestinationStream = pino.destination(1),
 ) {
-  let outage: { sinceMs: number; lastFailureMs: number } | undefined;
+  let outage: { sinceMs: number; lastFailureMs: number; isOldHistory?: true } | undefined;
   const log = pino({ level, hooks: { logMethod } }, destination);
 
   function logMethod(this: pino.Logger, args: Parameters<LogFn>, method: LogFn): void {
@@ -36,7 +37,16 @@ export function createLog(
   function databaseFailed(reason: string): void {
     const nowMs = clock.monotonicMs();
     if (!outage) log.error({ reason }, 'the database is not available: requests get 503 until it is');
-    outage = { sinceMs: outage?.sinceMs ?? nowMs, lastFailureMs: nowMs };
+    outage = { ...outage, sinceMs: outage?.sinceMs ?? nowMs, lastFailureMs: nowMs };
+  }
+
+  /** A server answers, but not the right one. An old history gets a line of its own: the outage may have begun with another reason. */
+  function databaseRefused(why: NotAnsweringError): void {
+    const reason = why.message;
+    databaseFailed(reason);
+    if (!(why instanceof OldHistoryError) || outage!.isOldHistory) return;
+    outage!.isOldHistory = true;
+    log.error({ reason }, 'the address of the database leads to an old history, which is not joined');
   }
 
   function databaseWorks(): void {
@@ -46,7 +56,7 @@ export function createLog(
     outage = undefined;
   }
 
-  return { log, databaseFailed, databaseWorks };
+  return { log, databaseFailed, databaseRefused, databaseWorks };
 }
 
 /** Several addresses that all refused have only a code. */

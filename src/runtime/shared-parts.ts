@@ -28,7 +28,7 @@ export async function createSharedParts(
   { pool, clock }: PoolAndClock,
   cleanups: Cleanup[],
 ) {
-  const { log, databaseWorks, databaseFailed } = createLog(settings, clock);
+  const { log, databaseWorks, databaseFailed, databaseRefused } = createLog(settings, clock);
   const secretKey = await openSecretKey(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
   const beats = await startHeartbeat(pool, {
@@ -36,7 +36,7 @@ export async function createSharedParts(
     onBeat: databaseWorks,
     onSilence: databaseFailed,
   });
-  const watch = watchHistory(settings, pool, clock, databaseFailed);
+  const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
   const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);

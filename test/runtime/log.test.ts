@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { NotAnsweringError, OldHistoryError } from '../../src/db/database-errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
 
 function start(logLevel: 'info' | 'debug' = 'info') {
@@ -35,6 +36,23 @@ test('an outage of the database is logged when it begins and when it ends, with 
       msg: 'the database is not available: requests get 503 until it is',
     },
     { level: warn, seconds: 7, msg: 'the database is available again' },
+  ]);
+});
+
+test('an address that leads to an old history is logged once in an outage, whatever it began with', () => {
+  const { log, databaseRefused, lines } = start();
+  log.error({ err: lost }, 'a request failed');
+  databaseRefused(new NotAnsweringError('the database is a read-only standby'));
+  for (let nth = 0; nth < 3; nth++) databaseRefused(new OldHistoryError('it is an older history'));
+  expect(lines.map(({ reason, msg }) => ({ reason, msg }))).toEqual([
+    {
+      reason: 'Connection terminated unexpectedly',
+      msg: 'the database is not available: requests get 503 until it is',
+    },
+    {
+      reason: 'it is an older history',
+      msg: 'the address of the database leads to an old history, which is not joined',
+    },
   ]);
 });
 

@@ -1,4 +1,5 @@
-import { NotAnsweringError, type Queryable } from '../pool.ts';
+import { NotAnsweringError, OldHistoryError } from '../database-errors.ts';
+import type { Queryable } from '../pool.ts';
 import { describeIdentity, type Identity, isSameIdentity, readIdentity } from './identity.ts';
 import type { NewestHistory } from './newest-history.ts';
 
@@ -25,7 +26,7 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
     // A standby says nothing about the primary: this connection is of no use, and the next one may be.
     if (found.timeline === undefined) throw new NotAnsweringError('the database is a read-only standby');
     const objection = history.objectionTo(found);
-    if (objection) throw new NotAnsweringError(objection);
+    if (objection) throw new OldHistoryError(objection);
     if (!joined || isSameIdentity(found, joined)) return;
     history.see(found);
     isCurrent = false;

@@ -1,7 +1,8 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
+import { NotAnsweringError } from '../database-errors.ts';
 import { tryConnection } from '../dedicated-connection.ts';
-import { NotAnsweringError, type Pool } from '../pool.ts';
+import type { Pool } from '../pool.ts';
 
 const checkIntervalMs = 2_000;
 /** A busy machine takes long to open a connection. */
@@ -24,7 +25,7 @@ export interface IncarnationWatch {
 export function watchIncarnation(
   pool: Pool,
   clock: Clock,
-  onRefused: (reason: string) => void,
+  onRefused: (why: NotAnsweringError) => void,
 ): IncarnationWatch {
   let verifiedMs = clock.monotonicMs();
   let hasFailed = false;
@@ -39,7 +40,7 @@ export function watchIncarnation(
         () => false,
         error => {
           // The heartbeat notices a server that does not answer.
-          if (error instanceof NotAnsweringError) onRefused(error.message);
+          if (error instanceof NotAnsweringError) onRefused(error);
           return true;
         },
       );

@@ -1036,13 +1036,17 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   RETURNS TABLE(item bigint, changed boolean, status payment_status)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
-  SET enable_bitmapscan=off;
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off;
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
-  SET enable_bitmapscan=off;
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off;
 
 FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)

@@ -4,13 +4,14 @@
 -- every repeat of it are answered with the payment; or one that a lost history has undone.
 -- `status` is the status now: a call that came second may have brought the opposite outcome.
 --
--- Bitmap scans are off for the reason given in payments_open.sql.
+-- Planner settings: see payments_open.sql.
 CREATE OR REPLACE FUNCTION payments_finish(
   partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[],
   at timestamptz
 ) RETURNS TABLE (item bigint, changed boolean, status payment_status)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
@@ -43,12 +44,15 @@ BEGIN
     RETURNING f.nth, p.partner_id, p.mode, p.id, p.status, p.qrc_id, p.amount_kopecks, p.created_at
   ), held AS MATERIALIZED (
     -- The amount is that of the hold. A payment without one fails the whole call: the amount of an entry is never null.
-    SELECT c.*, a.available, a.held, a.settled, a.entry_count, greatest(payments_finish.at, a.last_entry_at) AS entry_at,
-           h.micro_usdt, CASE WHEN c.status = 'succeeded' THEN h.micro_usdt ELSE 0 END AS spent
+    SELECT c.*, a.available, a.held, a.settled, a.entry_count, a.turnover_day,
+           greatest(payments_finish.at, a.last_entry_at) AS entry_at, h.micro_usdt,
+           CASE WHEN c.status = 'succeeded' THEN h.micro_usdt ELSE 0 END AS spent
       FROM changes c,
            LATERAL (SELECT * FROM accounts a WHERE a.partner_id = c.partner_id AND a.mode = c.mode) AS a,
            LATERAL (SELECT (SELECT e.micro_usdt FROM entries e WHERE e.payment_id = c.id AND e.from_account = 'available'
-                               AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (c.partner_id, c.mode)) AS micro_usdt) AS h
+                               AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (c.partner_id, c.mode)) AS micro_usdt
+                    -- Else the planner reads the entry once for every use of its amount.
+                    OFFSET 0) AS h
   ), posted AS (
     INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after, payment_id,
                          created_at)
@@ -65,12 +69,12 @@ BEGIN
     UPDATE accounts a
        SET available = a.available + n.micro_usdt - n.spent, held = a.held - n.micro_usdt, settled = a.settled + n.spent,
            entry_count = a.entry_count + n.entries, last_entry_at = n.entry_at,
-           turnover_kopecks = a.turnover_kopecks - (
-             SELECT coalesce(sum(f.amount_kopecks), 0) FROM held f
-              WHERE f.partner_id = a.partner_id AND f.mode = a.mode AND f.status <> 'succeeded'
-                AND (f.created_at AT TIME ZONE 'UTC')::date = a.turnover_day)
+           turnover_kopecks = a.turnover_kopecks - n.failed_kopecks
       FROM (SELECT h.partner_id, h.mode, h.entry_at, count(*) AS entries, sum(h.micro_usdt) AS micro_usdt,
-                   sum(h.spent) AS spent
+                   sum(h.spent) AS spent,
+                   coalesce(sum(h.amount_kopecks) FILTER (
+                     WHERE h.status <> 'succeeded' AND (h.created_at AT TIME ZONE 'UTC')::date = h.turnover_day), 0)
+                     AS failed_kopecks
               FROM held h GROUP BY h.partner_id, h.mode, h.entry_at) AS n
      WHERE a.partner_id = n.partner_id AND a.mode = n.mode
   ), closed AS (

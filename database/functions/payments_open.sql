@@ -20,11 +20,13 @@
 --
 -- Bitmap scans are off. A bitmap scan reads every dead row of a key until the next vacuum and marks none of them as dead.
 -- Rows of these tables come and go with each payment, so a busy partner would pay for its past. Plain index scans skip
--- the rows that an earlier scan found dead.
+-- the rows that an earlier scan found dead. Hash and merge joins are off: a plan that was made while a table was small would
+-- read all of it for each call, until its statistics are new.
 CREATE OR REPLACE FUNCTION payments_open(openings payment_opening[], at timestamptz, test_payments_per_day int)
 RETURNS TABLE (item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
@@ -34,6 +36,7 @@ DECLARE
   has_stray_orders boolean;
   objections bigint[];
   unusual bigint[];
+  has_ended boolean;
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
@@ -52,14 +55,18 @@ BEGIN
   END IF;
 
   WITH asked AS MATERIALIZED (
+    -- `kept` stays held if the payment goes on, `settled_now` if it has succeeded, and nothing is spent if it has failed.
     SELECT o.*, o.ordinality AS nth, s.scope,
+           CASE WHEN o.outcome IS NULL THEN o.micro_usdt ELSE 0 END AS kept,
+           CASE WHEN o.outcome = 'succeeded' THEN o.micro_usdt ELSE 0 END AS settled_now,
+           CASE WHEN o.outcome IS DISTINCT FROM 'failed' THEN o.micro_usdt ELSE 0 END AS spent,
            -- Not with NOT EXISTS, for which the planner may read the whole index.
            (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
                AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) IS NOT NULL
              OR (SELECT k.payment_id FROM archived_keys k WHERE k.idempotency_key = o.idempotency_key
                     AND k.partner_id = o.partner_id AND k.mode = o.mode) IS NOT NULL AS is_known,
-           count(*) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) > 1 AS is_key_twice,
-           count(*) OVER (PARTITION BY s.scope, o.qrc_id) > 1 AS is_code_twice
+           count(*) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) > 1
+             OR count(*) OVER (PARTITION BY s.scope, o.qrc_id) > 1 AS comes_twice
       FROM unnest(openings) WITH ORDINALITY AS o,
            LATERAL (SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
      WHERE (o.ordinality <> ALL (objections)) IS NOT FALSE
@@ -70,39 +77,36 @@ BEGIN
         FROM asked o WHERE NOT o.is_known AND o.outcome IS NULL ORDER BY o.scope, o.qrc_id, o.nth
       ON CONFLICT DO NOTHING
       RETURNING open_payments.payment_id AS id
-  ), totals AS (
-    SELECT o.partner_id, o.mode, count(*)::int AS payments, sum(o.micro_usdt) AS micro_usdt,
-           sum(o.amount_kopecks) AS kopecks,
-           coalesce(sum(o.amount_kopecks) FILTER (WHERE o.outcome = 'failed'), 0) AS failed_kopecks
-      FROM asked o LEFT JOIN reserved r ON r.id = o.id
-     GROUP BY o.partner_id, o.mode
-    HAVING bool_and(NOT o.is_known AND NOT o.is_key_twice AND NOT o.is_code_twice AND o.rate_stale_at >= at
-                    AND CASE WHEN o.outcome IS NULL THEN r.id IS NOT NULL
-                             ELSE (SELECT p.payment_id FROM open_payments p
-                                    WHERE p.scope = o.scope AND p.qrc_id = o.qrc_id) IS NULL END)
-  ), books AS MATERIALIZED (
-    SELECT a.partner_id, a.mode, a.available, a.held, a.settled, a.entry_count, greatest(at, a.last_entry_at) AS entry_at,
-           t.payments, t.kopecks - t.failed_kopecks AS kopecks
-      FROM totals t, LATERAL (SELECT * FROM accounts a WHERE a.partner_id = t.partner_id AND a.mode = t.mode) AS a,
-           LATERAL (SELECT l.concurrent, l.daily_kopecks FROM partners l WHERE l.id = t.partner_id) AS l
-     WHERE a.available >= t.micro_usdt
-       AND a.turnover_day = today
-       AND (a.turnover_kopecks + t.kopecks <= l.daily_kopecks) IS NOT FALSE
-       AND (a.mode <> 'test' OR (a.opened_on_day + t.payments <= test_payments_per_day) IS NOT FALSE)
-       AND l.concurrent >= t.payments + (SELECT count(*) FROM open_payments p
-                                          WHERE p.partner_id = t.partner_id AND p.mode = t.mode AND p.awaiting_gateway)
-  ), opened AS MATERIALIZED (
-    -- What each payment finds, and what it leaves: held if it goes on, settled if it has succeeded, nothing if it has failed.
-    SELECT o.*, b.available, b.held, b.settled, b.entry_at, m.kept, m.spent, m.ended,
-           b.entry_count + row_number() OVER before + count(o.outcome) OVER before - (o.outcome IS NOT NULL)::int AS hold_no,
-           sum(m.kept) OVER before - m.kept AS held_before,
-           sum(m.spent) OVER before - m.spent AS spent_before,
-           sum(m.ended) OVER before AS settled_after
-      FROM asked o JOIN books b ON b.partner_id = o.partner_id AND b.mode = o.mode,
-           LATERAL (SELECT CASE WHEN o.outcome IS NULL THEN o.micro_usdt ELSE 0 END AS kept,
-                           CASE WHEN o.outcome = 'succeeded' THEN o.micro_usdt ELSE 0 END AS ended,
-                           CASE WHEN o.outcome IS DISTINCT FROM 'failed' THEN o.micro_usdt ELSE 0 END AS spent) AS m
-    WINDOW before AS (PARTITION BY o.partner_id, o.mode ORDER BY o.nth)
+  ), in_turn AS (
+    -- What the payments of an account have done to it, up to and with each.
+    SELECT o.*, a.available, a.held, a.settled, a.entry_count, a.turnover_day, a.turnover_kopecks, a.opened_on_day,
+           greatest(at, a.last_entry_at) AS entry_at, l.concurrent, l.daily_kopecks,
+           row_number() OVER so_far AS turn,
+           sum(o.kept) OVER so_far AS kept_so_far, sum(o.settled_now) OVER so_far AS settled_so_far,
+           sum(o.spent) OVER so_far AS spent_so_far, count(o.outcome) OVER so_far AS endings_so_far,
+           -- Counted once for an account.
+           CASE row_number() OVER so_far WHEN 1 THEN (
+             SELECT count(*) FROM open_payments p
+              WHERE p.partner_id = o.partner_id AND p.mode = o.mode AND p.awaiting_gateway) END AS under_way,
+           NOT o.is_known AND NOT o.comes_twice AND o.rate_stale_at >= at
+             AND CASE WHEN o.outcome IS NULL THEN o.id IN (SELECT r.id FROM reserved r)
+                      ELSE (SELECT p.payment_id FROM open_payments p
+                             WHERE p.scope = o.scope AND p.qrc_id = o.qrc_id) IS NULL END AS is_usual
+      FROM asked o
+      LEFT JOIN accounts a ON a.partner_id = o.partner_id AND a.mode = o.mode
+      LEFT JOIN partners l ON l.id = o.partner_id
+    WINDOW so_far AS (PARTITION BY o.partner_id, o.mode ORDER BY o.nth)
+  ), judged AS MATERIALIZED (
+    SELECT o.*,
+           (o.are_usual AND o.available >= o.wanted_usdt AND o.turnover_day = today
+             AND (o.turnover_kopecks + o.wanted_kopecks <= o.daily_kopecks) IS NOT FALSE
+             AND (o.mode <> 'test' OR (o.opened_on_day + o.payments <= test_payments_per_day) IS NOT FALSE)
+             AND o.concurrent >= o.payments + o.all_under_way) IS TRUE AS is_opened
+      FROM (SELECT t.*, bool_and(t.is_usual) OVER account AS are_usual, count(*) OVER account AS payments,
+                   max(t.under_way) OVER account AS all_under_way, sum(t.micro_usdt) OVER account AS wanted_usdt,
+                   sum(t.amount_kopecks) OVER account AS wanted_kopecks,
+                   sum(t.amount_kopecks) FILTER (WHERE t.outcome IS DISTINCT FROM 'failed') OVER account AS kopecks
+              FROM in_turn t WINDOW account AS (PARTITION BY t.partner_id, t.mode)) AS o
   ), new_payments AS (
     INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
                           qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at,
@@ -113,34 +117,43 @@ BEGIN
              o.idempotency_key, o.request_hash, o.external_id, o.qrc_id, o.qr_url, o.fingerprint, o.recipient,
              o.amount_kopecks, o.micro_usdt, o.rate_e4, o.rate_id, o.metadata, at, o.error_code,
              CASE WHEN o.outcome IS NOT NULL THEN at END
-        FROM opened o
+        FROM judged o WHERE o.is_opened
   ), new_entries AS (
+    -- The hold, and the entry that ends it. Before it, others have kept and spent what is theirs.
     INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after, payment_id,
                          created_at)
-      SELECT o.partner_id, o.mode, o.hold_no, 'available'::account, 'held'::account, o.micro_usdt,
-             o.available - o.spent_before - o.micro_usdt, o.held + o.held_before + o.micro_usdt, o.id, o.entry_at
-        FROM opened o
-      UNION ALL
-      SELECT o.partner_id, o.mode, o.hold_no + 1, 'held', CASE o.outcome WHEN 'succeeded' THEN 'settled'::account ELSE 'available' END,
-             o.micro_usdt, o.held + o.held_before,
-             CASE o.outcome WHEN 'succeeded' THEN o.settled + o.settled_after ELSE o.available - o.spent_before END,
+      SELECT o.partner_id, o.mode, o.entry_count + o.turn + o.endings_so_far - (o.outcome IS NOT NULL)::int,
+             'available'::account, 'held'::account, o.micro_usdt,
+             o.available - o.spent_so_far + o.spent - o.micro_usdt, o.held + o.kept_so_far - o.kept + o.micro_usdt,
              o.id, o.entry_at
-        FROM opened o WHERE o.outcome IS NOT NULL
+        FROM judged o WHERE o.is_opened
+      UNION ALL
+      SELECT o.partner_id, o.mode, o.entry_count + o.turn + o.endings_so_far,
+             'held', CASE o.outcome WHEN 'succeeded' THEN 'settled'::account ELSE 'available' END, o.micro_usdt,
+             o.held + o.kept_so_far,
+             CASE o.outcome WHEN 'succeeded' THEN o.settled + o.settled_so_far ELSE o.available - o.spent_so_far END,
+             o.id, o.entry_at
+        FROM judged o WHERE o.is_opened AND o.outcome IS NOT NULL
   ), new_books AS (
+    -- The last payment of an account has its sums.
     UPDATE accounts a
-       SET available = a.available - n.spent, held = a.held + n.kept, settled = a.settled + n.ended,
-           entry_count = a.entry_count + b.payments + n.endings, last_entry_at = b.entry_at,
-           turnover_kopecks = a.turnover_kopecks + b.kopecks, opened_on_day = a.opened_on_day + b.payments
-      FROM books b, LATERAL (
-           SELECT sum(o.spent) AS spent, sum(o.kept) AS kept, sum(o.ended) AS ended, count(o.outcome) AS endings
-             FROM opened o WHERE o.partner_id = b.partner_id AND o.mode = b.mode) AS n
-     WHERE a.partner_id = b.partner_id AND a.mode = b.mode
-  ), new_events AS (
-    INSERT INTO events (partner_id, mode, payment_id, at)
-      SELECT o.partner_id, o.mode, o.id, at FROM opened o WHERE o.outcome IS NOT NULL ORDER BY o.nth
+       SET available = a.available - o.spent_so_far, held = a.held + o.kept_so_far, settled = a.settled + o.settled_so_far,
+           entry_count = a.entry_count + o.payments + o.endings_so_far, last_entry_at = o.entry_at,
+           turnover_kopecks = a.turnover_kopecks + coalesce(o.kopecks, 0), opened_on_day = a.opened_on_day + o.payments
+      FROM judged o
+     WHERE o.is_opened AND o.turn = o.payments AND a.partner_id = o.partner_id AND a.mode = o.mode
   )
-  SELECT array_agg(o.nth ORDER BY o.nth) INTO unusual
-    FROM asked o WHERE NOT EXISTS (SELECT FROM opened n WHERE n.nth = o.nth);
+  SELECT array_agg(o.nth ORDER BY o.nth) FILTER (WHERE NOT o.is_opened),
+         bool_or(o.is_opened AND o.outcome IS NOT NULL) INTO unusual, has_ended FROM judged o;
+
+  -- A statement of its own: an insert fires the trigger of the table even without a row.
+  IF has_ended THEN
+    INSERT INTO events (partner_id, mode, payment_id, at)
+      SELECT o.partner_id, o.mode, o.id, at FROM unnest(openings) WITH ORDINALITY AS o
+       WHERE o.outcome IS NOT NULL AND (o.ordinality <> ALL (unusual)) IS NOT FALSE
+         AND (o.ordinality <> ALL (objections)) IS NOT FALSE
+       ORDER BY o.ordinality;
+  END IF;
 
   IF unusual IS NULL AND objections IS NULL THEN
     RETURN QUERY SELECT o.ordinality, 'opened'::opening_verdict, o.id, NULL::bigint FROM unnest(openings) WITH ORDINALITY AS o;

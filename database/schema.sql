@@ -998,7 +998,10 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   RETURNS TABLE(partner_id uuid, suspended boolean)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
-  SET enable_bitmapscan=off;
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
 
 FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, first_free bigint, at timestamp with time zone)
   RETURNS incarnations;
@@ -1024,7 +1027,10 @@ FUNCTION ledger_post(partner_ids uuid[], modes mode[], operations ledger_operati
   RETURNS TABLE(item bigint, verdict ledger_verdict, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
-  SET enable_bitmapscan=off;
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
 
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;
@@ -1038,7 +1044,8 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
   SET enable_seqscan=off
   SET enable_bitmapscan=off
   SET enable_hashjoin=off
-  SET enable_mergejoin=off;
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
@@ -1046,13 +1053,17 @@ FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, 
   SET enable_seqscan=off
   SET enable_bitmapscan=off
   SET enable_hashjoin=off
-  SET enable_mergejoin=off;
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
-  SET enable_bitmapscan=off;
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
 
 FUNCTION payments_recover(forgotten payment_opening[], created_ats timestamp with time zone[], order_ids text[], order_states text[], in_incarnation integer, at timestamp with time zone)
   RETURNS TABLE(item bigint, verdict recovery_verdict);

@@ -3,13 +3,14 @@
 -- breaker of webhooks) and writes the partner's notice and the alarm, which names the partner by its `subject`. Items are
 -- in the order in which the attempts ended. Locks are taken in one order: webhooks by their key, then deliveries.
 --
--- Bitmap scans are off for the reason given in payments_open.sql.
+-- Planner settings: see payments_open.sql.
 CREATE OR REPLACE FUNCTION deliveries_end(
   partner_ids uuid[], event_ids bigint[], attempt_nos int[], delivered boolean[], hung boolean[], statuses int[],
   errors text[], durations_ms int[], next_ats timestamptz[], ats timestamptz[], subjects text[], alarm_detail text
 ) RETURNS TABLE (partner_id uuid, suspended boolean)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
   all_delivered CONSTANT boolean := true = ALL (delivered);
@@ -27,8 +28,9 @@ BEGIN
     UPDATE webhooks w SET hanging = false, given_up = 0
      WHERE w.partner_id = ANY (partner_ids) AND (w.hanging OR w.given_up > 0);
   END IF;
-  DELETE FROM deliveries d USING unnest(partner_ids, event_ids, delivered) AS a (partner_id, event_id, delivered)
-   WHERE d.partner_id = a.partner_id AND d.event_id = a.event_id AND a.delivered;
+  DELETE FROM deliveries d
+    USING unnest(partner_ids, event_ids, delivered) WITH ORDINALITY AS a (partner_id, event_id, delivered, item)
+   WHERE a.item BETWEEN 1 AND cardinality(event_ids) AND d.partner_id = a.partner_id AND d.event_id = a.event_id AND a.delivered;
   IF all_delivered THEN RETURN; END IF;
 
   -- Optimistic locking: only the next attempt counts. When two processes tried, the later result is stale: it finds that the
@@ -37,9 +39,9 @@ BEGIN
     UPDATE deliveries d
        SET attempts = a.attempt, next_at = coalesce(a.next_at, d.next_at),
            failed_at = CASE WHEN a.next_at IS NULL THEN a.at END
-      FROM unnest(partner_ids, event_ids, attempt_nos, delivered, next_ats, ats)
-           AS a (partner_id, event_id, attempt, delivered, next_at, at)
-     WHERE d.partner_id = a.partner_id AND d.event_id = a.event_id AND NOT a.delivered
+      FROM unnest(partner_ids, event_ids, attempt_nos, delivered, next_ats, ats) WITH ORDINALITY
+           AS a (partner_id, event_id, attempt, delivered, next_at, at, item)
+     WHERE a.item BETWEEN 1 AND cardinality(event_ids) AND d.partner_id = a.partner_id AND d.event_id = a.event_id AND NOT a.delivered
        AND d.attempts = a.attempt - 1 AND d.failed_at IS NULL
     RETURNING d.partner_id, d.event_id, d.failed_at
   ), notices AS (

@@ -21,6 +21,7 @@ LANGUAGE plpgsql
 -- and IS NOT DISTINCT FROM, which cannot use an index, stops it from reading all entries of a partner by the primary key.
 -- Bitmap scans are off for the reason given in payments_open.sql.
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
   next record;
@@ -135,6 +136,7 @@ BEGIN
   UPDATE accounts a
      SET topup = n.topup, treasury = n.treasury, available = n.available, held = n.held, settled = n.settled,
          entry_count = n.entry_count, last_entry_at = n.last_entry_at
-    FROM unnest(new_books) n
-   WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.entry_count <> n.entry_count;
+    FROM unnest(new_books) WITH ORDINALITY AS n
+   WHERE n.ordinality BETWEEN 1 AND cardinality(new_books)
+     AND a.partner_id = n.partner_id AND a.mode = n.mode AND a.entry_count <> n.entry_count;
 END $$;

@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION payments_finish(
 ) RETURNS TABLE (item bigint, changed boolean, status payment_status)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-SET enable_hashjoin = off SET enable_mergejoin = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
@@ -24,6 +24,7 @@ BEGIN
     SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*
       FROM unnest(partner_ids, modes, ids, outcomes, error_codes, order_ids)
            WITH ORDINALITY AS f (partner_id, mode, id, outcome, error_code, order_id, nth)
+     WHERE f.nth BETWEEN 1 AND cardinality(ids)
      ORDER BY f.partner_id, f.mode, f.id, f.nth
   ), changes AS (
     UPDATE payments p

@@ -3,10 +3,12 @@
 -- of archived payments are in archived_keys; one statement looks in both places, since payments move between them.
 --
 -- The caller has locked the accounts and may have reserved codes. A payment with an outcome ends in the same transaction.
+-- Planner settings: see payments_open.sql.
 CREATE OR REPLACE FUNCTION payments_open_singly(openings payment_opening[], at timestamptz, test_payments_per_day int)
 RETURNS TABLE (item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
@@ -54,6 +56,7 @@ BEGIN
                AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
       FROM unnest(openings) WITH ORDINALITY AS o
       LEFT JOIN partners l ON l.id = o.partner_id
+     WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
      ORDER BY o.partner_id, o.mode, first_item, o.ordinality
   LOOP
     IF next.partner_id IS DISTINCT FROM partner OR next.mode IS DISTINCT FROM partner_mode THEN
@@ -107,8 +110,9 @@ BEGIN
   END LOOP;
 
   IF cardinality(opened) < cardinality(openings) THEN
-    DELETE FROM open_payments p USING unnest(openings) o
-     WHERE p.payment_id = ANY (ids) AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
+    DELETE FROM open_payments p USING unnest(openings) WITH ORDINALITY AS o
+     WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
+       AND p.payment_id = ANY (ids) AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
        AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
   END IF;
   IF cardinality(opened) = 0 THEN RETURN; END IF;
@@ -116,8 +120,9 @@ BEGIN
   UPDATE open_payments p
      SET partner_id = o.partner_id, mode = o.mode, payment_id = o.id, next_at = o.next_at, lease_holder = o.lease_holder,
          awaiting_gateway = true
-    FROM unnest(opened) o
-   WHERE p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
+    FROM unnest(opened) WITH ORDINALITY AS o
+   WHERE o.ordinality BETWEEN 1 AND cardinality(opened)
+     AND p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
   PERFORM ledger_must_post(array_agg(o.partner_id), array_agg(o.mode), array_agg('hold'::ledger_operation),
                            array_agg(o.id), array_agg(o.micro_usdt), at)
      FROM unnest(opened) o;
@@ -126,7 +131,8 @@ BEGIN
          turnover_kopecks = CASE WHEN a.turnover_day = today THEN a.turnover_kopecks ELSE 0 END + n.kopecks,
          opened_on_day = CASE WHEN a.turnover_day = today THEN a.opened_on_day ELSE 0 END + n.payments
     FROM (SELECT o.partner_id, o.mode, sum(o.amount_kopecks)::bigint AS kopecks, count(*)::int AS payments
-            FROM unnest(opened) o GROUP BY 1, 2) AS n
+            FROM unnest(opened) WITH ORDINALITY AS o WHERE o.ordinality BETWEEN 1 AND cardinality(opened)
+           GROUP BY 1, 2) AS n
    WHERE a.partner_id = n.partner_id AND a.mode = n.mode AND a.turnover_day <= today;
   INSERT INTO payments (partner_id, mode, id, status, status_detail, idempotency_key, request_hash, external_id, qrc_id,
                         qr_url, fingerprint, recipient, amount_kopecks, micro_usdt, rate_e4, rate_id, metadata, created_at)

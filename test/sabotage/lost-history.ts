@@ -144,7 +144,7 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'an older history is not joined',
     file: 'src/db/incarnation/guard.ts',
-    pattern: /if \(objection\) throw new NotAnsweringError\(objection\);/,
+    pattern: /if \(objection\) throw new OldHistoryError\(objection\);/,
     test: 'test/db/incarnation.test.ts',
     failingTitle: 'that is led to an older history waits',
   },

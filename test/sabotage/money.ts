@@ -236,8 +236,8 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'what failed leaves the turnover of the day',
     ...finishing,
-    pattern: / AND f\.status <> 'succeeded'\n/,
-    replacement: ' AND false\n',
+    pattern: /h\.status <> 'succeeded' AND /,
+    replacement: 'false AND ',
     test: 'test/payments/turnover.test.ts',
     failingTitle: 'the counter is the sum of the day',
   },

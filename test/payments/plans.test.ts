@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { setLimits } from '../../src/partners/index.ts';
+import { createPaymentWriter } from '../../src/payments/index.ts';
+import type { NewPayment } from '../../src/payments/openings.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  Alias?: string;
+  Plans?: PlanNode[];
+}
+
+/** Tables that grow with payments and partners. Others have a few rows, or are read at their end. */
+const growing = [
+  'payments',
+  'entries',
+  'events',
+  'open_payments',
+  'accounts',
+  'partners',
+  'archived_keys',
+  'deliveries',
+];
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+await setRate(pool, clock);
+const opening = await openingsOf(pool, clock);
+const [partnerId] = await Promise.all([1, 2, 3].map(() => createFundedPartner(pool, 1_000_000_000n)));
+await setLimits(auditContextOf(pool), partnerId!, { concurrent: 1_000 });
+
+await pool.query({
+  text: `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+         SELECT $1, n, 'test', gen_random_uuid(), now() FROM generate_series(1, 5) n`,
+  values: [uuidFromId(partnerId!)],
+});
+
+/** A payment in each way: opened together and finished, ended at once, and decided one by one because its key is known. */
+async function payInEachWay(db: Parameters<typeof createPaymentWriter>[0], count = 3): Promise<void> {
+  const writer = createPaymentWriter(db, clock);
+  const openAll = (payments: NewPayment[]) => Promise.all(payments.map(payment => writer.open(payment)));
+  const live = Array.from({ length: count }, () =>
+    opening(partnerId!, { unchecked: { name: 'r', id: 'm' } }),
+  );
+  const ended = { mode: 'test', ending: { outcome: 'succeeded' } } as const;
+  await openAll([...live, ...Array.from({ length: count }, () => opening(partnerId!, ended))]);
+  const known = { ...opening(partnerId!), idempotencyKey: live[0]!.idempotencyKey };
+  await openAll([known, ...Array.from({ length: 5 }, () => opening(partnerId!))]);
+  await Promise.all(live.map(payment => writer.finish({ ...payment, outcome: 'succeeded', orderId: 'o' })));
+}
+
+const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** A failed attempt to deliver an event. */
+const endOfDelivery = {
+  text: `SELECT deliveries_end(ARRAY[$1::uuid], '{1}', '{1}', '{false}', '{false}', '{500}', '{NULL}', '{1}', '{NULL}',
+                               ARRAY[now()], '{subject}', 'detail')`,
+  values: [uuidFromId(partnerId!)],
+};
+
+/** The plans of all statements of these payments, also of those inside of functions, made anew. */
+async function plansOfPayments(): Promise<PlanNode[]> {
+  const session = await pool.connect();
+  const plans: PlanNode[] = [];
+  session.on('notice', ({ message }) => {
+    const json = message?.match(/plan:\n(\{.*\})$/s)?.[1];
+    if (json) plans.push((JSON.parse(json) as { Plan: PlanNode }).Plan);
+  });
+  await session.query("LOAD 'auto_explain'");
+  const settings = {
+    log_min_duration: '0',
+    log_nested_statements: 'on',
+    log_level: 'notice',
+    log_format: 'json',
+  };
+  for (const [name, value] of Object.entries(settings))
+    await session.query(`SET auto_explain.${name} = ${value}`);
+  await payInEachWay(session);
+  await session.query(endOfDelivery);
+  session.release(true);
+  return plans;
+}
+
+/** Reads of a whole table, or of a whole index. */
+const wholeReads = (plans: PlanNode[]) =>
+  plans
+    .flatMap(nodesOf)
+    .filter(
+      node =>
+        node['Node Type'].includes('Scan') &&
+        growing.includes(node['Relation Name'] ?? '') &&
+        node['Index Cond'] === undefined,
+    )
+    .map(node => `${node['Node Type']} of ${node['Relation Name']} ${node['Index Name']} (${node.Alias})`);
+
+/** Plans are kept for the life of a connection. One that suits a table of today must suit it when it has grown. */
+test('opening and finishing read by index, whatever the tables hold when the plan is made', async () => {
+  for (const rows of ['none', 'a few', 'many']) {
+    if (rows === 'many') for (let nth = 0; nth < 10; nth++) await payInEachWay(pool, 250);
+    if (rows !== 'none') await pool.query('ANALYZE');
+    const plans = await plansOfPayments();
+    expect(plans.length).toBeGreaterThan(10);
+    expect(wholeReads(plans), `${rows} rows`).toEqual([]);
+  }
+});

@@ -1065,6 +1065,14 @@ FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION payments_page(of_partner uuid, of_mode mode, from_id uuid, before_id uuid, most integer)
+  RETURNS SETOF payments STABLE
+  SET plan_cache_mode=force_generic_plan
+  SET enable_seqscan=off
+  SET enable_bitmapscan=off
+  SET enable_sort=off
+  SET enable_incremental_sort=off;
+
 FUNCTION payments_recover(forgotten payment_opening[], created_ats timestamp with time zone[], order_ids text[], order_states text[], in_incarnation integer, at timestamp with time zone)
   RETURNS TABLE(item bigint, verdict recovery_verdict);
 

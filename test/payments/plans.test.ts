@@ -3,6 +3,7 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPaymentWriter } from '../../src/payments/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
+import { listPayments } from '../../src/payments/search/list.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
@@ -13,6 +14,7 @@ interface PlanNode {
   'Relation Name'?: string;
   'Index Name'?: string;
   'Index Cond'?: string;
+  'Scan Direction'?: string;
   Alias?: string;
   Plans?: PlanNode[];
 }
@@ -84,6 +86,7 @@ async function plansOfPayments(): Promise<PlanNode[]> {
     await session.query(`SET auto_explain.${name} = ${value}`);
   await payInEachWay(session);
   await session.query(endOfDelivery);
+  await listPayments(session, { partnerId: partnerId!, mode: 'live' }, { limit: 20 });
   session.release(true);
   return plans;
 }
@@ -101,12 +104,14 @@ const wholeReads = (plans: PlanNode[]) =>
     .map(node => `${node['Node Type']} of ${node['Relation Name']} ${node['Index Name']} (${node.Alias})`);
 
 /** Plans are kept for the life of a connection. One that suits a table of today must suit it when it has grown. */
-test('opening and finishing read by index, whatever the tables hold when the plan is made', async () => {
+test('opening, finishing and listing read by index, whatever the tables hold when the plan is made', async () => {
   for (const rows of ['none', 'a few', 'many']) {
     if (rows === 'many') for (let nth = 0; nth < 10; nth++) await payInEachWay(pool, 250);
     if (rows !== 'none') await pool.query('ANALYZE');
     const plans = await plansOfPayments();
     expect(plans.length).toBeGreaterThan(10);
     expect(wholeReads(plans), `${rows} rows`).toEqual([]);
+    const backward = plans.flatMap(nodesOf).filter(node => node['Scan Direction'] === 'Backward');
+    expect(backward.map(node => node['Index Name'])).toContain('payments_pkey');
   }
 });

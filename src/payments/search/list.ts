@@ -56,6 +56,8 @@ export async function listPayments(db: Queryable, account: AccountKey, filter: L
 
 /** Whether the account had archived payments in the snapshot of the statement: if not, the page is complete. */
 type ListedRow = PaymentRow & { has_archived?: boolean };
+const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
+    WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
 const minId = '00000000-0000-0000-0000-000000000000';
 const beyondIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -83,8 +85,17 @@ export function listStatement(account: AccountKey, filter: ListFilter, month?: A
     ...(createdFrom ? [`p.created_at >= ${$(createdFrom)}`] : []),
     ...(createdBefore ? [`p.created_at < ${$(createdBefore)}`] : []),
   ];
-  return { text: pageOf(sourceOf(month), filter, conditions, 'DESC'), values };
+  const isPlain = !month && filter.status === undefined && conditions.length === 1;
+  return isPlain
+    ? { ...plainPage, values }
+    : { text: pageOf(sourceOf(month), filter, conditions, 'DESC'), values };
 }
+
+/** The page without a filter, which almost every list is: planned once per connection. */
+const plainPage = {
+  name: 'payments_page',
+  text: `SELECT ${paymentColumns('p')}, ${hasArchived} FROM payments_page($1, $2, $4, $5, $3) p`,
+};
 
 const sourceOf = (month?: ArchivedMonth) => (month ? 'payments_archive' : 'payments');
 
@@ -121,9 +132,6 @@ function pageOf(
              AND p.id >= $4 AND p.id < $5 AND ${where}
            ORDER BY p.partner_id ${order}, p.mode ${order}, p.id ${order} LIMIT $3`;
 }
-
-const hasArchived = `(SELECT EXISTS (SELECT FROM archive_sums s
-    WHERE s.partner_id = $1 AND s.mode = $2 AND s.kind = 'payments')) AS has_archived`;
 
 /** A payment that failed is one with an error code, since rejected attempts are excluded. */
 const statusConditions: Record<PaymentStatus, string> = {

@@ -47,6 +47,7 @@ export async function openDatabaseClock(db: Queryable, machine: Clock = systemCl
     nowMs: () => Math.round(remoteTime(estimate, machine.monotonicMs())),
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
+    timer: machine.timer,
     measure: async from => {
       estimate = await takeSample(estimate, from);
     },

@@ -123,7 +123,13 @@ describe('crashes and races', () => {
     const undoing = Promise.withResolvers<void>();
     const hanging = {
       ...deps,
-      clock: { ...clock, sleep: () => undoing.promise },
+      clock: {
+        ...clock,
+        timer: (_ms: number, run: () => void) => {
+          void undoing.promise.then(run);
+          return () => {};
+        },
+      },
       gateway: { ...deps.gateway, pay: async () => ({ outcome: 'refused', code: 'gateway_busy' }) as const },
       writer: {
         ...deps.writer,

@@ -1,12 +1,13 @@
 import { expect, test, vi } from 'vitest';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 
 /** Sleeps end when the test says so, or when the signal does. */
 function manualClock() {
   const pauses: number[] = [];
   let wake = () => {};
   const clock: Clock = {
+    ...systemClock,
     nowMs: () => 0,
     monotonicMs: () => 0,
     sleep: (ms, signal) =>

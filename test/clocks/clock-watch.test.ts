@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { startClockWatch } from '../../src/runtime/clock-watch.ts';
 
@@ -11,6 +12,7 @@ function watchedMachine() {
   let isStored = true;
   let wake = () => {};
   const clock: DatabaseClock = {
+    ...systemClock,
     nowMs: () => 0,
     monotonicMs: () => monotonicMs,
     measure: async () => {},

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { BatcherFullError, createBatcher } from '../../src/db/batch.ts';
 
 class LockTimeout extends Error {}
@@ -13,6 +13,7 @@ function setup({ maxRuns = 1, maxWaitingApart = 10 } = {}) {
   let wake = () => {};
   let lateAnswer: Promise<void> | undefined;
   const clock: Clock = {
+    ...systemClock,
     nowMs: () => nowMs,
     monotonicMs: () => nowMs,
     sleep: ms =>

@@ -168,6 +168,7 @@ describe('the hourly run', () => {
     let nowMs = clock.nowMs();
     const waits: (() => void)[] = [];
     const turned = {
+      ...clock,
       nowMs: () => nowMs,
       monotonicMs: () => nowMs,
       sleep: (_ms: number, signal?: AbortSignal) =>

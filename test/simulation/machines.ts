@@ -27,6 +27,7 @@ export function createMachine({ random, scheduler, trace, faults }: World, proce
     nowMs: () => scheduler.nowMs() + offsetMs,
     monotonicMs: () => originMs + (scheduler.nowMs() - startedMs) * speed,
     sleep: scheduler.clockOf(processName).sleep,
+    timer: scheduler.clockOf(processName).timer,
   };
 }
 

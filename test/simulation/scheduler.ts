@@ -137,6 +137,10 @@ export function createScheduler(random: Random, startMs: number): Scheduler {
           const timer = after(ms, { processName, run: done, ...idle });
           signal?.addEventListener('abort', done);
         }),
+      timer: (ms, run) => {
+        const timer = after(ms, { processName, run });
+        return () => steps.delete(timer);
+      },
     }),
   };
 }

@@ -44,9 +44,6 @@ const undoBeforeAnswerMs = 20_000;
 
 const undoHangs = 'the database has not answered whether the payment was undone';
 
-/** A reason of our own: without one, every abort creates an error with its stack, once per payment. */
-const isAnswered = 'answered';
-
 /** The state of the request that pays. */
 interface Attempt {
   /** Until then a refusal may undo the payment. */
@@ -72,15 +69,16 @@ export async function payOpened(
     return ended(payment, payment.ending, payment.createdAt);
   }
   const unfinished: Creation = { outcome: 'payment', payment, replayed: false };
-  const answered = new AbortController();
   const undoUntilMs = Math.min(openedAt.getTime() + undoWithinMs, answerByMs - undoBeforeAnswerMs);
   const attempt: Attempt = { undoUntilMs, isUndoing: false };
+  const late = Promise.withResolvers<Creation>();
+  const cancel = clock.timer(answerByMs - clock.nowMs(), () =>
+    attempt.isUndoing ? late.reject(new NotAnsweringError(undoHangs)) : late.resolve(unfinished),
+  );
   try {
     return await Promise.race([
       payment.mode === 'test' ? payInTestMode(deps, payment) : payThroughGateway(deps, payment, attempt),
-      clock
-        .sleep(answerByMs - clock.nowMs(), answered.signal)
-        .then(() => (attempt.isUndoing ? Promise.reject(new NotAnsweringError(undoHangs)) : unfinished)),
+      late.promise,
     ]);
   } catch (err) {
     deps.log.error({ err, paymentId: payment.paymentId }, 'a payment was opened and then its request failed');
@@ -88,7 +86,7 @@ export async function payOpened(
     if (attempt.isUndoing) throw err;
     return unfinished;
   } finally {
-    answered.abort(isAnswered);
+    cancel();
   }
 }
 

@@ -42,7 +42,8 @@ BEGIN
       FROM unnest(partner_ids, event_ids, attempt_nos, delivered, next_ats, ats) WITH ORDINALITY
            AS a (partner_id, event_id, attempt, delivered, next_at, at, item)
      WHERE a.item BETWEEN 1 AND cardinality(event_ids) AND d.partner_id = a.partner_id AND d.event_id = a.event_id AND NOT a.delivered
-       AND d.attempts = a.attempt - 1 AND d.failed_at IS NULL
+       -- Not IS NULL, for which the planner may take the index of what is due and read all of a partner.
+       AND d.attempts = a.attempt - 1 AND coalesce(d.failed_at, 'infinity') = 'infinity'
     RETURNING d.partner_id, d.event_id, d.failed_at
   ), notices AS (
     INSERT INTO partner_notices (partner_id, kind, details, at)

@@ -80,7 +80,7 @@ BEGIN
      WHERE a.partner_id = n.partner_id AND a.mode = n.mode
   ), closed AS (
     DELETE FROM open_payments p USING held h
-     WHERE p.payment_id = h.id AND p.qrc_id = h.qrc_id
+     WHERE p.payment_id IS NOT DISTINCT FROM h.id AND p.qrc_id = h.qrc_id
        AND p.scope = CASE h.mode WHEN 'live' THEN live_scope ELSE h.partner_id END
   ), announced AS (
     INSERT INTO events (partner_id, mode, payment_id, at)

@@ -24,7 +24,8 @@
 --
 -- A plan that is made while a table is small must suit it when it has grown: the plan stays until the statistics are new. So the
 -- planner must not prefer to read a whole table, however few rows it has. Hash and merge joins are off; every row that is read
--- from an index is dear; and the condition BETWEEN 1 AND cardinality(…), which is always true, makes it expect one item.
+-- from an index is dear; the condition BETWEEN 1 AND cardinality(…), which is always true, makes it expect one item; and IS NOT
+-- DISTINCT FROM, which cannot use an index, leaves it only the one index that suits.
 CREATE OR REPLACE FUNCTION payments_open(openings payment_opening[], at timestamptz, test_payments_per_day int)
 RETURNS TABLE (item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
 LANGUAGE plpgsql
@@ -90,7 +91,7 @@ BEGIN
            -- Counted once for an account.
            CASE row_number() OVER so_far WHEN 1 THEN (
              SELECT count(*) FROM open_payments p
-              WHERE p.partner_id = o.partner_id AND p.mode = o.mode AND p.awaiting_gateway) END AS under_way,
+              WHERE p.partner_id = o.partner_id AND p.mode IS NOT DISTINCT FROM o.mode AND p.awaiting_gateway) END AS under_way,
            NOT o.is_known AND NOT o.comes_twice AND o.rate_stale_at >= at
              AND CASE WHEN o.outcome IS NULL THEN o.id IN (SELECT r.id FROM reserved r)
                       ELSE (SELECT p.payment_id FROM open_payments p

@@ -67,7 +67,7 @@ BEGIN
         INTO available, counted_day, turnover, opened_today
         FROM accounts a WHERE a.partner_id = partner AND a.mode = partner_mode;
       under_way := (SELECT count(*) FROM open_payments p
-                     WHERE p.partner_id = partner AND p.mode = partner_mode AND p.awaiting_gateway
+                     WHERE p.partner_id = partner AND p.mode IS NOT DISTINCT FROM partner_mode AND p.awaiting_gateway
                        AND p.payment_id <> ALL (ids));
       IF counted_day IS NULL OR counted_day > today THEN
         SELECT coalesce(sum(d.amount_kopecks) FILTER (WHERE d.status IN ('processing', 'succeeded')), 0),
@@ -112,7 +112,7 @@ BEGIN
   IF cardinality(opened) < cardinality(openings) THEN
     DELETE FROM open_payments p USING unnest(openings) WITH ORDINALITY AS o
      WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
-       AND p.payment_id = ANY (ids) AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
+       AND (p.payment_id = ANY (ids)) IS TRUE AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
        AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
   END IF;
   IF cardinality(opened) = 0 THEN RETURN; END IF;

@@ -10,12 +10,13 @@ export interface SessionTimeouts {
 /**
  * Set in every session, since the owner of a server, a database or a user may have changed the defaults. Functions that
  * lock a row and then decide need the new snapshot that each statement of READ COMMITTED takes; the driver reads dates in
- * ISO form only.
+ * ISO form only. Plans that suit tables of any size look dear to the planner: the server would compile them in each call.
  */
 const needed = {
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
+  jit: 'off',
 };
 
 /**

@@ -87,3 +87,23 @@ test('a caller over its rate limit gets 429, however busy the service is', async
   expect(codes).toEqual(['gateway_busy', 'rate_limited', 'rate_limited']);
   for (const leave of places) leave();
 });
+
+test('under overload requests are refused before their key is checked, so that a refusal is quick', async () => {
+  const { testKey } = await createPartnerWithKeys(pool);
+  const partner = partnerAt(address, testKey);
+  const places = [deps.admission.enter(), deps.admission.enter()];
+  const checks = Array.from({ length: 50 }, () => deps.admission.startCheck()!);
+  const { status, json, headers } = await partnerAt(address, 'sk_test_unknown').pay({
+    qr_url: newLink(10_000),
+  });
+  expect({ status, code: json.error.code, retryAfter: headers.get('retry-after') }).toEqual({
+    status: 503,
+    code: 'gateway_busy',
+    retryAfter: '1',
+  });
+  expect((await partner.get('/v1/ping')).status).toBe(200);
+  for (const leave of places) leave();
+  // Places are free: it is worth while to check.
+  expect((await partner.pay({ qr_url: newLink(10_000) })).json.status).toBe('succeeded');
+  for (const end of checks) end();
+});

@@ -7,16 +7,33 @@ export interface Admission {
   isFull(): boolean;
   /** Takes a place; returns a function that gives it back and may be called more than once. */
   enter(): () => void;
+  /**
+   * Counts a request while its key and its rate limit are checked; returns how to end that. Undefined if it must be refused
+   * without these checks: all places are taken, and so many requests are checked that the checks themselves are overload.
+   */
+  startCheck(): (() => void) | undefined;
 }
+
+/** Fewer than this are always checked: a caller over its rate limit gets 429, however busy the service is. */
+const maxChecked = 50;
 
 export function createAdmission(maxBeforeDebit: number): Admission {
   const admitted = new Set<symbol>();
+  let checked = 0;
+  const isFull = () => admitted.size >= maxBeforeDebit;
   return {
-    isFull: () => admitted.size >= maxBeforeDebit,
+    isFull,
     enter: () => {
       const place = Symbol();
       admitted.add(place);
       return () => void admitted.delete(place);
+    },
+    startCheck: () => {
+      if (checked >= maxChecked && isFull()) return undefined;
+      checked += 1;
+      return () => {
+        checked -= 1;
+      };
     },
   };
 }

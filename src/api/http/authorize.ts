@@ -10,13 +10,11 @@ const bearer = /^bearer ([!-~]+)$/i;
 const secondsUnderWay = 2;
 
 /** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
-export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
+export function authorize({ authenticator, rateLimiter, heartbeat, admission }: ApiDeps) {
   const underWay = createAnswersUnderWay();
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    // While the database does not answer nothing can be checked, and while it does not commit nothing can be paid.
+
+  async function check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const { kind = 'other' } = request.routeOptions.config;
-    const canServe = kind === 'create' ? heartbeat.canCommit() : heartbeat.isDatabaseAnswering();
-    if (!canServe) return sendError(request, reply, 'gateway_unavailable');
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);
@@ -28,5 +26,16 @@ export function authorize({ authenticator, rateLimiter, heartbeat }: ApiDeps) {
     if (kind === 'create' || underWay.begin(partnerId, secondsUnderWay * limits.otherRps, reply))
       return undefined;
     return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const { kind = 'other' } = request.routeOptions.config;
+    // While the database does not answer nothing can be checked, and while it does not commit nothing can be paid.
+    const canServe = kind === 'create' ? heartbeat.canCommit() : heartbeat.isDatabaseAnswering();
+    if (!canServe) return sendError(request, reply, 'gateway_unavailable');
+    if (kind !== 'create') return check(request, reply);
+    const endCheck = admission.startCheck();
+    if (!endCheck) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
+    return check(request, reply).finally(endCheck);
   };
 }

@@ -28,7 +28,7 @@ export async function benchApi(progress: (line: string) => void) {
       SIMULATOR_DIR: join(dataDir, 'simulator'),
     });
     running.push(simulator);
-    const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
+    const service = await start(join(root, 'src/cli/main.js'), ['start'], {
       DATA_DIR: dataDir,
       PORT: '0',
       LOG_LEVEL: 'error',

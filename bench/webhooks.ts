@@ -74,7 +74,7 @@ async function withWebhookService<Result>(
     const healthy = await createPartners('ok');
     progress(`${queued} events waiting, ${partnerCount} partners …`);
     await queueEvents(pool, healthy);
-    const service = await start(join(root, 'src/cli/main.ts'), ['start'], {
+    const service = await start(join(root, 'src/cli/main.js'), ['start'], {
       DATA_DIR: folder.dir,
       PORT: '0',
       LOG_LEVEL: 'error',

@@ -22,7 +22,7 @@ async function killHalfWay(
   isHalfWay: () => boolean,
   ...args: string[]
 ): Promise<void> {
-  const program = join(import.meta.dirname, '../../src/cli/main.ts');
+  const program = join(import.meta.dirname, '../../src/cli/main.js');
   const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
   const ended = new Promise<NodeJS.Signals | null>(resolve =>
     child.once('close', (_code, signal) => resolve(signal)),

@@ -76,7 +76,7 @@ export async function createWorld(
   async function startService(options: ServiceOptions = {}): Promise<Program> {
     const { gatewayUrl = simulator.address, databasePort = database.port, roles } = options;
     const { port = 0, processes = 1, logLevel = 'silent', isRestored = false } = options;
-    const service = await startProgram('src/cli/main.ts', ['start', ...(isRestored ? ['--restored'] : [])], {
+    const service = await startProgram('src/cli/main.js', ['start', ...(isRestored ? ['--restored'] : [])], {
       PORT: `${port}`,
       PROCESSES: `${processes}`,
       LOG_LEVEL: logLevel,

@@ -45,7 +45,7 @@ export const hasProgram = (name: string) => {
 const shell = `
 set -euo pipefail
 . ./exported 2> /dev/null || true
-npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli/main.ts "$@"; }
+npx() { [ "$1" = kopeck ]; shift; node ${root}/src/cli/main.js "$@"; }
 npm() { [ "$*" = 'install kopeck-client' ]; }
 `;
 

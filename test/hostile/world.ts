@@ -44,7 +44,7 @@ export async function createHostileWorld(progress: (line: string) => void): Prom
   const url = database.urlAt(database.port);
   const pool = openPool({ connectionString: url, statement_timeout: 0, query_timeout: 0 });
   await migrate(pool);
-  const service = await startProgram('src/cli/main.ts', ['start'], {
+  const service = await startProgram('src/cli/main.js', ['start'], {
     PORT: '0',
     PROCESSES: '1',
     LOG_LEVEL: 'silent',

@@ -1003,6 +1003,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION id_created_at(id text)
+  RETURNS timestamp with time zone IMMUTABLE;
+
 FUNCTION incarnation_begin(expected integer, in_system text, in_timeline integer, in_place text, in_cause text, in_certain_at timestamp with time zone, in_synchronous boolean, first_free bigint, at timestamp with time zone)
   RETURNS incarnations;
 

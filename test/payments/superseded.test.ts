@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { openingsOf } from '../helpers/openings.ts';
 import { startLostWorld } from './lost-world.ts';
 
 test('an order of a key whose first payment was undone in the lost time takes its place again', async () => {
@@ -46,4 +48,42 @@ test('an order of a key whose first payment was undone in the lost time takes it
   expect(await paidOrders()).toHaveLength(1);
   expect(await after.alarms()).not.toContain('stray_order');
   await after.expectSoundBooks();
+});
+
+test('only a later order of its key takes the place of a payment, not one that arrived late', async () => {
+  const { clock, before, newCustomer } = await startLostWorld();
+  const { pool } = before;
+  const { partnerId } = await newCustomer();
+  const opening = await openingsOf(pool, clock);
+  const payment = opening(partnerId, { paymentId: newId('pay', clock) });
+  expect((await before.deps.writer.open(payment)).verdict).toBe('opened');
+  await pool.query('UPDATE incarnations SET began_at = $1', [new Date(clock.nowMs() + 60_000)]);
+  const idMadeAt = (ms: number) => newId('pay', { ...clock, nowMs: () => ms });
+  const isSupersededBy = async (order: string) => {
+    await pool.query('DELETE FROM stray_orders');
+    await pool.query({
+      text: `INSERT INTO stray_orders (payment, order_id, state, amount_kopecks, created_at, partner_id, idempotency_key, why,
+                                       incarnation, found_at)
+             SELECT $1, 'o', 'succeeded', 1, now(), $2, $3, 'key_taken', max(number), now() FROM incarnations`,
+      values: [order, uuidFromId(partnerId), payment.idempotencyKey],
+    });
+    const { rows } = await pool.query<{ is: boolean }>({
+      text: `SELECT payment_is_superseded($1, 'live', $2) AS is`,
+      values: [uuidFromId(partnerId), uuidFromId(payment.paymentId)],
+    });
+    return rows[0]!.is;
+  };
+  const openedMs = clock.nowMs();
+  expect(await isSupersededBy(idMadeAt(openedMs + 1_000))).toBe(true);
+  // The clocks of two processes differ.
+  expect(await isSupersededBy(idMadeAt(openedMs - 1_000))).toBe(true);
+  expect(await isSupersededBy(idMadeAt(openedMs - 20_000))).toBe(false);
+});
+
+test('the database reads the time in an id', async () => {
+  const { clock, before } = await startLostWorld();
+  const { rows } = await before.pool.query<{ at: Date }>('SELECT id_created_at($1) AS at', [
+    newId('pay', clock),
+  ]);
+  expect(rows[0]!.at).toEqual(new Date(clock.nowMs()));
 });

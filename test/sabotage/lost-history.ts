@@ -142,6 +142,13 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'leave an old server that goes on answering',
   },
   {
+    guard: 'an order that arrived late undoes no payment',
+    file: 'database/functions/payment_is_superseded.sql',
+    pattern: / AND id_created_at\(s\.payment\) > p\.created_at - interval '5 s'/,
+    test: 'test/payments/superseded.test.ts',
+    failingTitle: 'only a later order of its key takes the place',
+  },
+  {
     guard: 'an older history is not joined',
     file: 'src/db/incarnation/guard.ts',
     pattern: /if \(objection\) throw new OldHistoryError\(objection\);/,

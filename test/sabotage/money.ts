@@ -41,8 +41,8 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'no answer while a payment is undone',
     file: 'src/payments/create/pay.ts',
-    pattern: /attempt\.isUndoing \? Promise/,
-    replacement: 'false ? Promise',
+    pattern: /attempt\.isUndoing \? late\.reject/,
+    replacement: 'false ? late.reject',
     test: 'test/api/live-races.test.ts',
     failingTitle: 'a request that hangs while its payment is undone',
   },

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Running, start } from '../process.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
 
 /** Starts the service like `npm start`, by default with only its folder and its port set. */
 export async function startService(dataDir: string, env: Record<string, string> = {}): Promise<Running> {

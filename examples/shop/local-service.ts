@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { AuthenticationError, Kopeck } from '../../sdk/src/index.ts';
 
 /** Creates what you would get from the bot, with the command line of the service in its own folder. */
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
 
 async function kopeckCli<Answer>(...args: string[]): Promise<Answer> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args, '--json']);

@@ -63,7 +63,7 @@ describe('kopeck start', () => {
 
   test('a command whose output is closed (EPIPE) leaves no database running', async () => {
     const dataDir = usedFolder();
-    const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+    const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
     const { stderr } = spawnSync(
       'sh',
       ['-c', `"${process.execPath}" "${program}" partner list --json | true`],

@@ -4,7 +4,7 @@ import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/program.ts';
 import { processEnv } from './process-env.ts';
 
-const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+const program = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.js');
 
 export interface Run {
   code: number | null;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-const program = join(import.meta.dirname, '..', '..', 'cli', 'main.ts');
+const program = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
 
 /** A word for the shell that PostgreSQL runs; it replaces %f and %p itself, so other percent signs are doubled. */
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`).replaceAll('%', '%%')}'`;

@@ -27,6 +27,14 @@ export const serviceSabotages: Sabotage[] = [
     ...simulation,
   },
   {
+    guard: 'a backlog waits for an event that paused while it was read',
+    file: 'src/webhooks/delivery/worker.ts',
+    pattern: /await clock\.sleep\(afterFailureMs, stopping\);/,
+    replacement: 'await clock.sleep(afterFailureMs, stopping); work.pausing.delete(eventId);',
+    test: 'test/webhooks/kept-events.test.ts',
+    failingTitle: 'also if they were read while it paused',
+  },
+  {
     guard: 'fencing of attempts',
     file: 'database/functions/deliveries_end.sql',
     pattern: /AND d\.attempts = a\.attempt - 1 /,

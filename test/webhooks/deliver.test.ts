@@ -2,18 +2,15 @@ import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import type { Queryable } from '../../src/db/pool.ts';
 import { checkReceiver } from '../../src/webhooks/admin/check.ts';
 import { reEnable } from '../../src/webhooks/admin/webhook.ts';
 import {
   findWebhook,
   listAttempts,
   readSecrets,
-  resendEvent,
   resendFailed,
   rotateSecret,
   setWebhook,
-  startDelivery,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { verifySignature } from '../helpers/signature.ts';
@@ -215,70 +212,6 @@ describe('a receiver that does not accept it', () => {
     await untilRecorded(partnerId, recorded + 20);
     expect(receiver.received.slice(before + 5).map(({ json }) => json.data.id)).toEqual(kept);
     expect([await alarms(), (await noticesOf(partnerId)).at(-1)]).toEqual([[], 'sending_re_enabled']);
-  });
-
-  test('kept events wait for an earlier one whose attempt could not be recorded', async () => {
-    await world.delivery.stop();
-    const resumed = Promise.withResolvers<void>();
-    let failures = 1;
-    const query: Queryable['query'] = async statement => {
-      if (statement.text.includes('deliveries_end(') && failures-- > 0) throw new Error('cut');
-      return pool.query(statement);
-    };
-    const sleep: typeof clock.sleep = (ms, signal) =>
-      ms === 5_000 ? resumed.promise : clock.sleep(ms, signal);
-    const pausing = { ...world.deps, db: { query }, clock: { ...clock, sleep } };
-    world.delivery = startDelivery(pausing);
-
-    const { receiver, pay, partnerId } = await newPartner();
-    receiver.answer(withStatus(503));
-    const first = await pay();
-    await untilReceived(receiver, 1);
-    const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
-    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
-    const second = await pay();
-    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    // The event of another partner proves that the sender has run since.
-    const other = await newPartner();
-    await other.pay();
-    await untilReceived(other.receiver, 1);
-    expect(receiver.received).toHaveLength(1);
-    receiver.answer(withStatus(200));
-    resumed.resolve();
-    await untilReceived(receiver, 3);
-    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, second]);
-  });
-
-  test('kept events go out in their order, also when the time of a later one is earlier', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
-    const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
-    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
-    const first = await pay();
-    clock.advance(-50);
-    const second = await pay();
-    clock.advance(1_000);
-    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    world.delivery.runNow();
-    await untilRecorded(partnerId, 2);
-    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, second]);
-  });
-
-  test('an event sent again during a suspension also goes out in the order of events', async () => {
-    const { receiver, pay, partnerId } = await newPartner();
-    const first = await pay();
-    await untilRecorded(partnerId, 1);
-    const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
-    await pool.query('UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
-      uuidFromId(partnerId),
-      new Date(clock.nowMs()),
-    ]);
-    const kept = [await pay(), await pay()];
-    clock.advance(1_000);
-    await resendEvent(audit, eventId);
-    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
-    world.delivery.runNow();
-    await untilRecorded(partnerId, 4);
-    expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
   });
 
   test('an event delivered in between: not in a row', async () => {

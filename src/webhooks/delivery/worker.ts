@@ -83,7 +83,7 @@ interface Work extends DeliveryDeps {
   underWay: Set<Promise<void>>;
   /** Events whose attempt has ended but is not recorded yet: still due in the database, but not to be sent. */
   unrecorded: Set<bigint>;
-  /** Those of them that could not be recorded, and pause. */
+  /** Those of them that could not be recorded and pause, until the first read after their pause begins. */
   pausing: Map<bigint, Id<'prt'>>;
   stopping: AbortSignal;
   cutOff: AbortSignal;
@@ -96,6 +96,7 @@ async function beginDue(work: Work): Promise<number> {
   if (unrecorded.size >= maxUnrecorded) return 0;
   let begun = 0;
   for (const plan of slots.plan()) {
+    for (const eventId of work.pausing.keys()) if (!unrecorded.has(eventId)) work.pausing.delete(eventId);
     const due = await readDue(db, clock, vault, {
       ...plan,
       instance: heartbeat.instance,
@@ -116,7 +117,7 @@ async function beginDue(work: Work): Promise<number> {
   return begun;
 }
 
-/** A backlog goes out in the order of its events, so it waits for one that pauses. */
+/** A backlog goes out in the order of its events, so it waits for one that pauses, or paused while the backlog was read. */
 const isEarlierPausing = ({ pausing }: Work, { partnerId, event }: DueDelivery) =>
   [...pausing].some(([eventId, owner]) => owner === partnerId && eventId < event.eventId);
 
@@ -138,7 +139,6 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
   if (!isRecorded) {
     work.pausing.set(eventId, partnerId);
     await clock.sleep(afterFailureMs, stopping);
-    work.pausing.delete(eventId);
   }
   unrecorded.delete(eventId);
 }

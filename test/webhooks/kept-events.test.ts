@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { nextLoopTurn } from '../../src/db/batch.ts';
+import type { Queryable } from '../../src/db/pool.ts';
+import { reEnable } from '../../src/webhooks/admin/webhook.ts';
+import { listAttempts, resendEvent, startDelivery } from '../../src/webhooks/index.ts';
+import { withStatus } from '../helpers/webhook-receiver.ts';
+import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
+
+const world = await startDeliveryWorld();
+const { pool, clock, audit, newPartner, untilRecorded } = world;
+
+describe('kept events wait for an earlier one whose attempt could not be recorded', () => {
+  /** The first attempt is not recorded; its event pauses until the test says so, and the read of the next one may be slow. */
+  async function startPausing(onRead: () => Promise<void>) {
+    await world.delivery.stop();
+    const resumed = Promise.withResolvers<void>();
+    let failures = 1;
+    const query: Queryable['query'] = async statement => {
+      if (statement.text.includes('deliveries_end(') && failures-- > 0) throw new Error('cut');
+      const result = await pool.query(statement);
+      if (statement.name === 'read due deliveries' && failures < 1 && result.rows.length > 0) await onRead();
+      return result;
+    };
+    const sleep: typeof clock.sleep = (ms, signal) =>
+      ms === 5_000 ? resumed.promise : clock.sleep(ms, signal);
+    world.delivery = startDelivery({ ...world.deps, db: { query }, clock: { ...clock, sleep } });
+
+    const { receiver, pay, partnerId } = await newPartner();
+    receiver.answer(withStatus(503));
+    const first = await pay();
+    await untilReceived(receiver, 1);
+    const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+    await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+    const second = await pay();
+    expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+    return { receiver, resume: resumed.resolve, inOrder: [first, first, second] };
+  }
+
+  test('while it pauses', async () => {
+    const { receiver, resume, inOrder } = await startPausing(async () => {});
+    // The event of another partner proves that the sender has run since.
+    const other = await newPartner();
+    await other.pay();
+    await untilReceived(other.receiver, 1);
+    expect(receiver.received).toHaveLength(1);
+    receiver.answer(withStatus(200));
+    resume();
+    await untilReceived(receiver, 3);
+    expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
+  });
+
+  test('also if they were read while it paused, and the pause has ended since', async () => {
+    const isRead = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const { receiver, resume, inOrder } = await startPausing(() => {
+      isRead.resolve();
+      return goOn.promise;
+    });
+    world.delivery.runNow();
+    await isRead.promise;
+    receiver.answer(withStatus(200));
+    resume();
+    await nextLoopTurn();
+    goOn.resolve();
+    await untilReceived(receiver, 3);
+    expect(receiver.received.map(({ json }) => json.data.id)).toEqual(inOrder);
+  });
+});
+
+test('kept events go out in their order, also when the time of a later one is earlier', async () => {
+  const { receiver, pay, partnerId } = await newPartner();
+  const suspend = 'UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1';
+  await pool.query(suspend, [uuidFromId(partnerId), new Date(clock.nowMs())]);
+  const first = await pay();
+  clock.advance(-50);
+  const second = await pay();
+  clock.advance(1_000);
+  expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+  world.delivery.runNow();
+  await untilRecorded(partnerId, 2);
+  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, second]);
+});
+
+test('an event sent again during a suspension also goes out in the order of events', async () => {
+  const { receiver, pay, partnerId } = await newPartner();
+  const first = await pay();
+  await untilRecorded(partnerId, 1);
+  const { eventId } = (await listAttempts(pool, partnerId, 1))[0]!;
+  await pool.query('UPDATE webhooks SET suspended_at = $2 WHERE partner_id = $1', [
+    uuidFromId(partnerId),
+    new Date(clock.nowMs()),
+  ]);
+  const kept = [await pay(), await pay()];
+  clock.advance(1_000);
+  await resendEvent(audit, eventId);
+  expect(await reEnable(audit, partnerId)).toBe('re_enabled');
+  world.delivery.runNow();
+  await untilRecorded(partnerId, 4);
+  expect(receiver.received.map(({ json }) => json.data.id)).toEqual([first, first, ...kept]);
+});

@@ -121,7 +121,7 @@ export function submitThresholds(
     if (isRaised(now, wanted)) {
       const { decisionKopecks: amountKopecks, creditMicroUsdt: microUsdt } = wanted;
       const change = { ...thresholdsObject(wanted), expected_version: `${expectedVersion}` };
-      const reason = 'a threshold is raised';
+      const reason = 'A threshold is raised.';
       return createRequest(tx, audit, operator, { ...about, change, reason, amountKopecks, microUsdt });
     }
     await writeThresholds(tx, wanted);

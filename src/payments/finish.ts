@@ -26,7 +26,7 @@ export async function finishPayment(deps: FinishDeps, payment: PaymentToFinish):
     await deps.alarms.raise({
       kind: 'gateway_contradiction',
       subject: payment.paymentId,
-      detail: `The payment is ${status}; now the gateway says ${payment.outcome}${order}.`,
+      detail: `The payment is ${status}, but the gateway now reports ${payment.outcome}${order}.`,
     });
   }
   return result;

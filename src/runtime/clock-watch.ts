@@ -37,7 +37,7 @@ export function startClockWatch({ clock, alarms, heartbeat }: ClockWatchDeps): C
     }
     if (wasOff && clock.monotonicMs() - raisedMs < repeatIntervalMs) return;
     const found = `Process ${heartbeat.instance} on ${hostname()}: ${describeOffset(offset)}.`;
-    const detail = `${found} Set it by NTP; if all machines say so, the database's clock is the wrong one.`;
+    const detail = `${found} Synchronize it with NTP. If all machines report this, the clock of the database server is wrong.`;
     if (await alarms.raise({ kind: 'clock_offset', subject: hostname(), detail }))
       raisedMs = clock.monotonicMs();
     else isOff = wasOff;

@@ -104,6 +104,6 @@ describe('when the server becomes read-only', () => {
       .output()
       .split('\n')
       .filter(line => line.includes('"stack"'));
-    expect(withStack.filter(line => !line.includes('The bank side'))).toEqual([]);
+    expect(withStack.filter(line => !line.includes('The payment gateway'))).toEqual([]);
   });
 });

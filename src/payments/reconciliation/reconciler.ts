@@ -19,6 +19,13 @@ const claimIntervalMs = 30_000;
 /** A payment that stays open has its own alarm, `payment_overdue`. */
 const needsAlarm = (difference: Difference) => difference.kind !== 'still_open';
 
+const descriptions: Record<Difference['kind'], string> = {
+  paid_there_not_here: 'The gateway has paid it, but it has not succeeded here',
+  here_not_there: 'It has succeeded here, but the gateway has not paid it',
+  amounts_differ: 'The amounts here and at the gateway differ',
+  still_open: 'It is not completed yet',
+};
+
 /**
  * Compares all payments that no earlier run has compared for good: those of the last day, those since the last run, and
  * those since the oldest payment that was open in that run. Each difference raises an alarm. It ends when a later run
@@ -37,7 +44,7 @@ export async function reconcileRecent(deps: ReconcilerDeps, signal?: AbortSignal
     await alarms.raise({
       kind: differs,
       subject: paymentId,
-      detail: `${kind}, in run ${runId}: see kopeck reconcile.`,
+      detail: `${descriptions[kind]} (reconciliation ${runId}).`,
     });
   }
   for (const { kind, subject: paymentId } of isComplete ? await listAlarms(pool, { cleared: false }) : []) {

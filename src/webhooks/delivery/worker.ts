@@ -148,5 +148,5 @@ const raiseUnreadableSecret = ({ alarms }: Work, subject: string) =>
     kind: 'webhook_secret_unreadable',
     subject,
     detail:
-      'The secret cannot be decrypted, so nothing is sent: make a new one with kopeck webhook rotate --force.',
+      'The webhook secret cannot be decrypted, so no events are sent. Create a new one with kopeck webhook rotate --force.',
   });

@@ -31,25 +31,25 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
 
 /** The status and message of every outcome that is not done. */
 const refusals = {
-  no_payment: [404, 'There is no such payment.'],
-  no_partner: [404, 'There is no such partner.'],
-  no_request: [404, 'There is no such request.'],
-  no_order: [409, 'This order does not wait any more.'],
-  already_ended: [409, 'The payment is already finished, and a finished payment never changes.'],
+  no_payment: [404, 'Payment not found.'],
+  no_partner: [404, 'Partner not found.'],
+  no_request: [404, 'Request not found.'],
+  no_order: [409, 'This order has already been released.'],
+  already_ended: [409, 'This payment is already completed and can no longer be changed.'],
   stale: [409, 'It has changed since this page was loaded: reload it and try again.'],
-  under_way: [409, 'The payment is being processed or polled right now: try again in a minute.'],
-  already_waiting: [409, 'This already waits for the approval of a second operator.'],
-  reference_conflict: [409, 'This reference was used for another amount: use a new one.'],
+  under_way: [409, 'The payment is being processed right now: try again in a minute.'],
+  already_waiting: [409, 'A request is already waiting for approval.'],
+  reference_conflict: [409, 'This reference was already used with a different amount: use a new one.'],
   already_credited: [409, 'This reference has already been credited with the same amount.'],
   already_decided: [409, 'Another operator has already decided on this request.'],
-  own_request: [403, 'This is your own request: a second operator has to decide.'],
+  own_request: [403, 'This is your own request: another operator must decide.'],
   shared_enrolment: [
     403,
-    'One person could act as you and as the requester, because of who issued the setup links: an operator with independent access has to approve it.',
+    'You and the requester were given access by the same operator, or one of you by the other: an operator with independent access must approve it.',
   ],
-  not_own_request: [403, 'Only the requester can withdraw it.'],
-  forbidden: [403, 'Your role may not do this.'],
-  test_mode: [409, 'Test payments have no gateway to ask.'],
+  not_own_request: [403, 'Only the requester can withdraw this request.'],
+  forbidden: [403, 'Your role does not allow this.'],
+  test_mode: [409, 'Test payments have no status at the gateway.'],
 } as const satisfies Record<string, [number, string]>;
 
 type Result =
@@ -67,7 +67,7 @@ export function answer(request: FastifyRequest, reply: FastifyReply, result: Res
       return { outcome: 'waiting', request: requestRow(result.request, request.operator) };
     case 'void': {
       const [, message] = refusals[result.why];
-      return refuse(request, reply, 409, 'request_void', `${message} The request is over; nothing was done.`);
+      return refuse(request, reply, 409, 'request_void', `${message} The request is void: no changes made.`);
     }
     default: {
       const [status, message] = refusals[result.outcome];

@@ -38,7 +38,7 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     const sent = request.headers['x-csrf-token'];
     if (isChange && !isSame(`${sent}`, csrfTokenOf(deps.secretKey, token))) return refuseCsrf(request, reply);
     if (!roleHasPermission(operator.role, needs!))
-      return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} may not do this.`);
+      return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} does not allow this.`);
     if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
     request.operator = operator;
     return undefined;

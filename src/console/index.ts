@@ -41,7 +41,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
 ];
 
 const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'not_found', 'There is nothing at this address.');
+  refuse(request, reply, 404, 'not_found', 'Page not found.');
 
 /** The operators' console: its pages under `/console`, and their API under `/console/api`. */
 export function createConsole(deps: ConsoleDeps): Console {
@@ -56,7 +56,7 @@ export function createConsole(deps: ConsoleDeps): Console {
         scope.setErrorHandler((error, request, reply) => {
           if (!isDatabaseUnavailable(error)) throw error;
           deps.log.error({ err: error, request_id: request.id }, 'a request of the console failed');
-          return refuse(request, reply, 503, 'unavailable', 'The database does not answer: try again later.');
+          return refuse(request, reply, 503, 'unavailable', 'The database is not responding: try later.');
         });
         for (const register of routes) register(scope, deps);
         // Before the body is read, as for unknown paths outside of the console.

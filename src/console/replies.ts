@@ -32,7 +32,7 @@ export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: Asy
 
 export const done = { outcome: 'done' } as const;
 
-export const unsearchable = 'This cannot be searched for: check what was typed.';
+export const unsearchable = 'The search text is not valid: check it.';
 
 /** Route handlers get the static types of their schemas: `typed(scope).post('/x', { schema: { body: … } }, …)`. */
 interface FromSchemas extends FastifyTypeProvider {

@@ -93,7 +93,7 @@ function readOnce(path: string): StaticFile['variant'] {
 function sendMissing(reply: FastifyReply, folder: string): FastifyReply {
   reply.type('text/plain; charset=utf-8').header('Cache-Control', 'no-store');
   return existsSync(join(folder, 'index.html'))
-    ? reply.status(404).send('There is nothing at this address.\n')
+    ? reply.status(404).send('Page not found.\n')
     : reply
         .status(503)
         .send('The pages of the console are not built: run `npm run build`, then load this again.\n');

@@ -25,8 +25,8 @@ const Role = Type.Union(operatorRoles.map(role => Type.Literal(role)));
 const ById = Type.Object({ id: Type.String() });
 
 const refusals = {
-  no_operator: [404, 'There is no such operator.'],
-  last_admin: [409, 'This is the last active admin: add another one first.'],
+  no_operator: [404, 'Operator not found.'],
+  last_admin: [409, 'This is the last active administrator: add another one first.'],
   disabled: [409, 'The operator is disabled: enable them first.'],
 } as const;
 
@@ -63,7 +63,7 @@ function inviteOperator(routes: Routes, deps: ConsoleDeps): void {
           reply,
           400,
           'bad_name',
-          'A name has 2 to 40 Latin letters, digits, dots and hyphens.',
+          'A name has 2 to 40 Latin letters, digits, dots or hyphens.',
         );
       const { role } = request.body;
       const creation = await createOperator(auditContextOf(deps, request), deps.secretKey, { name, role });

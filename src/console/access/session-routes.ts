@@ -91,7 +91,7 @@ function openSessions(routes: Routes, deps: ConsoleDeps): void {
       const how = { action: 'session.revoke', ...(ofOperator ? { ofOperator } : {}) } as const;
       const outcome = id ? await endSession(auditContextOf(deps, request), id, how) : 'no_session';
       if (outcome === 'ended') return done;
-      return refuse(request, reply, 404, 'no_session', 'There is no such session, or it has ended.');
+      return refuse(request, reply, 404, 'no_session', 'Session not found, or it has already ended.');
     },
   );
 }

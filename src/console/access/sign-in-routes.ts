@@ -56,7 +56,7 @@ function signInRoute(routes: Routes, deps: ConsoleDeps): void {
           setSignInCookies(reply, result);
           return sessionObject(deps, result.token, result.signedIn);
         case 'refused':
-          return refuse(request, reply, 401, 'wrong_credentials', 'Name, password or code is wrong.');
+          return refuse(request, reply, 401, 'wrong_credentials', 'Incorrect name, password or code.');
         case 'throttled':
           return refuseThrottled(request, reply, result.retryAfterSec);
       }
@@ -71,7 +71,7 @@ function setupRoutes(routes: Routes, deps: ConsoleDeps): void {
       reply,
       404,
       'no_link',
-      'The link was used or replaced, or it has expired: ask for a new one.',
+      'The link was already used or replaced, or it has expired: ask for a new one.',
     );
 
   routes.post(
@@ -115,7 +115,7 @@ function setupRoutes(routes: Routes, deps: ConsoleDeps): void {
             reply,
             400,
             'wrong_code',
-            'The code is wrong: type the one that is shown now.',
+            'Incorrect code: enter the one that your authenticator app shows now.',
           );
       }
     },

@@ -28,7 +28,7 @@ function readFilter({ actor, action, subject, ...times }: Asked): AuditFilter | 
 }
 
 const refuseFilter = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 422, 'invalid_request', 'There is no such time.');
+  refuse(request, reply, 422, 'invalid_request', 'This time does not exist.');
 
 /** The audit log: who changed what, as a list and as a file. */
 export function auditRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {

@@ -55,7 +55,7 @@ function recipientRoutes(routes: Routes, deps: ConsoleDeps): void {
     const outcome = await unblockRecipient(auditContextOf(deps, request), request.body.recipient);
     return outcome === 'unblocked'
       ? done
-      : refuse(request, reply, 409, outcome, 'This recipient is not blocked any more.');
+      : refuse(request, reply, 409, outcome, 'This recipient is no longer blocked.');
   });
 }
 
@@ -74,7 +74,7 @@ function showReconciliations(routes: Routes, deps: ConsoleDeps): void {
   routes.get('/reconciliations/:id', { config: see, schema: { params: ById } }, async (request, reply) => {
     const runId = readNumber(request.params.id);
     const run = runId === undefined ? undefined : await findRun(db, runId);
-    return run ? runDetail(run) : refuse(request, reply, 404, 'not_found', 'There is no such run.');
+    return run ? runDetail(run) : refuse(request, reply, 404, 'not_found', 'Reconciliation not found.');
   });
 }
 
@@ -88,14 +88,14 @@ function runReconciliation(routes: Routes, deps: ConsoleDeps): void {
     async (request, reply) => {
       const day = parseDay(request.body.day);
       if (!day || day.getTime() > deps.clock.nowMs())
-        return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
+        return refuse(request, reply, 400, 'invalid_request', 'This day does not exist or has not started.');
       if (isRunning)
         return refuse(
           request,
           reply,
           409,
           'already_running',
-          'A reconciliation is already running: wait until it ends.',
+          'A reconciliation is already running: wait until it is finished.',
         );
       isRunning = true;
       try {
@@ -103,7 +103,9 @@ function runReconciliation(routes: Routes, deps: ConsoleDeps): void {
         return runRow((await findRun(db, runId))!);
       } catch (error) {
         const message =
-          error instanceof OperatorError ? error.message : 'The gateway does not answer: try again later.';
+          error instanceof OperatorError
+            ? error.message
+            : 'The payment gateway is not responding: try again later.';
         deps.log.error({ err: error, request_id: request.id }, 'the reconciliation failed');
         return refuse(request, reply, 503, 'gateway_unavailable', message);
       } finally {

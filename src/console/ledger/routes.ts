@@ -58,7 +58,7 @@ function showEntries(routes: Routes, deps: ConsoleDeps): void {
     async (request, reply) => {
       const { partner_id, mode, limit, after = '' } = request.query;
       const partnerId = parseId('prt', partner_id);
-      if (!partnerId) return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+      if (!partnerId) return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const before = readNumber(after);
       const upTo = before === undefined ? maxEntryNo : before - 1n;
       const wanted = { upTo, limit: limit + 1, newestFirst: true };
@@ -121,12 +121,12 @@ function downloadStatement(routes: Routes, deps: ConsoleDeps): void {
       const partnerId = parseId('prt', request.params.id);
       const day = parseDay(request.query.day);
       if (!partnerId || !(await findPartner(db, partnerId)))
-        return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+        return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const statement = day && (await openStatement(db, deps.clock, { partnerId, mode }, day));
       if (!statement)
-        return refuse(request, reply, 400, 'invalid_request', 'There is no such day, or it has not begun.');
+        return refuse(request, reply, 400, 'invalid_request', 'This day does not exist or has not started.');
       if (statement === 'pruned')
-        return refuse(request, reply, 404, 'not_found', 'The test data of that day was deleted.');
+        return refuse(request, reply, 404, 'not_found', 'The test data of this day was deleted.');
       const name = `statement-${partnerId}-${mode}-${statement.day}.${format}`;
       return reply
         .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')

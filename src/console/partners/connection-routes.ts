@@ -33,7 +33,7 @@ function revoke(routes: Routes, deps: ConsoleDeps): void {
     { config: { needs: 'keys.revoke' }, schema: { params: KeyId } },
     async (request, reply) => {
       const { outcome } = await revokeKey(auditContextOf(deps, request), request.params.key_id);
-      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
+      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'Key not found.');
       return outcome === 'revoked'
         ? done
         : refuse(request, reply, 409, outcome, 'The key is already revoked.');
@@ -57,7 +57,7 @@ function changeAllowedAddresses(routes: Routes, deps: ConsoleDeps): void {
       const addresses = request.body.allowed_addresses.map(address => address.trim());
       const wrong = addresses.find(address => !isAddressRange(address));
       if (wrong !== undefined) {
-        const message = `"${wrong}" is neither an address nor a range, such as 192.0.2.7 or 2001:db8::/32.`;
+        const message = `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`;
         return refuse(request, reply, 400, 'invalid_request', message);
       }
       const { outcome } = await setAllowedAddresses(
@@ -65,9 +65,9 @@ function changeAllowedAddresses(routes: Routes, deps: ConsoleDeps): void {
         request.params.key_id,
         addresses,
       );
-      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'There is no such key.');
+      if (outcome === 'no_key') return refuse(request, reply, 404, 'not_found', 'Key not found.');
       return outcome === 'already_revoked'
-        ? refuse(request, reply, 409, outcome, 'The key is revoked: no address can use it any more.')
+        ? refuse(request, reply, 409, outcome, 'The key is already revoked.')
         : done;
     },
   );
@@ -80,7 +80,7 @@ function listDeliveries(routes: Routes, deps: ConsoleDeps): void {
     async (request, reply) => {
       const { limit, after = '' } = request.query;
       const partnerId = parseId('prt', request.params.id);
-      if (!partnerId) return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+      if (!partnerId) return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const attempts = await listAttempts(deps.db, partnerId, limit + 1, readNumber(after));
       return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
     },
@@ -96,7 +96,7 @@ function resend(routes: Routes, deps: ConsoleDeps): void {
       const result =
         eventId === undefined ? undefined : await resendEvent(auditContextOf(deps, request), eventId);
       if (!result || result.outcome === 'no_event')
-        return refuse(request, reply, 404, 'not_found', 'There is no such event.');
+        return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')
         return refuse(request, reply, 409, result.outcome, 'The partner has no webhook.');
       return done;
@@ -111,7 +111,7 @@ function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
     async (request, reply) => {
       const partnerId = parseId('prt', request.params.id);
       if (!partnerId || !(await findPartner(deps.db, partnerId)))
-        return refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+        return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const { sender, vault } = deps;
       const result = await checkPartner({ audit: auditContextOf(deps, request), sender, vault }, partnerId);
       if (result.outcome !== 'checked')

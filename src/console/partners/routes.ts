@@ -39,7 +39,7 @@ const Limits = Body({
 });
 
 const noPartner = (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'not_found', 'There is no such partner.');
+  refuse(request, reply, 404, 'not_found', 'Partner not found.');
 
 /** Partners: their state, limits and balances. */
 export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
@@ -154,7 +154,7 @@ function changeLimits(routes: Routes, deps: ConsoleDeps): void {
       const { limits, expected } = request.body;
       const wanted = readLimits(limits);
       if (wanted.minKopecks === 0n)
-        return refuse(request, reply, 400, 'invalid_request', 'The smallest payment must be above zero.');
+        return refuse(request, reply, 400, 'invalid_request', 'The minimum amount must be above zero.');
       if (!partnerId) return noPartner(request, reply);
       const { outcome } = await setLimits(
         auditContextOf(deps, request),
@@ -172,7 +172,7 @@ function changeLimits(routes: Routes, deps: ConsoleDeps): void {
           return refuse(request, reply, 409, outcome, message);
         }
         case 'min_above_max':
-          return refuse(request, reply, 400, outcome, 'The smallest payment would be above the largest.');
+          return refuse(request, reply, 400, outcome, 'The minimum amount is above the maximum amount.');
       }
     },
   );

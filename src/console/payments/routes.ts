@@ -122,7 +122,7 @@ function decidePayment(routes: Routes, deps: ConsoleDeps): void {
       const { outcome, expected_status_detail: expectedStatusDetail } = request.body;
       const reason = request.body.reason.trim();
       if (!isLabel(reason))
-        return refuse(request, reply, 422, 'invalid_request', 'Give a reason of 1 to 128 characters.');
+        return refuse(request, reply, 422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');
       const asked = { outcome, reason, expectedStatusDetail };
       return answer(
         request,

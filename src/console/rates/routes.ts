@@ -96,7 +96,7 @@ function tryRules(routes: Routes, deps: ConsoleDeps): void {
         rate_now: now ? formatRate(now.rateE4) : null,
         amount_usdt_now: now ? formatMicroUsdt(now.microUsdt) : null,
         sources: found?.parts.map(sourceRow) ?? [],
-        alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['There is no rate yet.'],
+        alarms: found?.alarms.map(({ kind, detail }) => `${kind}: ${detail}`) ?? ['No rate yet'],
       };
     },
   );
@@ -127,7 +127,7 @@ function changeRules(routes: Routes, deps: ConsoleDeps): void {
         expectedVersion: expected_version,
       });
       if (verdict.outcome !== 'stale') return rulesRow(verdict.rules);
-      const message = 'The rules have changed since this page was loaded: reload it and try again.';
+      const message = 'The rate rules have changed since this page was loaded: reload it and try again.';
       return refuse(request, reply, 409, 'stale', message);
     },
   );

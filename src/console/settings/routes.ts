@@ -19,9 +19,9 @@ import type { SettingsPage } from '../shapes/settings.ts';
 const maintenance = { needs: 'settings.maintenance' } as const;
 
 const refusals = {
-  until_before_from: 'The maintenance would end before it begins.',
-  over_already: 'The maintenance would be over already.',
-  too_long: 'A maintenance may last a week at most.',
+  until_before_from: 'The end must be after the start.',
+  over_already: 'The end is in the past.',
+  too_long: 'Maintenance can last one week at most.',
 };
 
 /** Settings of the whole service: maintenance, and the amounts above which four-eyes approval is needed. */
@@ -76,7 +76,7 @@ function maintenanceRoutes(routes: Routes, deps: ConsoleDeps): void {
     { config: maintenance, schema: { body: Body({ from: Instant, until: Instant }) } },
     async (request, reply) => {
       const [from, until] = [parseInstant(request.body.from), parseInstant(request.body.until)];
-      if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'There is no such time.');
+      if (!from || !until) return refuse(request, reply, 400, 'invalid_request', 'This time does not exist.');
       const { outcome } = await planMaintenance(auditContextOf(deps, request), { from, until });
       return outcome === 'planned' ? done : refuse(request, reply, 400, outcome, refusals[outcome]);
     },
@@ -96,7 +96,7 @@ function maintenanceRoutes(routes: Routes, deps: ConsoleDeps): void {
             reply,
             409,
             outcome,
-            'This maintenance is not planned any more: it is over, or it was cancelled.',
+            'This maintenance is no longer scheduled: it has ended or was cancelled.',
           );
     },
   );

@@ -51,7 +51,7 @@ export {
   pollNow,
 } from './recovery/operator-actions.ts';
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
-export { listReview } from './recovery/review.ts';
+export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';

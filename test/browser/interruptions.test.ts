@@ -13,7 +13,7 @@ describeInBrowser('interruptions', async browser => {
   const { deps } = world;
   const shop = await openShop(world);
   const api = '**/console/api/**';
-  const lost = 'Connection lost, trying again…';
+  const lost = 'Connection lost. Reconnecting…';
 
   test('a session that ends in the middle of a form: nothing is changed, and signing in returns to the page', async () => {
     const { name, password, code } = await enrolOperator(pool, clock, 'vera', 'support');
@@ -28,11 +28,11 @@ describeInBrowser('interruptions', async browser => {
       await page.getByRole('button', { name: 'Sign in' }).click();
     };
     await signIn();
-    await page.getByRole('button', { name: 'Resolve as failed' }).click();
+    await page.getByRole('button', { name: 'Mark as failed' }).click();
     await page.getByLabel('Reason').fill('never left the bank');
     world.announceRefusals(401);
     laterMs += 31 * 60_000;
-    await page.getByText('Your session has ended. Sign in to continue where you were.').waitFor();
+    await page.getByText('Your session has ended. Sign in to continue where you left off.').waitFor();
     expect(await countEffects(deps, paymentId)).toMatchObject({ status: 'processing', resolutions: 0 });
 
     await signIn();
@@ -45,7 +45,7 @@ describeInBrowser('interruptions', async browser => {
   test('a lost connection is shown until it is back', async () => {
     const page = await world.as('viewer');
     await page.goto('/console/review');
-    await page.getByRole('heading', { name: 'Review' }).waitFor();
+    await page.getByRole('heading', { name: 'Manual review' }).waitFor();
     world.announce(/net::ERR/);
     await page.route(api, route => route.abort('connectionrefused'));
     await page.getByText(lost).waitFor();
@@ -67,7 +67,10 @@ describeInBrowser('interruptions', async browser => {
       await route.abort('connectionreset');
     });
     await resolve(page, 'succeeded', 'the bank says so');
-    await page.getByRole('alert').getByText('It may have been done: check the current state').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('The action may have been completed: check the current state')
+      .waitFor();
     // Behind the dialog the page has already updated.
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('reason: the bank says so').waitFor();

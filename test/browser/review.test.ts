@@ -16,14 +16,14 @@ describeInBrowser('the review', async browser => {
     const [paid, unpaid] = [await shop.inReview(), await shop.inReview()];
     await page.goto('/console/review');
     await page.getByRole('link', { name: paid.slice(-8) }).click();
-    await page.getByRole('button', { name: 'Resolve as succeeded' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Resolve as succeeded' });
+    await page.getByRole('button', { name: 'Mark as succeeded' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Mark as succeeded' });
     expect(await dialog.getByText('a second operator').count()).toBe(0);
-    expect(await dialog.getByRole('button', { name: 'Resolve as succeeded' }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Mark as succeeded' }).isDisabled()).toBe(true);
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await resolve(page, 'succeeded', 'the bank says so');
-    await page.getByText('Resolved').waitFor();
+    await page.getByText('Payment resolved').waitFor();
     expect(await countEffects(deps, paid)).toEqual({
       status: 'succeeded',
       entries: ['available to held', 'held to settled'],
@@ -33,7 +33,7 @@ describeInBrowser('the review', async browser => {
     await page.getByText('by vera').waitFor();
     await page.getByText('reason: the bank says so').waitFor();
 
-    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('link', { name: 'Manual review' }).click();
     await page.getByRole('link', { name: unpaid.slice(-8) }).click();
     await resolve(page, 'failed', 'never left the bank');
     await page.getByText('Returned to the balance').waitFor();
@@ -43,21 +43,21 @@ describeInBrowser('the review', async browser => {
       resolutions: 1,
       events: 1,
     });
-    await page.getByRole('link', { name: 'Review' }).click();
-    await page.getByText('Nothing to review').waitFor();
+    await page.getByRole('link', { name: 'Manual review' }).click();
+    await page.getByText('No payments in manual review').waitFor();
   });
 
   test('polling now ends a payment whose outcome the bank side has meanwhile', async () => {
     const paying = shop.pay(bank, {}, { on: 'pay', kind: 'answer_lost', times: 1 });
     const page = await world.as('support');
     await page.goto('/console/review');
-    const row = page.getByRole('table', { name: 'Review' }).getByRole('row').nth(1);
-    await row.getByText('In review').waitFor();
-    await row.getByText('unknown').waitFor();
-    await row.getByRole('button', { name: 'Ask again' }).click();
-    await page.getByText('Asked. The answer appears in the timeline.').waitFor();
+    const row = page.getByRole('table', { name: 'Manual review' }).getByRole('row').nth(1);
+    await row.getByText('Manual review').waitFor();
+    await row.getByText('result unknown').waitFor();
+    await row.getByRole('button', { name: 'Check status' }).click();
+    await page.getByText('Status check requested. The result appears in the timeline.').waitFor();
     startPolling(deps);
-    await page.getByText('Nothing to review').waitFor();
+    await page.getByText('No payments in manual review').waitFor();
     await paying;
     const { rows } = await pool.query(
       `SELECT count(*)::int AS asked FROM audit WHERE action = 'payment.ask'`,

@@ -3,7 +3,7 @@ import { createDatabase } from '../helpers/database.ts';
 import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
-const waits = 'Requested. A second operator must approve it.';
+const waits = 'Request sent. A second operator must approve it.';
 const untouched = { status: 'processing', entries: ['available to held'], resolutions: 0, events: 0 };
 
 describeInBrowser('above the threshold', async browser => {
@@ -23,7 +23,7 @@ describeInBrowser('above the threshold', async browser => {
     expect(await approve.getAttribute('aria-disabled')).toBe('true');
     await approve.hover();
     await vera.getByText('This is your own request: another operator must decide.').waitFor();
-    expect(await vera.getByRole('button', { name: 'Resolve as failed' }).getAttribute('aria-disabled')).toBe(
+    expect(await vera.getByRole('button', { name: 'Mark as failed' }).getAttribute('aria-disabled')).toBe(
       'true',
     );
     expect(await findBarriers(vera)).toEqual([]);
@@ -34,7 +34,7 @@ describeInBrowser('above the threshold', async browser => {
     await boris.getByText('50,000.00').waitFor();
     await boris.getByRole('button', { name: 'Approve', exact: true }).click();
     await boris.getByRole('dialog').getByRole('button', { name: 'Approve', exact: true }).click();
-    await boris.getByText('Nothing waits for a second operator').waitFor();
+    await boris.getByText('No pending requests').waitFor();
     expect(await countEffects(deps, paymentId)).toEqual({
       status: 'succeeded',
       entries: ['available to held', 'held to settled'],
@@ -57,16 +57,16 @@ describeInBrowser('above the threshold', async browser => {
 
     await boris.goto(`/console/payments/${paymentId}`);
     expect(await boris.getByRole('button', { name: 'Withdraw' }).count()).toBe(0);
-    await boris.getByRole('button', { name: 'Refuse' }).click();
-    await boris.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
-    await boris.getByText('Refused', { exact: true }).waitFor();
+    await boris.getByRole('button', { name: 'Reject' }).click();
+    await boris.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await boris.getByText('Request rejected', { exact: true }).waitFor();
     expect(await countEffects(deps, paymentId)).toEqual(untouched);
 
     await vera.getByRole('button', { name: 'Withdraw' }).waitFor({ state: 'hidden' });
     await resolve(vera, 'failed', 'a second guess');
     await vera.getByRole('button', { name: 'Withdraw' }).click();
     await vera.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
-    await vera.getByText('Withdrawn', { exact: true }).waitFor();
+    await vera.getByText('Request withdrawn', { exact: true }).waitFor();
     expect(await vera.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
     expect(await countEffects(deps, paymentId)).toEqual(untouched);
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1 ORDER BY id', [paymentId]);

@@ -55,7 +55,7 @@ export async function countEffects({ pool }: ConsoleDeps, paymentId: Id<'pay'>) 
 
 /** Decides on the page of a payment: button, reason, confirmation. */
 export async function resolve(page: Page, outcome: 'succeeded' | 'failed', reason: string): Promise<void> {
-  const name = `Resolve as ${outcome}`;
+  const name = `Mark as ${outcome}`;
   await page.getByRole('button', { name }).click();
   const dialog = page.getByRole('dialog', { name });
   await dialog.getByLabel('Reason').fill(reason);

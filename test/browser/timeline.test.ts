@@ -23,32 +23,32 @@ describeInBrowser('one payment', async browser => {
     const page = await world.as('support', { name: 'vera' });
     const paying = shop.pay(bank, { external_id: 'order 9' }, { on: 'pay', kind: 'answer_lost', times: 1 });
     await page.goto('/console/review');
-    await page.getByRole('table', { name: 'Review' }).getByRole('link').click();
+    await page.getByRole('table', { name: 'Manual review' }).getByRole('link').click();
     const timeline = page.getByRole('list').filter({ hasText: 'Held on the balance' });
-    await timeline.getByText('Put into review').waitFor();
-    await page.getByRole('button', { name: 'Ask the gateway again' }).click();
-    await page.getByText('Asked. The answer appears in the timeline.').waitFor();
+    await timeline.getByText('Sent to manual review').waitFor();
+    await page.getByRole('button', { name: 'Check status' }).click();
+    await page.getByText('Status check requested. The result appears in the timeline.').waitFor();
     startPolling(deps);
     await timeline.getByText('Delivered').waitFor();
     await paying;
     await page.getByText('Succeeded', { exact: true }).first().waitFor();
-    expect(await page.getByRole('button', { name: 'Resolve as failed' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Mark as failed' }).count()).toBe(0);
 
     const items = (await timeline.getByRole('listitem').allInnerTexts()).map(text =>
       text.replaceAll(/\s+/g, ' '),
     );
     const expected = [
-      /Gateway Read the QR code/,
+      /Gateway QR code read/,
       /Payment Created/,
       /Ledger Held on the balance .*USDT, entry/,
-      /Gateway Asked to pay/,
-      /Payment Put into review/,
-      /Operator Asked again by vera/,
-      /Gateway Asked for the outcome .*succeeded/,
+      /Gateway Payment sent/,
+      /Payment Sent to manual review/,
+      /Operator Status check requested by vera/,
+      /Gateway Status checked .*succeeded/,
       /Ledger Debited/,
       /Payment Succeeded/,
-      /Event Succeeded: event for the partner .*evt_/,
-      /Delivery Delivered .*attempt 1, status 200/,
+      /Event Event created: payment succeeded .*evt_/,
+      /Webhook Delivered .*attempt 1, HTTP 200/,
     ];
     for (const one of expected)
       expect(

@@ -6,7 +6,8 @@ import { auditContextOf } from '../helpers/partners.ts';
 import { countEffects, openShop, resolve } from './shop.ts';
 import { describeInBrowser, openWorld } from './world.ts';
 
-const endedMeanwhile = 'This payment has finished meanwhile and cannot change any more. Nothing was done.';
+const endedMeanwhile =
+  'This payment is already completed and can no longer be changed. No changes were made.';
 
 describeInBrowser('two operators', async browser => {
   const { pool } = await createDatabase();
@@ -16,7 +17,7 @@ describeInBrowser('two operators', async browser => {
 
   /** Everything before the last click. */
   async function prepare(page: Page, path: string, outcome: 'succeeded' | 'failed') {
-    const name = `Resolve as ${outcome}`;
+    const name = `Mark as ${outcome}`;
     await page.goto(path);
     await page.getByRole('button', { name }).click();
     const dialog = page.getByRole('dialog', { name });

@@ -115,7 +115,7 @@ describe('GET /payments/:id', () => {
     const resolved = json.timeline.find((item: { what: string }) => item.what === 'payment.resolve');
     expect(resolved).toMatchObject({
       actor: `operator:${support.name}`,
-      detail: expect.stringContaining('bank'),
+      facts: { status: 'succeeded', reason: expect.stringContaining('bank') },
     });
     expect(text).not.toContain(token);
     expect(text).not.toMatch(/authorization/i);
@@ -142,17 +142,17 @@ describe('GET /payments/:id', () => {
       {
         kind: 'delivery',
         what: 'not_delivered',
-        detail: 'attempt 1, timeout',
+        facts: { attempt: 1, http_status: null, error: 'timeout' },
         outcome: 'bad',
         duration_ms: 12,
       },
-      { kind: 'delivery', what: 'delivered', detail: 'attempt 2, status 200', outcome: 'good' },
+      { kind: 'delivery', what: 'delivered', facts: { attempt: 2, http_status: 200 }, outcome: 'good' },
     ]);
     expect(timeline).toContainEqual(
       expect.objectContaining({
         kind: 'event',
         what: 'payment.failed',
-        detail: expect.stringMatching(/^evt_/),
+        facts: { event: expect.stringMatching(/^evt_/) },
       }),
     );
   });

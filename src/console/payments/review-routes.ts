@@ -10,7 +10,7 @@ import {
 } from '../../approvals/index.ts';
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit.ts';
-import { listReview } from '../../payments/index.ts';
+import { listReview, type PaymentInReview } from '../../payments/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, paging, type Routes, refuse, typed } from '../replies.ts';
@@ -38,7 +38,7 @@ function listReviewQueue(routes: Routes, deps: ConsoleDeps): void {
       const { limit, after: cursor } = request.query;
       const after = cursor === undefined ? undefined : parseId('pay', cursor);
       if (cursor !== undefined && !after)
-        return refuse(request, reply, 422, 'invalid_request', 'There is no such page.');
+        return refuse(request, reply, 422, 'invalid_request', 'Page not found.');
       const { payments, hasMore } = await listReview(deps.db, { limit, after });
       const subjects = payments.map(({ paymentId }) => paymentId);
       const waiting = await listRequests(deps.db, { state: 'waiting', subjects });
@@ -54,7 +54,7 @@ function listReviewQueue(routes: Routes, deps: ConsoleDeps): void {
             tries: payment.tries,
             next_poll_at: payment.nextPollAt.toISOString(),
             is_under_way: payment.isUnderWay,
-            last_answer: payment.lastAnswer,
+            last_answer: lastAnswer(payment),
             request: waits ? requestRow(waits, request.operator) : null,
           };
         }),
@@ -62,6 +62,10 @@ function listReviewQueue(routes: Routes, deps: ConsoleDeps): void {
       };
     },
   );
+}
+
+function lastAnswer({ lastAnswer: last }: PaymentInReview): ReviewRow['last_answer'] {
+  return last && { call: last.call, result: last.outcome, http_status: last.status, error: last.error };
 }
 
 function listApprovalRequests(routes: Routes, deps: ConsoleDeps): void {

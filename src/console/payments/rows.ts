@@ -59,7 +59,7 @@ const item = (
   at: at.toISOString(),
   kind,
   what,
-  detail: null,
+  facts: {},
   outcome: null,
   actor: null,
   duration_ms: null,
@@ -68,14 +68,12 @@ const item = (
 });
 
 function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, status: string): TimelineItem[] {
-  const items = [item(at, 'event', `payment.${status}`, { detail: formatEventId(eventId) })];
+  const items = [item(at, 'event', `payment.${status}`, { facts: { event: formatEventId(eventId) } })];
   for (const { attempt, at: triedAt, status: answered, error, durationMs } of attempts) {
     const delivered = answered !== null && answered >= 200 && answered < 300;
     items.push(
       item(triedAt, 'delivery', delivered ? 'delivered' : 'not_delivered', {
-        detail: [`attempt ${attempt}`, answered === null ? null : `status ${answered}`, error]
-          .filter(Boolean)
-          .join(', '),
+        facts: { attempt, http_status: answered, error },
         outcome: delivered ? 'good' : 'bad',
         duration_ms: durationMs,
       }),
@@ -85,7 +83,7 @@ function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, sta
   else if (delivery)
     items.push(
       item(delivery.nextAt, 'delivery', 'next_attempt', {
-        detail: `attempt ${delivery.attempts + 1}`,
+        facts: { attempt: delivery.attempts + 1 },
         outcome: 'open',
       }),
     );
@@ -95,10 +93,8 @@ function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, sta
 const shownFacts = ['kind', 'outcome', 'status', 'reason', 'asked_by', 'decided_by', 'why'];
 
 function changeItem({ at, actor, action, before, after }: PastChange): TimelineItem {
-  const facts: Record<string, unknown> = { ...(action.startsWith('request.') ? before : {}), ...after };
-  const detail = shownFacts
-    .filter(name => facts[name] !== undefined && facts[name] !== null)
-    .map(name => `${name}: ${facts[name]}`)
-    .join(', ');
-  return item(at, 'operator', action, { actor, detail: detail || null });
+  const known: Record<string, unknown> = { ...(action.startsWith('request.') ? before : {}), ...after };
+  const names = shownFacts.filter(name => known[name] !== undefined && known[name] !== null);
+  const facts = Object.fromEntries(names.map(name => [name, `${known[name]}`]));
+  return item(at, 'operator', action, { actor, facts });
 }

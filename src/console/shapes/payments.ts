@@ -45,8 +45,8 @@ export interface TimelineItem {
   kind: 'phase' | 'entry' | 'gateway' | 'event' | 'delivery' | 'operator';
   /** A key that the page translates, such as `created`, `hold`, `pay`, `payment.succeeded`, `payment.resolve`. */
   what: string;
-  /** Further facts as text. */
-  detail: string | null;
+  /** Further facts, by a name that the page translates, as it does codes; null: there is none. */
+  facts: Record<string, string | number | null>;
   outcome: 'good' | 'bad' | 'open' | null;
   actor: string | null;
   duration_ms: number | null;
@@ -61,6 +61,6 @@ export interface ReviewRow extends PaymentRow {
   next_poll_at: string;
   is_under_way: boolean;
   /** The result of the last call to the gateway. */
-  last_answer: string | null;
+  last_answer: { call: string; result: string; http_status: number | null; error: string | null } | null;
   request: RequestRow | null;
 }

@@ -1,5 +1,6 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
+import type { PastCall } from '../../gateway/index.ts';
 import { type PaymentRow, paymentColumns, toPayment } from '../payment.ts';
 import type { FoundPayment } from '../search/search.ts';
 
@@ -9,7 +10,7 @@ export interface PaymentInReview extends FoundPayment {
   supportSince: Date | null;
   isUnderWay: boolean;
   /** Of the last call to the gateway. */
-  lastAnswer: string | null;
+  lastAnswer: Pick<PastCall, 'call' | 'outcome' | 'status' | 'error'> | null;
 }
 
 interface ReviewFields extends PaymentRow {
@@ -18,7 +19,10 @@ interface ReviewFields extends PaymentRow {
   next_at: Date;
   support_since: Date | null;
   is_under_way: boolean;
-  last_answer: string | null;
+  last_call: PastCall['call'] | null;
+  last_outcome: string | null;
+  last_status: number | null;
+  last_error: string | null;
 }
 
 /** Live payments without a final answer of the gateway, oldest first; test payments only simulate it. */
@@ -28,14 +32,15 @@ export async function listReview(
 ): Promise<{ payments: PaymentInReview[]; hasMore: boolean }> {
   const { rows } = await db.query<ReviewFields>({
     text: `SELECT ${paymentColumns('p')}, r.name AS partner_name, o.tries, o.next_at, o.support_since, o.lease_holder IS NOT NULL AS is_under_way,
-                  (SELECT concat_ws(', ', c.call || ': ' || c.outcome, 'status ' || c.status, c.error)
-                     FROM gateway_calls c WHERE c.payment_id = p.id ORDER BY c.id DESC LIMIT 1) AS last_answer
+                  c.call AS last_call, c.outcome AS last_outcome, c.status AS last_status, c.error AS last_error
              FROM (SELECT * FROM open_payments o
                     WHERE NOT o.awaiting_gateway AND o.mode = 'live' AND ($2::uuid IS NULL OR o.payment_id > $2)
                     ORDER BY o.payment_id LIMIT $1) AS o
             CROSS JOIN LATERAL (SELECT * FROM payments p WHERE p.partner_id = o.partner_id AND p.mode = o.mode
                                    AND p.id = o.payment_id OFFSET 0) AS p
              JOIN partners r ON r.id = p.partner_id
+             LEFT JOIN LATERAL (SELECT g.call, g.outcome, g.status, g.error FROM gateway_calls g
+                                 WHERE g.payment_id = p.id ORDER BY g.id DESC LIMIT 1) AS c ON true
             ORDER BY p.id`,
     values: [limit + 1, after ? uuidFromId(after) : null],
   });
@@ -46,7 +51,10 @@ export async function listReview(
     nextPollAt: row.next_at,
     supportSince: row.support_since,
     isUnderWay: row.is_under_way,
-    lastAnswer: row.last_answer,
+    lastAnswer: lastAnswerOf(row),
   }));
   return { payments, hasMore: rows.length > limit };
 }
+
+const lastAnswerOf = ({ last_call: call, last_outcome: outcome, last_status, last_error }: ReviewFields) =>
+  call !== null && outcome !== null ? { call, outcome, status: last_status, error: last_error } : null;

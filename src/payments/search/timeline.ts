@@ -9,7 +9,8 @@ export interface TimelineEvent {
   at: Date;
   kind: 'phase' | 'entry' | 'gateway';
   what: string;
-  detail: string | null;
+  /** By name; the console has a word for each. */
+  facts: Record<string, string | number | null>;
   outcome: 'good' | 'bad' | 'open' | null;
   durationMs: number | null;
   gatewayCall: { request: string; response: string | null } | null;
@@ -24,7 +25,7 @@ const timelineEvent = (
   at,
   kind,
   what,
-  detail: null,
+  facts: {},
   outcome: null,
   durationMs: null,
   gatewayCall: null,
@@ -52,7 +53,8 @@ function phasesOf(payment: PaymentForOperator, calls: PastCall[]): TimelineEvent
     return call && new Date(call.at.getTime() + call.durationMs);
   };
   const acceptedAt = firstAnsweredAt('accepted');
-  if (acceptedAt) phases.push(timelineEvent(acceptedAt, 'phase', 'accepted', { detail: gatewayOrderId }));
+  if (acceptedAt)
+    phases.push(timelineEvent(acceptedAt, 'phase', 'accepted', { facts: { order: gatewayOrderId } }));
   const unknownAt = firstAnsweredAt('unknown');
   if (unknownAt) phases.push(timelineEvent(unknownAt, 'phase', 'manual_review', { outcome: 'open' }));
   if (supportSince) phases.push(timelineEvent(supportSince, 'phase', 'with_support', { outcome: 'open' }));
@@ -60,7 +62,7 @@ function phasesOf(payment: PaymentForOperator, calls: PastCall[]): TimelineEvent
     phases.push(
       timelineEvent(settledAt, 'phase', status, {
         outcome: status === 'succeeded' ? 'good' : 'bad',
-        detail: errorCode,
+        facts: { error_code: errorCode },
       }),
     );
   return phases;
@@ -80,7 +82,7 @@ function callEvent({
 }: PastCall): TimelineEvent {
   const isOpen = outcome === 'unknown';
   return timelineEvent(at, 'gateway', call, {
-    detail: [outcome, status === null ? null : `status ${status}`, error].filter(Boolean).join(', '),
+    facts: { result: outcome, http_status: status, error },
     outcome: isOpen ? 'open' : good.has(outcome) ? 'good' : 'bad',
     durationMs,
     gatewayCall: { request: request ?? '', response },
@@ -109,7 +111,7 @@ async function entriesOf(
   });
   return rows.map(row =>
     timelineEvent(row.created_at, 'entry', entryKinds[row.kind]!, {
-      detail: `${formatMicroUsdt(row.micro_usdt)} USDT, entry ${row.entry_no}`,
+      facts: { usdt: formatMicroUsdt(row.micro_usdt), entry: `${row.entry_no}` },
     }),
   );
 }

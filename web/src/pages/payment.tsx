@@ -7,7 +7,7 @@ import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
-import { Rub, Usdt } from '../parts/money.tsx';
+import { Rate, Rub, Usdt } from '../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { RequestCard } from '../parts/request.tsx';
@@ -73,12 +73,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
       <Facts
         facts={[
           [t.debited, <Usdt key="usdt" amount={payment.amount_usdt} />],
-          [
-            t.rate,
-            <span key="rate" className="number">
-              {payment.rate}
-            </span>,
-          ],
+          [t.rate, <Rate key="rate" rate={payment.rate} />],
           [
             t.partner,
             <Link key="partner" href={`/partners/${payment.partner_id}`}>

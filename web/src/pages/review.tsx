@@ -7,38 +7,38 @@ import { Cut, ShortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
 import { durationIn, Time } from '../parts/time.tsx';
-import { inBoth, useLanguage, useShared, useTexts } from '../texts/index.ts';
+import { inBoth, useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts as paymentTexts } from './payment.texts.ts';
 import { useAsk } from './payment.tsx';
 import { texts as listTexts } from './payments.texts.ts';
+import { useFactLine } from './timeline.tsx';
 
 const texts = inBoth({
   en: {
-    lead: 'Payments whose outcome is still unknown, the oldest first. Kopeck keeps polling the gateway.',
+    lead: 'Payments whose result is still unknown, oldest first. Kopeck keeps checking their status at the gateway.',
     age: 'Age',
-    last: 'Last answer',
-    times: (n: number) => `asked ${n}×`,
-    next: 'again at',
-    now: 'asking now',
-    wish: 'waits for a second operator',
+    last: 'Last response',
+    times: (n: number) => `checks: ${n}`,
+    next: 'next at',
+    now: 'checking now',
+    wish: 'waiting for approval',
     action: 'Action',
-    ask: 'Ask again',
-    none: 'Nothing to review',
-    noneHint: 'Every payment has an outcome, or is still within its time. This page follows by itself.',
+    ask: 'Check status',
+    none: 'No payments in manual review',
+    noneHint: 'The page updates automatically.',
   },
   ru: {
-    lead: 'Платежи, об исходе которых шлюз не сообщил; старые сверху. Kopeck продолжает спрашивать сам.',
+    lead: 'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
     age: 'Возраст',
     last: 'Последний ответ',
-    times: n => `спросили ${n}×`,
-    next: 'снова в',
-    now: 'спрашивает',
-    wish: 'ждёт второго оператора',
+    times: n => `проверок: ${n}`,
+    next: 'следующая в',
+    now: 'проверяется сейчас',
+    wish: 'ожидает подтверждения',
     action: 'Действие',
-    ask: 'Спросить',
-    none: 'Разбирать нечего',
-    noneHint:
-      'У каждого платежа есть исход, или он ещё в пределах своего времени. Страница обновляется сама.',
+    ask: 'Проверить статус',
+    none: 'Нет платежей на ручной проверке',
+    noneHint: 'Страница обновляется автоматически.',
   },
 });
 
@@ -82,7 +82,7 @@ export default function Review() {
       head: t.last,
       cell: row => (
         <>
-          <Cut text={row.last_answer} wide />
+          <LastAnswer row={row} />
           <span className="under">
             {t.times(row.tries)} ·{' '}
             {row.is_under_way ? (
@@ -112,6 +112,14 @@ export default function Review() {
       />
     </PageFrame>
   );
+}
+
+function LastAnswer({ row: { last_answer: last } }: { row: ReviewRow }) {
+  const payment = useTexts(paymentTexts);
+  const factLine = useFactLine();
+  if (!last) return <Cut text={null} />;
+  const { call, ...facts } = last;
+  return <Cut text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} wide />;
 }
 
 function Ask({ row }: { row: ReviewRow }) {

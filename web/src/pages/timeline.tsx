@@ -1,6 +1,9 @@
 import type { TimelineItem } from '../../../src/console/shapes/payments.ts';
+import { amountIn } from '../parts/money.tsx';
+import { actorName } from '../parts/short.tsx';
 import { Duration, Time } from '../parts/time.tsx';
-import { useTexts, wordIn } from '../texts/index.ts';
+import { faultTexts } from '../texts/faults.ts';
+import { useLanguage, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';
 
 const signs = { good: '✓', bad: '✕', open: '◔' };
@@ -24,13 +27,15 @@ export function Timeline({ items }: { items: TimelineItem[] }) {
 
 function Item({ item }: { item: TimelineItem }) {
   const t = useTexts(texts);
+  const { actors } = useShared();
+  const facts = useFactLine()(item.facts);
   return (
     <div className="timeline-body">
       <div className="timeline-line">
         <span className="timeline-what">
           <span className="timeline-kind">{t.kinds[item.kind]}</span>
           <strong>{wordIn(t.what, item.what)}</strong>
-          {item.actor && <span className="dim">{t.by(item.actor.replace(/^operator:/, ''))}</span>}
+          {item.actor && <span className="dim">{t.by(wordIn(actors, actorName(item.actor)))}</span>}
         </span>
         <span className="timeline-when dim">
           {item.duration_ms !== null && (
@@ -41,7 +46,7 @@ function Item({ item }: { item: TimelineItem }) {
           <Time at={item.at} as="clock" />
         </span>
       </div>
-      {item.detail && <p className="dim wrap-anywhere">{item.detail}</p>}
+      {facts && <p className="dim wrap-anywhere">{facts}</p>}
       {item.gateway_call && (
         <details className="gateway-call">
           <summary>{t.show}</summary>
@@ -57,6 +62,29 @@ function Item({ item }: { item: TimelineItem }) {
       )}
     </div>
   );
+}
+
+/** Facts whose values are codes. */
+const coded = new Set(['result', 'kind', 'outcome', 'status', 'why']);
+
+/** The facts of an item in one line. */
+export function useFactLine(): (facts: TimelineItem['facts']) => string {
+  const t = useTexts(texts);
+  const faults = useTexts(faultTexts);
+  const language = useLanguage();
+  const valueIn = (name: string, value: string) => {
+    if (name === 'error') return wordIn(faults, value);
+    if (name === 'error_code') return wordIn(t.errors, value);
+    if (name === 'usdt') return amountIn(language, value);
+    return coded.has(name) ? wordIn(t.values, value) : value;
+  };
+  const factIn = (name: string, value: string) =>
+    t.named[name]?.(valueIn(name, value)) ?? valueIn(name, value);
+  return facts =>
+    Object.entries(facts)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => factIn(name, `${value}`))
+      .join(', ');
 }
 
 /** JSON is indented; anything else, and JSON with numbers that would lose digits, is shown as it is. */

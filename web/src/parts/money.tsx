@@ -1,7 +1,7 @@
 import { useLanguage } from '../texts/index.ts';
 
 /** Amounts stay text from the database to the screen: a number would lose digits. */
-function amountIn(language: string, amount: string): string {
+export function amountIn(language: string, amount: string): string {
   const digits = amount.split('.')[1]?.length ?? 0;
   const formatter = new Intl.NumberFormat(language, {
     minimumFractionDigits: digits,
@@ -12,6 +12,9 @@ function amountIn(language: string, amount: string): string {
 
 export const numberIn = (language: string, value: number, digits = 0): string =>
   new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+
+export const percentIn = (language: string, percent: number): string =>
+  new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 }).format(percent / 100);
 
 interface MoneyProps {
   amount: string | null | undefined;
@@ -41,6 +44,12 @@ export function Usdt({ amount, bare = false, cents = false }: MoneyProps & { cen
       {!bare && <span className="unit"> USDT</span>}
     </span>
   );
+}
+
+/** Rubles for one USDT. */
+export function Rate({ rate }: { rate: string | null | undefined }) {
+  const language = useLanguage();
+  return <span className="number">{rate ? amountIn(language, rate) : '—'}</span>;
 }
 
 export function Count({ value, digits = 0 }: { value: number | null; digits?: number }) {

@@ -47,6 +47,20 @@ export function Time({ at, as = 'full' }: TimeProps) {
   );
 }
 
+/** A time as text, such as `9 May 2026, 12:00:00 UTC`. */
+export const timeIn = (language: string, at: string): string =>
+  `${format(language, { ...date, ...clock, timeZone: 'UTC' }).format(new Date(at))} UTC`;
+
+/** A day, such as `2026-05-09`. */
+export function Day({ day }: { day: string }) {
+  const language = useLanguage();
+  return (
+    <time dateTime={day} className="number">
+      {format(language, { ...date, timeZone: 'UTC' }).format(new Date(day))}
+    </time>
+  );
+}
+
 /** How long something took or lasts: `84 ms`, `3.2 s`, `5 min`, `2 h 10 min`, `3 d`. */
 export function durationIn(language: string, ms: number): string {
   const unit = (value: number, name: string, digits = 0) =>
@@ -83,7 +97,7 @@ export function Ago({ at }: { at: string | null | undefined }) {
   if (!at) return <span className="dim">{t.never}</span>;
   const ms = Math.max(0, now - Date.parse(at));
   return (
-    <time dateTime={at} title={`${at.slice(0, 19).replace('T', ' ')} UTC`} className="number">
+    <time dateTime={at} title={timeIn(language, at)} className="number">
       {t.ago(durationIn(language, Math.max(1000, Math.floor(ms / 1000) * 1000)))}
     </time>
   );

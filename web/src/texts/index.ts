@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { outside, Refused } from '../api.ts';
 import { en } from './en.ts';
 import { ru } from './ru.ts';
+import { inRussian } from './server-sentences.ts';
 
 export type Language = 'en' | 'ru';
 
@@ -34,15 +35,27 @@ const shared = { en, ru };
 /** The texts that all pages share. */
 export const useShared = () => useTexts(shared);
 
+/** A sentence that the server wrote in English, in the reader's language. */
+export function useServerText(): (text: string) => string {
+  const language = useLanguage();
+  return language === 'ru' ? inRussian : unchanged;
+}
+
+const unchanged = (text: string) => text;
+
 /** Any error as a sentence. */
 export function useSentence(): (error: unknown) => string {
   const t = useShared();
+  const language = useLanguage();
+  const serverText = useServerText();
   return error => {
     if (!(error instanceof Refused)) return t.errors.internal_error;
-    const known =
-      (t.errors as Record<string, string>)[error.code] ?? `${t.refused} ${error.message || error.code}`;
+    const message = serverText(error.message);
+    const known = (t.errors as Record<string, string>)[error.code] ?? `${t.refused} ${message || error.code}`;
     const parts = [known];
-    if (error.code === 'invalid_request') parts.push(error.message);
+    // What a schema says about a field has no translation.
+    const isReadable = language === 'en' || message !== error.message;
+    if (error.code === 'invalid_request' && isReadable) parts.push(message);
     if (error.retryAfterSec > 0) parts.push(t.waitMinutes(Math.ceil(error.retryAfterSec / 60)));
     if (error.status >= 500 && error.requestId) parts.push(`(${error.requestId})`);
     return parts.filter(Boolean).join(' ');

@@ -20,11 +20,11 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     world.announceRefusals(409);
     const blocked = async () => (await pool.query('SELECT recipient FROM blocked_recipients')).rows;
     await page.goto('/console/recipients');
-    await page.getByText('Nobody is blocked').waitFor();
-    await press(page, 'Block a recipient');
+    await page.getByText('No blocked recipients').waitFor();
+    await press(page, 'Block recipient');
     await answerDialog(page, 'Block', { Recipient: 'ООО Ромашка' });
     await rowOf(page, 'ооо ромашка').waitFor();
-    await press(page, 'Block a recipient');
+    await press(page, 'Block recipient');
     await page.getByRole('textbox', { name: 'Recipient', exact: true }).fill('ооо РОМАШКА');
     await press(page.getByRole('dialog'), 'Block');
     await page.getByText('This recipient is already blocked.').waitFor();
@@ -32,25 +32,25 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     expect(await blocked()).toEqual([{ recipient: 'ооо ромашка' }]);
     await press(rowOf(page, 'ооо ромашка'), 'Unblock');
     await answerDialog(page, 'Unblock');
-    await page.getByText('Nobody is blocked').waitFor();
+    await page.getByText('No blocked recipients').waitFor();
     expect(await blocked()).toEqual([]);
   });
 
-  test('a day is compared with the bank side, and its differences are shown', async () => {
+  test('a day is reconciled with the gateway, and its discrepancies are shown', async () => {
     const paymentId = await openInReview(pool, await createFundedPartner(pool, 50_000_000n));
     await page.goto('/console/reconciliation');
-    await press(page, 'Compare a day');
-    await answerDialog(page, 'Compare', { 'Day (UTC)': new Date().toISOString().slice(0, 10) });
-    await page.getByText('1 difference').waitFor();
-    await rowOf(page.getByRole('table', { name: 'Differences' }), paymentId)
-      .getByText('Still open')
+    await press(page, 'Reconcile a day');
+    await answerDialog(page, 'Reconcile', { 'Day (UTC)': new Date().toISOString().slice(0, 10) });
+    await page.getByText('1 discrepancy').waitFor();
+    await rowOf(page.getByRole('table', { name: 'Discrepancies' }), paymentId)
+      .getByText('Not completed yet')
       .waitFor();
-    await page.getByRole('link', { name: 'All runs' }).click();
-    await rowOf(page.getByRole('table', { name: 'Runs' }), '1 difference').waitFor();
+    await page.getByRole('link', { name: 'All reconciliations' }).click();
+    await rowOf(page.getByRole('table', { name: 'Reconciliations' }), '1 discrepancy').waitFor();
   });
 
   test.each([
-    ['en', 3, 'At least 3 differences', 'Not all differences are listed'],
+    ['en', 3, 'At least 3 discrepancies', 'Not all discrepancies are listed'],
     ['ru', 0, 'Неполная', 'Показаны не все расхождения'],
   ] as const)(
     'an incomplete run is never shown as in order (%s)',
@@ -75,7 +75,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
       await rowOf(page.getByRole('table'), result).waitFor();
       await page.goto(`/console/reconciliation/${rows[0].id}`);
       await page.getByRole('alert').getByText(notice).waitFor();
-      expect(await page.getByText(/Both sides agree|Стороны сходятся/).count()).toBe(0);
+      expect(await page.getByText(/No discrepancies|Расхождений нет/).count()).toBe(0);
     },
   );
 
@@ -84,18 +84,18 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
     await answerDialog(page, 'Suspend');
-    await page.getByRole('link', { name: 'Audit' }).click();
-    const table = page.getByRole('table', { name: 'Audit' });
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    const table = page.getByRole('table', { name: 'Audit log' });
     await rowOf(table, 'Recipient blocked').waitFor();
-    await page.getByLabel('Who').fill('operator:anna');
-    await page.getByLabel('About').fill(partnerId);
-    await press(page, 'Filter');
+    await page.getByLabel('Actor').fill('operator:anna');
+    await page.getByLabel('Target').fill(partnerId);
+    await press(page, 'Apply');
     await rowOf(table, 'Recipient blocked').waitFor({ state: 'hidden' });
     const row = rowOf(table, 'Partner suspended');
-    expect(await row.getByTitle('after').allTextContents()).toEqual(['true']);
+    expect(await row.getByTitle('after').allTextContents()).toEqual(['yes']);
     const [day] = new Date().toISOString().split('T');
-    await page.getByLabel('To day (UTC)').fill(day!);
-    await press(page, 'Filter');
+    await page.getByLabel('To date (UTC)').fill(day!);
+    await press(page, 'Apply');
     await row.waitFor();
     const json = JSON.parse((await save(page, page, 'Export JSON')).text);
     expect(JSON.stringify(json)).toContain('partner.suspend');

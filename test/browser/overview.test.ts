@@ -33,16 +33,16 @@ describeInBrowser('the overview', async browser => {
     expect((await shop.pay(bank)).status).toBe('succeeded');
     expect((await shop.pay(bank, {}, { on: 'pay', kind: 'decline' })).status).toBe('failed');
     await shop.inReview();
-    await expect.poll(() => figure(page, 'In review')).toContain('1');
-    expect((await figure(page, 'Success share')).slice(1)).toEqual([
+    await expect.poll(() => figure(page, 'Manual review')).toContain('1');
+    expect((await figure(page, 'Success rate')).slice(1)).toEqual([
       expect.stringMatching(/^50(\.0)?\s?%$/),
-      '1 of 2 ended',
+      '1 of 2 completed',
     ]);
     expect((await figure(page, 'Payments'))[1]).toBe('3');
-    expect((await figure(page, 'Time to settle'))[1]).toMatch(/^[\d.,]+ (ms|sec)$/);
+    expect((await figure(page, 'Processing time'))[1]).toMatch(/^[\d.,]+ (ms|sec)$/);
     expect((await figure(page, 'Available, USDT'))[1]).toMatch(/^98[67]\.\d\d$/);
     expect(await chart(page).textContent()).toMatch(/Succeeded: latest [01], lowest 0, highest 1\./);
-    expect(await page.getByRole('link', { name: 'Review 1' }).count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Manual review 1' }).count()).toBe(1);
 
     for (const [span, minutes] of [
       ['6 hours', 360],
@@ -51,7 +51,7 @@ describeInBrowser('the overview', async browser => {
       await page.getByRole('button', { name: span }).click();
       await expect
         .poll(() => figure(page, 'Payments'))
-        .toEqual(['Payments', '3', '0 per minute · under way: 1']);
+        .toEqual(['Payments', '3', '0 per minute · processing: 1']);
       expect(new URL(page.url()).searchParams.get('minutes')).toBe(`${minutes}`);
     }
   });
@@ -61,7 +61,7 @@ describeInBrowser('the overview', async browser => {
     await page.goto('/console/');
     await page.getByText('No open alarms').waitFor();
     await world.deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
-    const alarm = page.getByRole('listitem').filter({ hasText: 'The rate has jumped' });
+    const alarm = page.getByRole('listitem').filter({ hasText: 'Sharp rate change' });
     await alarm.getByText('by 12 %').waitFor();
     await alarm.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click();

@@ -8,12 +8,13 @@ import { Icon } from '../parts/icon.tsx';
 import { shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Ago } from '../parts/time.tsx';
-import { useTexts, wordIn } from '../texts/index.ts';
+import { useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './overview.texts.ts';
 
 /** The open alarms, with links to their subjects. */
 export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
   const t = useTexts(texts);
+  const serverText = useServerText();
   const [clearing, setClearing] = useState<AlarmRow | null>(null);
   if (alarms.length === 0) return <Empty title={t.noAlarms}>{t.noAlarmsHint}</Empty>;
   return (
@@ -26,7 +27,7 @@ export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
               <p>
                 <strong>{wordIn(t.kinds, alarm.kind)}</strong> <Subject subject={alarm.subject} />
               </p>
-              <p className="wrap-anywhere">{alarm.detail}</p>
+              <p className="wrap-anywhere">{serverText(alarm.detail)}</p>
               <p className="dim">
                 <Ago at={alarm.last_at} />
                 {alarm.times > 1 && ` · ${t.times(alarm.times)}`}
@@ -59,7 +60,8 @@ export function Alarms({ alarms }: { alarms: AlarmRow[] }) {
 }
 
 function Subject({ subject }: { subject: string }) {
+  const { subjects } = useShared();
   if (subject.startsWith('pay_')) return <Link href={`/payments/${subject}`}>{shortId(subject)}</Link>;
   if (subject.startsWith('prt_')) return <Link href={`/partners/${subject}`}>{shortId(subject)}</Link>;
-  return <span className="dim">{subject}</span>;
+  return <span className="dim">{wordIn(subjects, subject)}</span>;
 }

@@ -33,6 +33,7 @@ export default function Audit() {
   const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
   const isFiltered = names.some(name => filters[name] !== '');
   const given = toQuery(filters);
+  const actorIn = (actor: string) => wordIn(shared.actors, actorName(actor));
   return (
     <PageFrame
       title={shared.nav.audit}
@@ -62,7 +63,7 @@ export default function Audit() {
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           {
             head: t.actor,
-            cell: row => <Link href={`/audit${query({ actor: row.actor })}`}>{actorName(row.actor)}</Link>,
+            cell: row => <Link href={`/audit${query({ actor: row.actor })}`}>{actorIn(row.actor)}</Link>,
           },
           {
             head: t.action,
@@ -139,6 +140,7 @@ function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filter
 
 /** Subjects with a page are links. */
 function Subject({ subject }: { subject: string }) {
+  const { subjects } = useShared();
   if (subject.startsWith('pay_'))
     return (
       <Link href={`/payments/${subject}`}>
@@ -151,5 +153,5 @@ function Subject({ subject }: { subject: string }) {
         <code>{subject}</code>
       </Link>
     );
-  return <span className="wrap-anywhere">{subject}</span>;
+  return <span className="wrap-anywhere">{wordIn(subjects, subject)}</span>;
 }

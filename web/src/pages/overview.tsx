@@ -4,7 +4,7 @@ import type { Overview as OverviewNow } from '../../../src/console/shapes/overvi
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
-import { Count, numberIn, Percent, Usdt } from '../parts/money.tsx';
+import { Count, numberIn, Percent, Rate, Usdt } from '../parts/money.tsx';
 import { Card, PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { RateChart, RateSources } from '../parts/rate.tsx';
@@ -105,7 +105,7 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
         )}{' '}
         {review.overdue > 0 && <Badge tone="bad">{t.overdue(review.overdue)}</Badge>}
       </Figure>
-      <Figure name={t.rate} href="/rates" value={<span className="number">{rate?.rate ?? '—'}</span>}>
+      <Figure name={t.rate} href="/rates" value={<Rate rate={rate?.rate} />}>
         {rate ? t.rateAge(durationIn(language, Math.max(1, rate.age_sec) * 1000)) : t.noRate}{' '}
         {rate?.stale && <State state="stale" />}
       </Figure>

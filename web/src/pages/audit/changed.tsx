@@ -1,4 +1,7 @@
-import { useTexts } from '../../texts/index.ts';
+import { amountIn, percentIn } from '../../parts/money.tsx';
+import { timeIn } from '../../parts/time.tsx';
+import { useLanguage, useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { texts as overviewTexts } from '../overview.texts.ts';
 import { texts } from './texts.ts';
 
 type Flat = Record<string, string>;
@@ -15,17 +18,48 @@ function flatten(value: unknown, path = '', into: Flat = {}): Flat {
   return into;
 }
 
-/** `limits.maxKopecks` and `status_detail` as readable words. */
-const wordsOf = (name: string) =>
-  name
+const lastOf = (path: string) => path.slice(path.lastIndexOf('.') + 1);
+
+/** The name of a field; one without a text as readable words: `newName` and `new_name` as `new name`. */
+const nameIn = (names: Record<string, string>, path: string) =>
+  names[lastOf(path)] ??
+  path
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .replaceAll('.', ': ')
     .toLowerCase();
 
+/** What people have written. */
+const free = new Set(['reason', 'name', 'reference', 'url']);
+
+/** A value as readers write it: amounts, percents, times and codes. */
+function useValueIn(): (path: string, value: string) => string {
+  const { values } = useTexts(texts);
+  const { kinds } = useTexts(overviewTexts);
+  const { subjects } = useShared();
+  const language = useLanguage();
+  return (path, value) => {
+    const name = lastOf(path);
+    if (value === '—' || free.has(name)) return value;
+    if (name.endsWith('usdt')) return `${amountIn(language, value)} USDT`;
+    if (name.endsWith('_rub')) return `${amountIn(language, value)} ₽`;
+    if (name.toLowerCase().endsWith('kopecks')) return `${amountIn(language, rublesOf(value))} ₽`;
+    if (name === 'spread_bps') return percentIn(language, Number(value) / 100);
+    if (name.endsWith('_percent')) return percentIn(language, Number(value));
+    if (isTime(value)) return timeIn(language, value);
+    const wordOf = (code: string) => values[code] ?? kinds[code] ?? wordIn(subjects, code);
+    return value.split(', ').map(wordOf).join(', ');
+  };
+}
+
+const rublesOf = (kopecks: string) => `${kopecks.slice(0, -2) || '0'}.${kopecks.slice(-2).padStart(2, '0')}`;
+
+const isTime = (value: string) => value.length === 24 && value.endsWith('Z') && value[10] === 'T';
+
 /** Only the differences, with the old value struck out. */
 export function Changed({ before, after }: { before: unknown; after: unknown }) {
   const t = useTexts(texts);
+  const valueIn = useValueIn();
   const [old, now] = [flatten(before), flatten(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
     name => old[name] !== now[name],
@@ -33,14 +67,14 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
   if (names.length === 0) return <span className="dim">—</span>;
   const line = (name: string) => (
     <li key={name}>
-      <span className="dim">{wordsOf(name) || t.value}:</span>{' '}
+      <span className="dim">{nameIn(t.fields, name) || t.value}:</span>{' '}
       {old[name] !== undefined && old[name] !== '—' && (
         <>
-          <del title={t.before}>{old[name]}</del>{' '}
+          <del title={t.before}>{valueIn(name, old[name])}</del>{' '}
         </>
       )}
       {now[name] !== undefined ? (
-        <ins title={t.after}>{now[name]}</ins>
+        <ins title={t.after}>{valueIn(name, now[name])}</ins>
       ) : (
         <span className="dim">{t.gone}</span>
       )}

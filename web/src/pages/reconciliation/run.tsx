@@ -41,7 +41,7 @@ export function OneRun({ runId }: { runId: string }) {
                   t.finishedAt,
                   run.finished_at ? <Time key="finished" as="short" at={run.finished_at} /> : t.underWay,
                 ],
-                [t.by, actorName(run.actor)],
+                [t.by, wordIn(shared.actors, actorName(run.actor))],
               ]}
             />
           </Card>

@@ -11,8 +11,8 @@ import { PageFrame } from '../../parts/page.tsx';
 import { actorName } from '../../parts/short.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useShared, useTexts } from '../../texts/index.ts';
+import { Day, Time } from '../../parts/time.tsx';
+import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { LostHistory } from './lost-history.tsx';
 import { texts } from './texts.ts';
 
@@ -45,7 +45,7 @@ export function Runs() {
           { head: t.orders, right: true, cell: run => <Count value={run.orders} /> },
           { head: t.payments, right: true, cell: run => <Count value={run.payments} /> },
           { head: t.startedAt, cell: run => <Time as="short" at={run.started_at} /> },
-          { head: t.by, wideOnly: true, cell: run => actorName(run.actor) },
+          { head: t.by, wideOnly: true, cell: run => wordIn(shared.actors, actorName(run.actor)) },
         ]}
       />
       {starting && <Start onClose={() => setStarting(false)} />}
@@ -55,7 +55,7 @@ export function Runs() {
 
 export function Period({ run: { from, until } }: { run: ReconciliationRow }) {
   const isDay = from.endsWith('T00:00:00.000Z') && Date.parse(until) - Date.parse(from) === 86_400_000;
-  if (isDay) return <span className="number">{from.slice(0, 10)}</span>;
+  if (isDay) return <Day day={from.slice(0, 10)} />;
   return (
     <>
       <Time as="short" at={from} /> – <Time as="short" at={until} />

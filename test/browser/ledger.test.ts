@@ -27,10 +27,10 @@ describeInBrowser('the ledger', async browser => {
 
   test('the trial balance adds up to zero', async () => {
     const card = cardOf(page, 'Trial balance');
-    await card.getByText('Adds up').waitFor();
+    await card.getByText('Balanced').waitFor();
     await rowOf(card, 'Settled').getByText('2.000000').waitFor();
-    expect(await rowOf(card, 'Sum').getByRole('cell').allTextContents()).toEqual([
-      'Sum',
+    expect(await rowOf(card, 'Total').getByRole('cell').allTextContents()).toEqual([
+      'Total',
       '0.000000',
       '0.000000',
     ]);
@@ -38,7 +38,7 @@ describeInBrowser('the ledger', async browser => {
 
   test('verification finds nothing, and is audited', async () => {
     await press(page, 'Verify now');
-    await page.getByText('The ledger is in order').waitFor();
+    await page.getByText('Verification passed').waitFor();
     await page.getByText('4 entries read').waitFor();
     const { rows } = await pool.query(`SELECT actor FROM audit WHERE action = 'ledger.verify'`);
     expect(rows).toEqual([{ actor: 'operator:fedor' }]);
@@ -50,19 +50,19 @@ describeInBrowser('the ledger', async browser => {
     const entries = page.getByRole('table', { name: 'Entries' });
     await rowOf(entries, 'funding').waitFor();
     const kinds = await entries.getByRole('row').locator('td:nth-child(3)').allTextContents();
-    expect(kinds).toEqual(['Settle', 'Hold', 'Credit']);
+    expect(kinds).toEqual(['Settlement', 'Hold', 'Credit']);
     await press(page, 'Test');
-    await rowOf(entries, 'Grant').waitFor();
+    await rowOf(entries, 'Test funds').waitFor();
   });
 
   test('a manipulated ledger fails the verification, with the place', async () => {
     await pool.query('ALTER TABLE accounts DROP CONSTRAINT accounts_sum_to_zero');
     await pool.query('UPDATE accounts SET available = available + 1 WHERE mode = $1', ['live']);
     await page.goto('/console/ledger');
-    await cardOf(page, 'Trial balance').getByText('Does not add up').waitFor();
+    await cardOf(page, 'Trial balance').getByText('Not balanced').waitFor();
     await press(page, 'Verify now');
-    await page.getByText('The ledger is not in order').waitFor();
-    await rowOfCheck('Entries add up to the balances').getByText('Broken: 1').waitFor();
+    await page.getByText('Verification failed').waitFor();
+    await rowOfCheck('Entries add up to the balances').getByText('Failed: 1').waitFor();
   });
 
   const rowOfCheck = (text: string) => page.getByRole('listitem').filter({ hasText: text });

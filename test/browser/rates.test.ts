@@ -17,23 +17,23 @@ describeInBrowser('rates', async browser => {
   });
 
   test('what-if: other rules are compared, and nothing changes', async () => {
-    const card = cardOf(page, 'What if');
+    const card = cardOf(page, 'Rate calculator');
     await card.getByLabel('Spread').fill('10');
-    await card.getByLabel('Payment').fill('9 250');
-    await press(card, 'Compare');
+    await card.getByLabel('Payment amount').fill('9 250');
+    await press(card, 'Calculate');
     await rowOf(card, 'Rate').getByText('83.25').waitFor();
-    await rowOf(card, 'The payment costs').getByText('111.111112').waitFor();
+    await rowOf(card, 'Debited amount').getByText('111.111112').waitFor();
     expect(await spreads()).toEqual([]);
   });
 
   test('the rules are changed with a reason, which is stored', async () => {
-    await press(cardOf(page, 'Rules'), 'Change');
+    await press(cardOf(page, 'Rate rules'), 'Change');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Spread').fill('2.5');
     expect(await dialog.getByRole('button', { name: 'Change' }).isDisabled()).toBe(true);
     await answerDialog(page, 'Change', { Reason: 'A calm market' });
-    await rowOf(page.getByRole('table', { name: 'Changes of the rules' }), 'A calm market')
-      .getByText('2.5 %')
+    await rowOf(page.getByRole('table', { name: 'Change history' }), 'A calm market')
+      .getByText('2.5%')
       .waitFor();
     expect(await spreads()).toEqual([250]);
   });
@@ -43,7 +43,7 @@ describeInBrowser('rates', async browser => {
     const other = await world.as('admin', { name: 'anna' });
     for (const window of [page, other]) {
       await window.goto('/console/rates');
-      await press(cardOf(window, 'Rules'), 'Change');
+      await press(cardOf(window, 'Rate rules'), 'Change');
       const dialog = window.getByRole('dialog');
       await dialog.getByLabel('Spread').fill(window === page ? '3' : '4');
       await dialog.getByLabel('Reason').fill('Because');
@@ -51,11 +51,11 @@ describeInBrowser('rates', async browser => {
     const release = await keepStale(other, 'rates?*');
     await answerDialog(page, 'Change');
     await press(other.getByRole('dialog'), 'Change');
-    await other.getByText('Another operator has changed this meanwhile').waitFor();
+    await other.getByText('Another operator has changed this in the meantime').waitFor();
     release();
-    await other.getByText('Another operator has changed the rules meanwhile').waitFor();
+    await other.getByText('Another operator has changed the rules in the meantime').waitFor();
     expect(await spreads()).toEqual([250, 300]);
-    await press(other, 'Start again from the current rules');
+    await press(other, 'Start over with the current rules');
     await answerDialog(other, 'Change', { Spread: '4' });
     expect(await spreads()).toEqual([250, 300, 400]);
   });

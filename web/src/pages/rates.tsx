@@ -4,6 +4,7 @@ import type { RateNow, RateRules, RatesPage } from '../../../src/console/shapes/
 import { Action } from '../parts/action.tsx';
 import { State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
+import { Rate } from '../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { RateChart, RateSources } from '../parts/rate.tsx';
@@ -74,16 +75,11 @@ function Now({ now }: { now: RateNow | null }) {
   return (
     <Card title={t.now} side={<State state={now.stale ? 'stale' : 'fresh'} />}>
       <p className="figure-value card-lead">
-        {now.rate} <span className="figure-unit">{t.perUsdt}</span>
+        <Rate rate={now.rate} /> <span className="figure-unit">{t.perUsdt}</span>
       </p>
       <Facts
         facts={[
-          [
-            t.mid,
-            <span key="mid" className="number">
-              {now.mid}
-            </span>,
-          ],
+          [t.mid, <Rate key="mid" rate={now.mid} />],
           [t.spread, <Spread key="spread" bps={now.spread_bps} />],
           [
             t.age,
@@ -150,6 +146,7 @@ function Rules({ rules }: { rules: RateRules }) {
 
 function Changes({ changes }: { changes: RateRules[] }) {
   const t = useTexts(texts);
+  const shared = useShared();
   return (
     <Card title={t.changes}>
       <Rows
@@ -159,7 +156,7 @@ function Changes({ changes }: { changes: RateRules[] }) {
         empty={<Empty title={t.noChanges}>{t.noChangesHint}</Empty>}
         columns={[
           {
-            head: '№',
+            head: shared.number,
             right: true,
             wideOnly: true,
             cell: change => <span className="number">{change.version}</span>,

@@ -10,24 +10,26 @@ import { inBoth, useShared, useTexts } from '../texts/index.ts';
 
 const texts = inBoth({
   en: {
-    lead: 'Large amounts need two operators. What one has requested, another approves or refuses here.',
-    which: 'Which requests',
-    waiting: 'Waiting',
+    lead: 'Dual approval: one operator requests an action above the threshold, another approves or rejects it.',
+    which: 'Status',
+    waiting: 'Pending',
     approved: 'Approved',
-    refused: 'Refused',
+    refused: 'Rejected',
     withdrawn: 'Withdrawn',
-    none: 'Nothing waits for a second operator',
-    noneHint: 'When somebody resolves a payment or credits a balance above the set amount, it appears here.',
+    none: 'No pending requests',
+    noneHint: 'Payment resolutions and balance credits above the threshold appear here.',
+    noneElse: 'No requests',
   },
   ru: {
-    lead: 'Для крупных сумм нужны два оператора. Что запросил один, другой одобряет или отклоняет здесь.',
-    which: 'Какие запросы',
+    lead: 'Подтверждение вторым сотрудником: один запрашивает операцию свыше порога, другой подтверждает или отклоняет её.',
+    which: 'Статус',
     waiting: 'Ожидают',
-    approved: 'Одобрены',
+    approved: 'Подтверждены',
     refused: 'Отклонены',
     withdrawn: 'Отозваны',
-    none: 'Ничто не ждёт второго оператора',
-    noneHint: 'Когда кто-то завершит платёж или пополнит баланс свыше заданной суммы, запрос появится здесь.',
+    none: 'Ожидающих запросов нет',
+    noneHint: 'Здесь появятся ручные завершения платежей и пополнения баланса свыше порога.',
+    noneElse: 'Запросов нет',
   },
 });
 
@@ -55,7 +57,7 @@ export default function Requests() {
       {list.isPending && <Waiting />}
       {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
       {list.data?.data.length === 0 && (
-        <Empty title={state === 'waiting' ? t.none : shared.nothing}>
+        <Empty title={state === 'waiting' ? t.none : t.noneElse}>
           {state === 'waiting' && t.noneHint}
         </Empty>
       )}

@@ -38,10 +38,10 @@ export function Badge({ tone, children }: { tone: Tone; children: string }) {
   );
 }
 
-/** A state by its name in the API. */
-export function State({ state }: { state: string }) {
+/** A state by its name in the API; `words` has the names of states that one page alone shows. */
+export function State({ state, words }: { state: string; words?: Record<string, string> }) {
   const t = useShared();
-  return <Badge tone={tones[state] ?? 'plain'}>{wordIn(t.states, state)}</Badge>;
+  return <Badge tone={tones[state] ?? 'plain'}>{wordIn(words ?? t.states, state)}</Badge>;
 }
 
 /** Only test mode is marked; live is the default. */

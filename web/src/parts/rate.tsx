@@ -1,7 +1,8 @@
 import { lazy, Suspense, useMemo } from 'react';
 import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
-import { inBoth, useShared, useTexts, wordIn } from '../texts/index.ts';
+import { inBoth, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
+import { Rate } from './money.tsx';
 import { Empty } from './states.tsx';
 import { Rows } from './table.tsx';
 import { Time } from './time.tsx';
@@ -11,32 +12,32 @@ const Chart = lazy(() => import('./chart.tsx').then(part => ({ default: part.Cha
 const texts = inBoth({
   en: {
     withSpread: 'rate',
-    mid: 'mid',
-    sources: 'Sources of the rate',
+    mid: 'mid rate',
+    sources: 'Rate sources',
     source: 'Source',
-    outcome: 'Outcome',
-    midHead: 'Mid, ₽',
+    outcome: 'Status',
+    midHead: 'Mid rate, ₽',
     asOf: 'As of, UTC',
     outcomes: {
       used: 'used',
-      outlier: 'left out: too far off',
-      stale: 'left out: too old',
-      failed: 'did not answer',
+      outlier: 'excluded: outlier',
+      stale: 'excluded: out of date',
+      failed: 'no response',
     } as Record<string, string>,
   },
   ru: {
     withSpread: 'курс',
-    mid: 'средний',
+    mid: 'средний курс',
     sources: 'Источники курса',
     source: 'Источник',
-    outcome: 'Итог',
-    midHead: 'Средний, ₽',
-    asOf: 'На время, UTC',
+    outcome: 'Статус',
+    midHead: 'Средний курс, ₽',
+    asOf: 'Время котировки, UTC',
     outcomes: {
       used: 'учтён',
-      outlier: 'исключён: слишком далёк',
+      outlier: 'исключён: отклонение от медианы',
       stale: 'исключён: устарел',
-      failed: 'не ответил',
+      failed: 'нет ответа',
     },
   },
 });
@@ -80,6 +81,7 @@ export function RateChart({
 export function RateSources({ sources }: { sources: RateNow['sources'] }) {
   const t = useTexts(texts);
   const shared = useShared();
+  const serverText = useServerText();
   return (
     <Rows
       label={t.sources}
@@ -88,11 +90,11 @@ export function RateSources({ sources }: { sources: RateNow['sources'] }) {
       empty={<Empty title={shared.noData} />}
       columns={[
         { head: t.source, cell: source => source.source },
-        { head: t.midHead, right: true, cell: source => <span className="number">{source.mid ?? '—'}</span> },
+        { head: t.midHead, right: true, cell: source => <Rate rate={source.mid} /> },
         {
           head: t.outcome,
           cell: source => (
-            <span title={source.reason ?? undefined}>
+            <span title={source.reason ? serverText(source.reason) : undefined}>
               <Badge tone={source.outcome === 'used' ? 'good' : 'warn'}>
                 {wordIn(t.outcomes, source.outcome)}
               </Badge>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
 import { send } from '../api.ts';
-import { useTexts, wordIn } from '../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';
 import { Confirm } from './confirm.tsx';
 import { Rub, Usdt } from './money.tsx';
@@ -24,12 +24,15 @@ export function RequestCard({
   withSubject?: boolean;
 }) {
   const t = useTexts(texts);
+  const serverText = useServerText();
+  // Only a change of the thresholds has a reason that the server gives.
+  const reason = request.kind === 'thresholds' ? serverText(request.reason) : request.reason;
   return (
     <section className={request.state === 'waiting' ? 'card card-waiting' : 'card'}>
       <div className="between card-head">
         <div className="inline">
           <h2>{t.kinds[request.kind]}</h2>
-          <State state={request.state} />
+          <State state={request.state} words={t.states} />
           {withSubject && <Subject request={request} />}
         </div>
         {request.state === 'waiting' && <Decide request={request} />}
@@ -56,7 +59,7 @@ export function RequestCard({
             : []),
         ]}
       />
-      {request.reason && <p className="quote">{request.reason}</p>}
+      {reason && <p className="quote">{reason}</p>}
     </section>
   );
 }
@@ -69,7 +72,13 @@ function amountOf(t: Words, { amount_rub, amount_usdt, kind }: RequestRow): [str
 const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.ReactNode][] =>
   Object.entries(change)
     .filter(([, value]) => value !== reason)
-    .map(([name, value]) => [wordIn(t.names, name), wordIn(t.words, value)]);
+    .map(([name, value]) => [wordIn(t.names, name), valueOf(t, name, value)]);
+
+function valueOf(t: Words, name: string, value: string): React.ReactNode {
+  if (name === 'reference') return value;
+  if (name.endsWith('usdt')) return <Usdt amount={value} bare />;
+  return name.endsWith('_rub') ? <Rub amount={value} bare /> : wordIn(t.words, value);
+}
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;

@@ -10,12 +10,13 @@ import { useOnce } from '../../parts/polling.ts';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { useTexts, wordIn } from '../../texts/index.ts';
+import { useServerText, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** Every movement of one partner's money in one mode, the newest first. */
 export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) {
   const t = useTexts(texts);
+  const shared = useShared();
   const [, go] = useLocation();
   const name = useOnce<PartnerDetail>(['partner', partnerId], `/partners/${partnerId}`).data?.partner.name;
   return (
@@ -47,7 +48,7 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
         keyOf={row => row.entry_no}
         empty={<Empty title={t.noEntries} />}
         columns={[
-          { head: '№', right: true, cell: row => <span className="number">{row.entry_no}</span> },
+          { head: shared.number, right: true, cell: row => <span className="number">{row.entry_no}</span> },
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           { head: t.kind, cell: row => t.kinds[row.kind] },
           {
@@ -72,11 +73,13 @@ export function Entries({ partnerId, mode }: { partnerId: string; mode: Mode }) 
 }
 
 function BelongsTo({ entry: { payment_id, reference } }: { entry: EntryRow }) {
+  const serverText = useServerText();
   if (payment_id)
     return (
       <Link href={`/payments/${payment_id}`}>
         <code>{payment_id}</code>
       </Link>
     );
+  if (reference?.startsWith('kopeck: ')) return <span>{serverText(reference)}</span>;
   return <span className="wrap-anywhere">{reference ?? '—'}</span>;
 }

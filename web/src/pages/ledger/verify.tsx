@@ -11,7 +11,7 @@ import { Card } from '../../parts/page.tsx';
 import { ShortId } from '../../parts/short.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Duration, Time } from '../../parts/time.tsx';
-import { useTexts, wordIn } from '../../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** Verifies the whole ledger. It may take a while, so the elapsed time is shown. */
@@ -72,6 +72,7 @@ function Running({ sinceMs }: { sinceMs: number }) {
 
 function Found({ at, found }: { at: string; found: Verification }) {
   const t = useTexts(texts);
+  const serverText = useServerText();
   return (
     <>
       <Alert color={found.ok ? 'green' : 'red'} mb="md" title={found.ok ? t.inOrder : t.notInOrder}>
@@ -91,9 +92,9 @@ function Found({ at, found }: { at: string; found: Verification }) {
                 {findings.map(one => (
                   <p key={`${one.partner_id} ${one.mode} ${one.detail}`} className="wrap-anywhere">
                     <Link href={`/ledger/${one.partner_id}/${one.mode}`}>
-                      <ShortId id={one.partner_id} /> {one.mode}
+                      <ShortId id={one.partner_id} /> {wordIn(t.modes, one.mode)}
                     </Link>
-                    : {one.detail}
+                    : {serverText(one.detail)}
                   </p>
                 ))}
               </div>

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import type { RateRules } from '../../../../src/console/shapes/rates.ts';
-import { numberIn } from '../../parts/money.tsx';
+import { percentIn } from '../../parts/money.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -9,7 +9,7 @@ export const Spread = ({ bps }: { bps: number }) => <Percents value={bps / 100} 
 
 export function Percents({ value }: { value: number }) {
   const language = useLanguage();
-  return <span className="number">{numberIn(language, value, 2)} %</span>;
+  return <span className="number">{percentIn(language, value)}</span>;
 }
 
 /** As typed: percent with up to two decimal places. */

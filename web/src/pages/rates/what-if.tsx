@@ -2,12 +2,12 @@ import { Alert, Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { RateRules, WhatIf } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
-import { Usdt } from '../../parts/money.tsx';
+import { Rate, Usdt } from '../../parts/money.tsx';
 import { Card } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Rows } from '../../parts/table.tsx';
-import { useTexts, wordIn } from '../../texts/index.ts';
+import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 
@@ -77,7 +77,7 @@ export function TryRules({ rules }: { rules: RateRules }) {
 
 function Compared({ answer }: { answer: WhatIf }) {
   const t = useTexts(texts);
-  const number = (text: string | null) => <span className="number">{text ?? '—'}</span>;
+  const serverText = useServerText();
   return (
     <>
       {answer.rate === null && (
@@ -88,14 +88,14 @@ function Compared({ answer }: { answer: WhatIf }) {
       {answer.alarms.length > 0 && (
         <Alert color="yellow" mb="sm" title={t.alarms}>
           {answer.alarms.map(alarm => (
-            <p key={alarm}>{alarmIn(t.alarmKinds, alarm)}</p>
+            <p key={alarm}>{alarmIn(t.alarmKinds, serverText, alarm)}</p>
           ))}
         </Alert>
       )}
       <Rows
         label={t.whatIf}
         rows={[
-          { name: t.rate, now: number(answer.rate_now), tried: number(answer.rate) },
+          { name: t.rate, now: <Rate rate={answer.rate_now} />, tried: <Rate rate={answer.rate} /> },
           {
             name: t.costs,
             now: <Usdt amount={answer.amount_usdt_now} />,
@@ -115,7 +115,8 @@ function Compared({ answer }: { answer: WhatIf }) {
 }
 
 /** `kind: detail`; an unknown kind is shown as it is. */
-function alarmIn(words: Record<string, string>, alarm: string): string {
+function alarmIn(words: Record<string, string>, serverText: (text: string) => string, alarm: string): string {
   const [kind = '', ...detail] = alarm.split(': ');
-  return [wordIn(words, kind), ...detail].join(': ');
+  if (detail.length === 0) return serverText(alarm);
+  return `${wordIn(words, kind)}: ${serverText(detail.join(': '))}`;
 }

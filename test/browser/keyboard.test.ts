@@ -27,21 +27,21 @@ describeInBrowser('the keyboard', async browser => {
       order.push(await focus(page));
     }
     expect(order).toEqual([
-      'Skip to the content',
+      'Skip to content',
       'Kopeck',
       'Search payments',
       'RU: Русский',
-      'Colours: Dark',
+      'Theme: Dark',
       'vera · Support',
       'Overview',
     ]);
 
-    await page.getByRole('link', { name: 'Skip to the content' }).focus();
+    await page.getByRole('link', { name: 'Skip to content' }).focus();
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('content');
 
     await page.keyboard.press('?');
-    const keys = page.getByRole('dialog', { name: 'Keys' });
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await keys.getByText('Go to: Payments').waitFor();
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'hidden' });

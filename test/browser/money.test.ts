@@ -25,7 +25,7 @@ describeInBrowser('money of a partner', async browser => {
       )
     ).rows.map(({ usdt }) => usdt);
   const fill = async (amount: string, reference: string) => {
-    await press(cardOf(page, 'Balances'), 'Credit');
+    await press(cardOf(page, 'Balances'), 'Credit balance');
     await page.getByLabel('Amount, USDT').fill(amount);
     await page.getByLabel('Reference').fill(reference);
   };
@@ -40,7 +40,7 @@ describeInBrowser('money of a partner', async browser => {
     await page.getByText('This reference has already been credited').waitFor();
     await page.getByLabel('Amount, USDT').fill('300');
     await press(page.getByRole('dialog'), 'Credit');
-    await page.getByText('This reference was used for another amount').waitFor();
+    await page.getByText('This reference was already used with a different amount').waitFor();
     await press(page.getByRole('dialog'), 'Cancel');
     expect(await credits()).toEqual([250]);
   });
@@ -50,7 +50,7 @@ describeInBrowser('money of a partner', async browser => {
     await fill('5000', 'transfer 2');
     await page.getByText('A second operator must approve').waitFor();
     await answerDialog(page, 'Request approval');
-    const request = cardOf(page, 'Credit a balance');
+    const request = cardOf(page, 'Credit balance');
     await request.getByText('transfer 2').waitFor();
     expect(await request.getByRole('button', { name: 'Approve' }).getAttribute('aria-disabled')).toBe('true');
     expect(await credits()).toEqual([250]);
@@ -58,7 +58,7 @@ describeInBrowser('money of a partner', async browser => {
     const [one, other] = [await world.as('finance'), await world.as('admin')];
     for (const window of [one, other]) {
       await window.goto(`/console/partners/${partnerId}`);
-      await press(cardOf(window, 'Credit a balance'), 'Approve');
+      await press(cardOf(window, 'Credit balance'), 'Approve');
     }
     const said = await Promise.all(
       [one, other].map(async window => {
@@ -69,17 +69,17 @@ describeInBrowser('money of a partner', async browser => {
           .textContent();
       }),
     );
-    expect(said.sort()).toEqual([expect.stringContaining('Nothing was done'), 'Done']);
+    expect(said.sort()).toEqual([expect.stringContaining('No changes were made'), 'Done']);
     await cardOf(one, 'Balances').getByText('5,250.000000').waitFor();
     expect(await credits()).toEqual([250, 5000]);
   });
 
-  test('the statement of a day adds up, in both formats', async () => {
-    const card = cardOf(page, 'Statement of a day');
+  test('the daily statement adds up, in both formats', async () => {
+    const card = cardOf(page, 'Daily statement');
     const today = new Date().toISOString().slice(0, 10);
     await card.getByLabel('Day (UTC)').fill(today);
-    await card.getByText('its statement is not final').waitFor();
-    const json = await save(card, page, 'JSON');
+    await card.getByText('the statement is not final').waitFor();
+    const json = await save(card, page, 'Download JSON');
     expect(json.name).toBe(`statement-${partnerId}-live-${today}.json`);
     const { opening, entries, closing, digest } = JSON.parse(json.text);
     const sum = entries.reduce(
@@ -88,7 +88,7 @@ describeInBrowser('money of a partner', async browser => {
     );
     expect(Number(opening.available_usdt) + sum).toBe(Number(closing.available_usdt));
     expect(sum).toBe(5250);
-    const csv = await save(card, page, 'CSV');
+    const csv = await save(card, page, 'Download CSV');
     expect(csv.text.split('\n').filter(line => line.startsWith('entry,'))).toHaveLength(2);
     expect(csv.text).toContain(digest);
   });

@@ -27,9 +27,9 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     const partner = partnerAt(world.address, customer.testKey);
     const ping = async () => (await partner.get('/v1/ping')).status;
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
-    const row = rowOf(page.getByRole('table', { name: 'Keys' }), 'test');
-    await press(row, 'Addresses');
-    await answerDialog(page, 'Allow these 2', { 'Allowed addresses': '192.0.2.0/24\n2001:db8::/32' });
+    const row = rowOf(page.getByRole('table', { name: 'API keys' }), 'test');
+    await press(row, 'Change addresses');
+    await answerDialog(page, 'Allow 2 addresses', { 'Allowed IP addresses': '192.0.2.0/24\n2001:db8::/32' });
     await row.getByText('192.0.2.0/24').waitFor();
     await expect.poll(ping).toBe(403);
 
@@ -51,12 +51,12 @@ describeInBrowser('keys and webhook of a partner', async browser => {
   test('invalid addresses are refused, and the input stays', async () => {
     world.announceRefusals(400);
     await page.goto(`/console/partners/${customer.partnerId}/keys`);
-    await press(page, 'Addresses');
+    await press(page, 'Change addresses');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Allowed addresses').fill('somewhere');
+    await dialog.getByLabel('Allowed IP addresses').fill('somewhere');
     await press(dialog, 'Allow this address');
     await dialog.getByRole('alert').waitFor();
-    expect(await dialog.getByLabel('Allowed addresses').inputValue()).toBe('somewhere');
+    expect(await dialog.getByLabel('Allowed IP addresses').inputValue()).toBe('somewhere');
     await press(dialog, 'Cancel');
   });
 
@@ -65,13 +65,13 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     const card = cardOf(page, 'Webhook');
     await card.getByText(receiver.url).waitFor();
     await card.getByText('Active').waitFor();
-    await press(card, 'Check now');
-    await page.getByText('forged events would be accepted').waitFor();
-    const results = page.getByRole('table', { name: 'Check of the receiver' });
-    await rowOf(results, 'A wrong signature').getByText('✕').waitFor();
+    await press(card, 'Check endpoint');
+    await page.getByText('it would accept forged events').waitFor();
+    const results = page.getByRole('table', { name: 'Endpoint check' });
+    await rowOf(results, 'Invalid signature').getByText('✕').waitFor();
     receiver.answer(withStatus(500));
-    await press(card, 'Check now');
-    await page.getByText('The receiver does not take a valid event.').waitFor();
+    await press(card, 'Check endpoint');
+    await page.getByText('The endpoint does not accept valid events.').waitFor();
   });
 
   test('an event that was not delivered is in the log and can be sent again', async () => {
@@ -84,10 +84,10 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     );
     await pool.query('DELETE FROM deliveries');
     await page.goto(`/console/partners/${customer.partnerId}/webhook`);
-    const row = rowOf(page.getByRole('table', { name: 'Deliveries' }), `evt_${event.id}`);
+    const row = rowOf(page.getByRole('table', { name: 'Delivery attempts' }), `evt_${event.id}`);
     await row.getByText('503').waitFor();
-    await press(row, 'Send again');
-    await page.getByText('It will be sent again at once.').waitFor();
+    await press(row, 'Resend');
+    await page.getByText('The event is being resent.').waitFor();
     expect((await waiting()).rows).toEqual([{ event_id: event.id }]);
   });
 });

@@ -35,12 +35,12 @@ describeInBrowser('partners', async browser => {
     if (signed.outcome !== 'signed_up') throw new Error(signed.outcome);
     await page.goto(`/console/partners/${signed.partner.partnerId}`);
     await page.getByText('Live mode requested').waitFor();
-    await press(page, 'Refuse live mode');
-    await answerDialog(page, 'Refuse live mode');
-    await page.getByText('Test only').waitFor();
+    await press(page, 'Reject live mode');
+    await answerDialog(page, 'Reject live mode');
+    await page.getByText('Test mode only').waitFor();
     await press(page, 'Approve live mode');
     await answerDialog(page, 'Approve live mode');
-    await page.getByText('Live approved').waitFor();
+    await page.getByText('Live mode approved').waitFor();
     expect(await page.getByRole('button', { name: 'Approve live mode' }).count()).toBe(0);
   });
 
@@ -72,7 +72,7 @@ describeInBrowser('partners', async browser => {
       await page.goto(`/console/partners/${partnerId}`);
       const card = cardOf(page, 'Limits');
       await press(card, 'Change');
-      await answerDialog(page, 'Change', { 'Largest payment, ₽': '250 000', 'Payments at once': '7' });
+      await answerDialog(page, 'Change', { 'Maximum amount, ₽': '250 000', 'Concurrent payments': '7' });
       await card.getByText('250,000.00').waitFor();
       expect(await limit('concurrent')).toBe(7);
     });
@@ -83,18 +83,18 @@ describeInBrowser('partners', async browser => {
       for (const window of [page, other]) {
         await window.goto(`/console/partners/${partnerId}`);
         await press(cardOf(window, 'Limits'), 'Change');
-        await window.getByLabel('Payments at once').fill(window === page ? '11' : '12');
+        await window.getByLabel('Concurrent payments').fill(window === page ? '11' : '12');
       }
       const release = await keepStale(other, `partners/${partnerId}`);
       await answerDialog(page, 'Change');
       await press(other.getByRole('dialog'), 'Change');
-      await other.getByText('Another operator has changed this meanwhile').waitFor();
+      await other.getByText('Another operator has changed this in the meantime').waitFor();
       release();
-      await other.getByText('Another operator has changed the limits meanwhile').waitFor();
-      expect(await other.getByLabel('Payments at once').inputValue()).toBe('12');
+      await other.getByText('Another operator has changed the limits in the meantime').waitFor();
+      expect(await other.getByLabel('Concurrent payments').inputValue()).toBe('12');
       expect(await limit('concurrent')).toBe(11);
-      await press(other, 'Start again from the current limits');
-      await answerDialog(other, 'Change', { 'Payments at once': '12' });
+      await press(other, 'Start over with the current limits');
+      await answerDialog(other, 'Change', { 'Concurrent payments': '12' });
       await expect.poll(() => limit('concurrent')).toBe(12);
     });
   });

@@ -59,8 +59,8 @@ describeInBrowser('the list of payments', async browser => {
     await expect.poll(() => ids(page)).toEqual([paid.id]);
     expect(await page.getByLabel('Amount, ₽').inputValue()).toBe('150');
 
-    await page.getByLabel('Status').selectOption('In review');
-    await page.getByText('No payment fits').waitFor();
+    await page.getByLabel('Status').selectOption('Manual review');
+    await page.getByText('No payments found').waitFor();
     await page.goBack();
     await expect.poll(() => ids(page)).toEqual([paid.id]);
     await page.getByRole('link', { name: paid.id.slice(-8) }).click();
@@ -72,16 +72,16 @@ describeInBrowser('the list of payments', async browser => {
     const fill = async (label: string, inMinutes: number) => {
       const minute = new Date(Date.now() + inMinutes * 60_000).toISOString().slice(0, 16);
       await page.getByLabel(label).fill(minute);
-      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('button', { name: 'Search' }).click();
     };
     await page.goto('/console/payments');
-    await fill('From, UTC', -60);
+    await fill('Created from, UTC', -60);
     await rows(page).nth(50).waitFor();
-    await fill('Until, UTC', -30);
-    await page.getByText('No payment fits').waitFor();
+    await fill('Created until, UTC', -30);
+    await page.getByText('No payments found').waitFor();
     await page.reload();
-    await page.getByText('No payment fits').waitFor();
-    await fill('Until, UTC', 60);
+    await page.getByText('No payments found').waitFor();
+    await fill('Created until, UTC', 60);
     await rows(page).nth(50).waitFor();
   });
 

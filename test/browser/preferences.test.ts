@@ -20,7 +20,7 @@ describeInBrowser('preferences', async browser => {
 
     await page.getByRole('button', { name: 'EN: English' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.getByRole('button', { name: 'Colours: Light' }).click();
+    await page.getByRole('button', { name: 'Theme: Light' }).click();
     await expect.poll(() => isDark(page)).toBe(false);
 
     await page.reload();

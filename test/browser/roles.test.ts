@@ -21,41 +21,41 @@ describeInBrowser('roles', async browser => {
     '/': [['Clear', 'alarms.clear', '/alarms/1/clear']],
     '/payments': [],
     [`/payments/${day.reviewId}`]: [
-      ['Ask the gateway again', 'payments.ask', `/payments/${day.reviewId}/ask`],
-      ['Resolve as succeeded', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
-      ['Resolve as failed', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
+      ['Check status', 'payments.ask', `/payments/${day.reviewId}/ask`],
+      ['Mark as succeeded', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
+      ['Mark as failed', 'payments.resolve', `/payments/${day.reviewId}/resolve`],
     ],
     '/review': [],
     '/requests': [],
     '/partners': [['New partner', 'partners.create', '/partners']],
     [`/partners/${day.newcomerId}`]: [
       ['Approve live mode', 'partners.approve', `/partners/${day.newcomerId}/approve`],
-      ['Refuse live mode', 'partners.approve', `/partners/${day.newcomerId}/refuse`],
+      ['Reject live mode', 'partners.approve', `/partners/${day.newcomerId}/refuse`],
       ['Suspend', 'partners.suspend', `/partners/${day.newcomerId}/suspend`],
-      ['Credit', 'balances.credit', `/partners/${day.newcomerId}/credit`],
+      ['Credit balance', 'balances.credit', `/partners/${day.newcomerId}/credit`],
       ['Change', 'partners.limits', `/partners/${day.newcomerId}/limits`],
     ],
     [`/partners/${day.partnerId}/keys`]: [
-      ['Addresses', 'keys.addresses', '/keys/none/addresses'],
+      ['Change addresses', 'keys.addresses', '/keys/none/addresses'],
       ['Revoke', 'keys.revoke', '/keys/none/revoke'],
     ],
     [`/partners/${day.partnerId}/webhook`]: [
-      ['Check now', 'webhooks.check', `/partners/${day.partnerId}/webhook/check`],
-      ['Send again', 'events.resend', '/events/evt_1/resend'],
+      ['Check endpoint', 'webhooks.check', `/partners/${day.partnerId}/webhook/check`],
+      ['Resend', 'events.resend', '/events/evt_1/resend'],
     ],
     '/ledger': [['Verify now', 'ledger.verify', '/ledger/verify']],
     [`/ledger/${day.partnerId}/live`]: [],
     '/rates': [['Change', 'rates.change', '/rates/rules']],
     '/recipients': [
-      ['Block a recipient', 'recipients.block', '/recipients/block'],
+      ['Block recipient', 'recipients.block', '/recipients/block'],
       ['Unblock', 'recipients.block', '/recipients/unblock'],
     ],
-    '/reconciliation': [['Compare a day', 'reconciliation.run', '/reconciliations']],
+    '/reconciliation': [['Reconcile a day', 'reconciliation.run', '/reconciliations']],
     [`/reconciliation/${day.runId}`]: [],
     '/audit': [],
     '/settings': [
-      ['Plan', 'settings.maintenance', '/settings/maintenance/plan'],
-      ['Begin now', 'settings.maintenance', '/settings/maintenance'],
+      ['Schedule', 'settings.maintenance', '/settings/maintenance/plan'],
+      ['Start now', 'settings.maintenance', '/settings/maintenance'],
       ['Cancel maintenance', 'settings.maintenance', '/settings/maintenance/cancel'],
       ['Change', 'settings.thresholds', '/settings/thresholds'],
     ],
@@ -85,7 +85,7 @@ describeInBrowser('roles', async browser => {
           expect([path, name, isOffered]).toEqual([path, name, roleHasPermission(role, needs)]);
           if (isOffered) offered.push(call);
           else {
-            expect(await button.getAttribute('aria-description')).toMatch(/^Needs the role: /);
+            expect(await button.getAttribute('aria-description')).toMatch(/^Required role: /);
             refused.push(call);
           }
         }

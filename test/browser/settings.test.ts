@@ -21,42 +21,42 @@ describeInBrowser('settings', async browser => {
   test('maintenance now: payments are refused until it ends', async () => {
     const pay = async () => (await partner.pay({ qr_url: newLink(10_000) })).json.error?.code;
     await page.goto('/console/settings');
-    await press(page, 'Begin now');
-    await answerDialog(page, 'Begin now');
-    await page.getByText('Maintenance: no new payments are taken.').waitFor();
+    await press(page, 'Start now');
+    await answerDialog(page, 'Start now');
+    await page.getByText('Maintenance: new payments are rejected.').waitFor();
     await expect.poll(pay).toBe('maintenance');
     await press(page, 'End now');
     await answerDialog(page, 'End now');
-    await page.getByText('Payments are accepted.').waitFor();
+    await page.getByText('New payments are accepted.').waitFor();
     await expect.poll(pay).toBeUndefined();
   });
 
   test('maintenance is planned and cancelled', async () => {
-    await press(page, 'Plan');
-    await answerDialog(page, 'Plan');
-    const windows = page.getByRole('table', { name: 'Planned maintenance' });
+    await press(page, 'Schedule');
+    await answerDialog(page, 'Schedule');
+    const windows = page.getByRole('table', { name: 'Scheduled maintenance' });
     await press(rowOf(windows, 'anna'), 'Cancel maintenance');
     await answerDialog(page, 'Cancel maintenance');
-    await page.getByText('Nothing is planned').waitFor();
+    await page.getByText('No maintenance scheduled').waitFor();
   });
 
   test('approval thresholds: lowered at once, raised when another administrator approves', async () => {
-    const card = cardOf(page, 'Approval thresholds');
+    const card = cardOf(page, 'Dual approval thresholds');
     await press(card, 'Change');
-    await answerDialog(page, 'Change', { 'Credit a balance above': '500' });
+    await answerDialog(page, 'Change', { 'Balance credit above': '500' });
     await card.getByText('500.00').waitFor();
     await press(card, 'Change');
-    await page.getByLabel('Credit a balance above').fill('90000');
-    await page.getByText('A second administrator has to approve this.').waitFor();
+    await page.getByLabel('Balance credit above').fill('90000');
+    await page.getByText('A second administrator must approve this change.').waitFor();
     await answerDialog(page, 'Change');
-    await cardOf(page, 'Change the approval thresholds').waitFor();
+    await cardOf(page, 'Change dual approval thresholds').waitFor();
     await card.getByText('500.00').waitFor();
 
     const other = await world.as('admin');
     await other.goto('/console/settings');
     await press(other, 'Approve');
     await answerDialog(other, 'Approve');
-    await cardOf(other, 'Approval thresholds').getByText('90,000.00').waitFor();
+    await cardOf(other, 'Dual approval thresholds').getByText('90,000.00').waitFor();
   });
 
   test('an operator is created with a setup link shown once, signs in, and is signed out when disabled', async () => {
@@ -66,7 +66,7 @@ describeInBrowser('settings', async browser => {
     await answerAndLook('Create', { Name: 'vera' });
     const dialog = page.getByRole('dialog');
     const link = await dialog.getByText('/console/setup#').textContent();
-    await press(dialog, 'I have copied it');
+    await press(dialog, 'I have copied the link');
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.content()).not.toContain(link);
     await rowOf(page, 'vera').getByText('Invited').waitFor();
@@ -76,7 +76,7 @@ describeInBrowser('settings', async browser => {
     await vera.getByText('You will sign in as vera (Support).').waitFor();
     const secret = await vera.locator('code').textContent();
     await vera.getByLabel('Choose a password').fill(goodPassword);
-    await vera.getByLabel('Repeat the password').fill(goodPassword);
+    await vera.getByLabel('Confirm password').fill(goodPassword);
     await vera.getByLabel('Code', { exact: true }).fill(codeOfText(secret!, Date.now()));
     await press(vera, 'Finish and sign in');
     await vera.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -85,7 +85,7 @@ describeInBrowser('settings', async browser => {
     await press(rowOf(page, 'vera'), 'Disable');
     await answerDialog(page, 'Disable');
     await rowOf(page, 'vera').getByText('Disabled').waitFor();
-    await vera.getByRole('link', { name: 'Audit' }).click();
+    await vera.getByRole('link', { name: 'Audit log' }).click();
     await vera.getByText('Your session has ended').first().waitFor();
   });
 
@@ -97,7 +97,7 @@ describeInBrowser('settings', async browser => {
     await answerAndLook('Reset access');
     const dialog = page.getByRole('dialog');
     const link = await dialog.getByText('/console/setup#').textContent();
-    await press(dialog, 'I have copied it');
+    await press(dialog, 'I have copied the link');
     await rowOf(page, 'vera').getByText('Invited').waitFor();
     const vera = await world.visit();
     await vera.goto(link!);
@@ -107,11 +107,11 @@ describeInBrowser('settings', async browser => {
   test('the role of an operator is changed, and the open page follows', async () => {
     const boris = await world.as('viewer', { name: 'boris' });
     await page.reload();
-    await press(rowOf(page, 'boris'), 'Role');
+    await press(rowOf(page, 'boris'), 'Change role');
     await page.getByRole('dialog').getByLabel('Role').selectOption('Support');
     await answerDialog(page, 'Change');
     await boris.goto('/console/recipients');
-    await press(boris, 'Block a recipient');
+    await press(boris, 'Block recipient');
   });
 
   test('a session is revoked from another window', async () => {
@@ -128,6 +128,6 @@ describeInBrowser('settings', async browser => {
     const dialog = page.getByRole('dialog');
     for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
     await press(dialog, verb);
-    await dialog.getByText('It is shown only now.').waitFor();
+    await dialog.getByText('The link is shown only once.').waitFor();
   }
 });

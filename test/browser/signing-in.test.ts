@@ -33,11 +33,11 @@ describeInBrowser('signing in', async browser => {
     const secret = await page.getByText(/^[A-Z2-7]{32}$/).textContent();
 
     await page.getByLabel('Choose a password').fill(goodPassword);
-    await page.getByLabel('Repeat the password').fill('something else 5');
+    await page.getByLabel('Confirm password').fill('something else 5');
     await page.getByLabel('Code', { exact: true }).fill(codeOfText(secret!, clock.nowMs()));
     await page.getByRole('button', { name: 'Finish and sign in' }).click();
-    await page.getByText('The two passwords differ.').waitFor();
-    await page.getByLabel('Repeat the password').fill(goodPassword);
+    await page.getByText('The passwords do not match.').waitFor();
+    await page.getByLabel('Confirm password').fill(goodPassword);
     await page.getByRole('button', { name: 'Finish and sign in' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'vera · Support' }).waitFor();
@@ -60,7 +60,7 @@ describeInBrowser('signing in', async browser => {
     world.announceRefusals(401);
     const wrong = code() === '000000' ? '000001' : '000000';
     await signIn(page, name, wrong);
-    await page.getByRole('alert').getByText('Name, password or code is wrong.').waitFor();
+    await page.getByRole('alert').getByText('Incorrect name, password or code.').waitFor();
     expect(await page.getByLabel('Code').inputValue()).toBe('');
     await page.getByLabel('Code').fill(code());
     await page.keyboard.press('Enter');

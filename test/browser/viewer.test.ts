@@ -14,16 +14,18 @@ describeInBrowser('a viewer', async browser => {
     await deps.alarms.raise({ kind: 'rate_jump', subject: 'fixed', detail: 'by 12 %' });
     const page = await world.as('viewer');
     await page.goto(`/console/payments/${paymentId}`);
-    for (const name of ['Ask the gateway again', 'Resolve as succeeded', 'Resolve as failed']) {
+    for (const name of ['Check status', 'Mark as succeeded', 'Mark as failed']) {
       const button = page.getByRole('button', { name });
       await button.waitFor();
       expect(await button.getAttribute('aria-disabled')).toBe('true');
       await button.click({ force: true });
     }
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await page.getByText('Needs the role: support, finance or administrator').first().waitFor();
-    await page.getByRole('link', { name: 'Review' }).click();
-    expect(await page.getByRole('button', { name: 'Ask again' }).getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('Required role: support, finance or administrator').first().waitFor();
+    await page.getByRole('link', { name: 'Manual review' }).click();
+    expect(await page.getByRole('button', { name: 'Check status' }).getAttribute('aria-disabled')).toBe(
+      'true',
+    );
     await page.getByRole('link', { name: 'Overview' }).click();
     expect(await page.getByRole('button', { name: 'Clear' }).getAttribute('aria-disabled')).toBe('true');
   });

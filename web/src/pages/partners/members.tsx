@@ -16,7 +16,7 @@ export function Members({ members }: Pick<PartnerDetail, 'members'>) {
         keyOf={member => member.name + member.joined_at}
         empty={<Empty title={t.noMembers}>{t.noMembersHint}</Empty>}
         columns={[
-          { head: t.name, cell: member => member.name },
+          { head: t.memberName, cell: member => member.name },
           { head: t.role, cell: member => wordIn(t.memberRoles, member.role) },
           { head: t.joined, cell: member => <Time as="short" at={member.joined_at} /> },
         ]}

@@ -39,8 +39,8 @@ export function StatementCard({ partnerId }: { partnerId: string }) {
           ]}
           onChange={setMode}
         />
-        <Download path={path('csv')} label="CSV" size="sm" disabled={isWrong} />
-        <Download path={path('json')} label="JSON" size="sm" disabled={isWrong} />
+        <Download path={path('csv')} label={t.csv} size="sm" disabled={isWrong} />
+        <Download path={path('json')} label={t.json} size="sm" disabled={isWrong} />
       </div>
       {day === today && <p className="dim">{t.dayOpen}</p>}
     </Card>

@@ -11,6 +11,7 @@ import { useRun } from '../../parts/run.ts';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable, Rows } from '../../parts/table.tsx';
 import { Duration, Time } from '../../parts/time.tsx';
+import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -60,6 +61,7 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
 /** The probes of the webhook check, and whether the receiver answered correctly. */
 function Checked({ result }: { result: CheckResult }) {
   const t = useTexts(texts);
+  const faults = useTexts(faultTexts);
   const verdict = result.passed ? t.checkPassed : result.can_receive ? t.checkTrusts : t.checkCannot;
   return (
     <Card title={t.checkResult}>
@@ -73,7 +75,7 @@ function Checked({ result }: { result: CheckResult }) {
         columns={[
           { head: t.probe, cell: one => wordIn(t.probes, one.name) },
           { head: t.expected, cell: one => t.expectations[one.expected] },
-          { head: t.answered, cell: one => one.answered },
+          { head: t.answered, cell: one => wordIn(faults, one.answered) },
           { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
           {
             head: t.verdict,
@@ -118,11 +120,12 @@ function Log({ partnerId }: { partnerId: string }) {
 }
 
 function Answer({ row: { status, error } }: { row: AttemptRow }) {
+  const faults = useTexts(faultTexts);
   const isTaken = status !== null && status >= 200 && status < 300;
   return (
     <span className="inline">
       <Badge tone={isTaken ? 'good' : 'bad'}>{status === null ? '—' : `${status}`}</Badge>
-      {error && <span className="dim wrap-anywhere">{error}</span>}
+      {error && <span className="dim wrap-anywhere">{wordIn(faults, error)}</span>}
     </span>
   );
 }

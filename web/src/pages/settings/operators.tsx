@@ -88,7 +88,7 @@ function Deeds({
   return (
     <span className="row-actions">
       <Action needs={needs} why={why} onClick={() => onChoose({ what: 'role', to: row })}>
-        {t.role}
+        {t.changeRole}
       </Action>
       {row.state !== 'disabled' && (
         <Action needs={needs} onClick={() => onChoose({ what: 'reset', to: row })}>
@@ -158,7 +158,7 @@ function ChangeRole({ operator, onClose }: { operator: OperatorRow; onClose: () 
   const [role, setRole] = useState(operator.role);
   return (
     <Confirm
-      title={`${t.role}: ${operator.name}`}
+      title={`${t.changeRole}: ${operator.name}`}
       says={t.changeRoleSays}
       verb={t.change}
       ready={role !== operator.role}

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { useTexts } from '../../texts/index.ts';
+import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 /** `datetime-local` has no zone; here it is UTC, as everywhere in the console. */
@@ -13,6 +13,7 @@ const hourMs = 3_600_000;
 
 export function PlanWindow({ onClose }: { onClose: () => void }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const [startMs] = useState(() => Math.ceil(Date.now() / hourMs) * hourMs + 24 * hourMs);
   const [from, setFrom] = useState(() => inputOf(startMs));
   const [until, setUntil] = useState(() => inputOf(startMs + hourMs));
@@ -60,8 +61,8 @@ export function PlanWindow({ onClose }: { onClose: () => void }) {
   );
 
   function localOf(at: Date): string {
-    const clock = at.toLocaleString(document.documentElement.lang, {
-      dateStyle: 'short',
+    const clock = at.toLocaleString(language === 'en' ? 'en-GB' : language, {
+      dateStyle: 'medium',
       timeStyle: 'short',
     });
     return `${t.yourTime}: ${clock}`;

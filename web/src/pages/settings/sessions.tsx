@@ -41,7 +41,7 @@ export function Sessions() {
             { head: t.address, cell: row => <code>{row.address}</code> },
             { head: t.browser, cell: row => <span title={row.user_agent}>{browserOf(row.user_agent)}</span> },
             { head: t.lastSeen, cell: row => <Ago at={row.last_seen_at} /> },
-            { head: t.since, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
+            { head: t.startedAt, wideOnly: true, cell: row => <Time as="short" at={row.created_at} /> },
             { head: t.ends, wideOnly: true, cell: row => <Time as="short" at={row.ends_at} /> },
             {
               head: t.actions,

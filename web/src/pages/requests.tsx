@@ -57,9 +57,7 @@ export default function Requests() {
       {list.isPending && <Waiting />}
       {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
       {list.data?.data.length === 0 && (
-        <Empty title={state === 'waiting' ? t.none : t.noneElse}>
-          {state === 'waiting' && t.noneHint}
-        </Empty>
+        <Empty title={state === 'waiting' ? t.none : t.noneElse}>{state === 'waiting' && t.noneHint}</Empty>
       )}
       <div className="stack">
         {list.data?.data.map(request => (

@@ -72,9 +72,9 @@ function amountOf(t: Words, { amount_rub, amount_usdt, kind }: RequestRow): [str
 const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.ReactNode][] =>
   Object.entries(change)
     .filter(([, value]) => value !== reason)
-    .map(([name, value]) => [wordIn(t.names, name), valueOf(t, name, value)]);
+    .map(([name, value]) => [wordIn(t.names, name), wordOf(t, name, value)]);
 
-function valueOf(t: Words, name: string, value: string): React.ReactNode {
+function wordOf(t: Words, name: string, value: string): React.ReactNode {
   if (name === 'reference') return value;
   if (name.endsWith('usdt')) return <Usdt amount={value} bare />;
   return name.endsWith('_rub') ? <Rub amount={value} bare /> : wordIn(t.words, value);

@@ -12,17 +12,17 @@ const audit = auditContextOf(pool);
 test.each([
   [
     'en',
-    ['🔑 Keys', '✏️ Change addresses', '🌍 Any address'],
-    [/Active keys/, /Allowed addresses: any/, /Type the full list/, /not a list of 1 to 20 addresses/],
+    ['🔑 Keys', '✏️ Change IP addresses', '🌍 Any IP address'],
+    [/Active keys/, /Allowed IP addresses: any/, /Type the full list/, /not a list of 1 to 20 IP addresses/],
   ],
   [
     'ru',
-    ['🔑 Ключи', '✏️ Изменить адреса', '🌍 С любых адресов'],
+    ['🔑 Ключи', '✏️ Изменить IP-адреса', '🌍 С любых IP-адресов'],
     [
       /Действующие ключи/,
-      /Разрешённые адреса: любые/,
+      /Разрешённые IP-адреса: любые/,
       /Напишите полный список/,
-      /Нужен список от 1 до 20 адресов/,
+      /Нужен список от 1 до 20 IP-адресов/,
     ],
   ],
 ] as const)(
@@ -78,12 +78,14 @@ test('a developer changes those of test keys only, and nobody those of another p
   const { message } = await dan.reads(/Your role: developer/);
   const suffix = partnerId.slice(4);
   const refused = await dan.forgeCallback(message, `ka:${suffix}:${live}`);
-  expect((await refused.answer()).text).toBe('This needs the role owner or higher.');
+  expect((await refused.answer()).text).toBe('Required role: owner or higher.');
   await dan.forgeCallback(message, `ka:${suffix}:${test}`);
   await dan.reads(/Type the full list/);
   await dan.send('198.51.100.0/24');
-  await dan.reads(/Allowed addresses: 198\.51\.100\.0\/24/);
-  await owner.reads(new RegExp(`Another team member changed the allowed addresses of the test key ${test}`));
+  await dan.reads(/Allowed IP addresses: 198\.51\.100\.0\/24/);
+  await owner.reads(
+    new RegExp(`Another team member changed the allowed IP addresses of the test key ${test}`),
+  );
 
   const other = await ownerOf(world, pool, 'Envious of keys');
   const foreign = `ka:${other.partnerId.slice(4)}:${live}`;
@@ -99,5 +101,5 @@ test('a key with more addresses than fit in a message can still be opened', asyn
   await owner.press('🔑 Keys');
   await owner.reads(/Active keys/);
   await owner.press(`🧪 ${keyId}`);
-  await owner.reads(/Allowed addresses: 2001:db8:aaaa/);
+  await owner.reads(/Allowed IP addresses: 2001:db8:aaaa/);
 });

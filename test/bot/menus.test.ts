@@ -25,9 +25,9 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
   await owner.reads(/Live mode is approved/);
 
   await owner.press('➕ Live key');
-  await owner.reads(/From which addresses/);
+  await owner.reads(/Which IP addresses/);
   await owner.send('the office');
-  await owner.reads(/not a list of 1 to 20 addresses/);
+  await owner.reads(/not a list of 1 to 20 IP addresses/);
   await owner.send('127.0.0.1, 2001:db8::/32');
   const key = /svc_live_\w+/.exec((await owner.reads(/svc_live_/)).text)![0];
   await owner.reads(/last used: never/);
@@ -35,11 +35,11 @@ test('keys: create for some addresses, list with last use, revoke once confirmed
 
   const keyId = key.split('_')[2]!;
   await owner.press(`🟢 ${keyId}`);
-  await owner.reads(/Allowed addresses: 127\.0\.0\.1, 2001:db8::\/32/);
+  await owner.reads(/Allowed IP addresses: 127\.0\.0\.1, 2001:db8::\/32/);
   await owner.press('🗑 Revoke');
   await owner.reads(/cannot be undone/);
   await owner.press('✖️ Cancel');
-  await owner.reads(/Allowed addresses/);
+  await owner.reads(/Allowed IP addresses/);
   await owner.press('🗑 Revoke');
   const { message } = await owner.reads(/cannot be undone/);
   await owner.press('🗑 Revoke');
@@ -58,7 +58,7 @@ test('what is typed after Cancel answers nothing', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Changed their mind');
   await owner.press('📬 Webhook');
   await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set address');
+  await owner.press('✏️ Set URL');
   await owner.reads(({ buttons }) => buttons.flat().includes('✖️ Cancel'));
   await owner.press('✖️ Cancel');
   await owner.reads(/No webhook is set/);
@@ -72,28 +72,28 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
   const receiver = await startReceiver();
   await owner.press('📬 Webhook');
   await owner.reads(/No webhook is set/);
-  await owner.press('✏️ Set address');
-  await owner.reads(/Type the address/);
+  await owner.press('✏️ Set URL');
+  await owner.reads(/Type the URL/);
   await owner.send('ftp://example.com');
   await owner.reads(/cannot be used/);
   await owner.send(`${receiver.url}`);
   await owner.reads(/is saved/);
-  await owner.reads(/State: ✅ active/);
+  await owner.reads(/Status: ✅ active/);
 
   await owner.press('👁 Secret');
   const first = /whsec_\S+/.exec((await owner.reads(/whsec_/)).text)![0];
   await owner.press('♻️ Rotate secret');
   await owner.reads(/Create a new secret/);
   await owner.press('♻️ Rotate secret');
-  const { text } = await owner.reads(/still valid for now/);
+  const { text } = await owner.reads(/Previous secret, still valid/);
   expect(text).toContain(first);
-  await owner.reads(/State/);
+  await owner.reads(/Status/);
 
   await owner.press('🧪 Check');
   const check = await owner.reads(/Webhook check/);
   expect(check.text.split('\n')).toHaveLength(7);
-  expect(check.text).toContain('✅ a valid event: should be accepted, the answer was 200');
-  expect(check.text).toContain('❌ a wrong signature: should be refused, the answer was 200');
+  expect(check.text).toContain('✅ a valid event: should be accepted, response: 200');
+  expect(check.text).toContain('❌ a wrong signature: should be rejected, response: 200');
 
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   await api.pay({ qr_url: newLink(30_510) });
@@ -106,11 +106,11 @@ test('webhook: a bad address, a good one, its secret, rotation, the check, the l
     [event.slice(4)],
   );
   await owner.press('📬 Webhook');
-  await owner.reads(/State/);
+  await owner.reads(/Status/);
   await owner.press('📜 Log');
   await owner.reads(new RegExp(`${event} #1: 500, 12 ms`));
   const again = await owner.press(`🔁 Resend ${event}`);
-  expect((await again.answer()).text).toBe('The event is being sent again.');
+  expect((await again.answer()).text).toBe('The event is being resent.');
   expect((await pool.query('SELECT FROM deliveries')).rowCount).toBe(1);
   const other = await ownerOf(world, pool, 'Envious');
   const foreign = `we:${other.partnerId.slice(4)}:${event}`;
@@ -135,27 +135,27 @@ test('balance: limits, top-up, history, refill once a day, a low-balance alert',
   const { owner, partnerId } = await ownerOf(world, pool, 'Money');
   await owner.press('💰 Balance');
   await owner.reads(
-    /Test: 10000\.000000 USDT[\s\S]*One payment: 10\.00 to 100000\.00 RUB[\s\S]*Low-balance alert: off/,
+    /Test: 10000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100000\.00 RUB[\s\S]*Low-balance alert: off/,
   );
   await owner.press('➕ Top up');
   await owner.reads(new RegExp(partnerId));
   await owner.press('⬅️ Back');
-  await owner.reads(/One payment/);
+  await owner.reads(/Amount per payment/);
   await owner.press('🧪 Refill test balance');
   await owner.reads(/Test: 20000\.000000/);
   const again = await owner.press('🧪 Refill test balance');
   expect((await again.answer()).text).toMatch(/once a day/);
-  await owner.press('📜 History');
+  await owner.press('📜 Top-up history');
   await owner.reads(/kopeck: test balance of/);
   await owner.press('⬅️ Back');
-  await owner.reads(/One payment/);
+  await owner.reads(/Amount per payment/);
   await owner.press('🪫 Low-balance alert');
-  await owner.reads(/Below how many/);
+  await owner.reads(/At what live balance/);
   await owner.send('a lot');
   await owner.reads(/positive number/);
   await owner.send('99,5');
   await owner.reads(/below 99\.500000 USDT/);
-  await owner.reads(/The live balance is low: 0\.000000 USDT/, 8_000);
+  await owner.reads(/Low balance \(live\): 0\.000000 USDT/, 8_000);
 });
 
 test('payments: recent ones, one by its id, by external_id, and none of another partner', async () => {
@@ -168,23 +168,23 @@ test('payments: recent ones, one by its id, by external_id, and none of another 
   await owner.press('🧪 Test');
   await owner.reads(screen => screen.buttons.flat().includes('✅ 305.10 ₽ order-1'));
   await owner.press('❌ 100.01 ₽ order-2');
-  await owner.reads(/failed, gateway_declined[\s\S]*USDT is back/);
+  await owner.reads(/failed, gateway_declined[\s\S]*USDT were returned/);
   await owner.press('⬅️ Back');
-  await owner.reads(/The last test payments/);
+  await owner.reads(/Latest test payments/);
   await owner.press('🔎 Find');
-  await owner.reads(/Type a payment id/);
+  await owner.reads(/Type a payment ID/);
   await owner.send('nothing');
-  await owner.reads(/You have no payment/);
+  await owner.reads(/No payment found/);
   await owner.send('order-1');
-  await owner.reads(/succeeded[\s\S]*This is final/);
+  await owner.reads(/succeeded[\s\S]*This status is final/);
 
   const other = await ownerOf(world, pool, 'Nosy');
   await other.owner.press('🧾 Payments');
   await other.owner.reads(/no live/);
   await other.owner.press('🔎 Find');
-  await other.owner.reads(/Type a payment id/);
+  await other.owner.reads(/Type a payment ID/);
   await other.owner.send(paid.json.id);
-  await other.owner.reads(/You have no payment/);
+  await other.owner.reads(/No payment found/);
 });
 
 test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
@@ -194,7 +194,7 @@ test('rate: a number and a picture; a QR link and a photo are resolved and nothi
   expect(rate.message.photo).toBeDefined();
   const link = newLink(18_500);
   await owner.send(link);
-  await owner.reads(/Сумма: 185\.00 ₽\nСтоимость сейчас: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
+  await owner.reads(/Сумма: 185\.00 ₽\nПо текущему курсу: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
   await owner.sendPhoto(drawQr(link));
   await owner.reads(/Сумма: 185\.00 ₽[\s\S]*Ничего не оплачено/, 20_000);
   await owner.sendPhoto(drawQr('no link at all'));
@@ -207,8 +207,8 @@ test('settings: language and mute', async () => {
   const { owner } = await ownerOf(world, pool, 'Quiet');
   await owner.press('⚙️ Settings');
   await owner.reads(/Security notifications cannot be muted/);
-  await owner.press('🔔 Balance credited');
-  await owner.reads(screen => screen.buttons.flat().includes('🔕 Balance credited'));
+  await owner.press('🔔 Top-ups');
+  await owner.reads(screen => screen.buttons.flat().includes('🔕 Top-ups'));
   await owner.press('🌐 Язык / Language');
   await owner.reads(/Выберите язык/);
   await owner.press('🇷🇺 Русский');

@@ -61,7 +61,7 @@ test('muted notices are not sent; security notices are', async () => {
   await owner.reads(screen => screen.buttons.flat().includes('🔕 Undelivered events'));
   await notify(partnerId, 'delivery_failed');
   await issueKey(pool, partnerId, 'test');
-  await owner.reads(/A test key was created by another team member/);
+  await owner.reads(/Another team member created a test key/);
   await untilAllIsSent();
   expect(sentTo(owner, /not delivered after/)).toEqual([]);
 });
@@ -103,7 +103,7 @@ test('screens survive 429 and 5xx', async () => {
   telegram.fail({ kind: 'serverError', status: 500 }, scope);
   telegram.fail({ kind: 'disconnect' }, scope);
   await owner.press('💰 Balance');
-  await owner.reads(/One payment/, 10_000);
+  await owner.reads(/Amount per payment/, 10_000);
 });
 
 test('a user who blocks the bot gets nothing until they unblock it', async () => {
@@ -156,7 +156,7 @@ test('a credit, maintenance, a stale and a fresh rate: one message per member', 
   expect(sentTo(owner, /Курс устарел/)).toHaveLength(1);
 });
 
-test('a payment that takes long, and its result', async () => {
+test('a payment that is delayed, and its result', async () => {
   const bank = await startSlowBank();
   const { address } = await startApi({ pool, clock, gatewayUrl: bank, answerWithinMs: 200 });
   await setRate(pool, clock);
@@ -169,12 +169,12 @@ test('a payment that takes long, and its result', async () => {
   clearInterval(turning);
   expect(json.status).toBe('processing');
   clock.advance(11 * 60_000);
-  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is taking long`), 10_000);
+  await owner.reads(new RegExp(`${json.id} \\(slow-1\\) of 185\\.00 RUB is delayed`), 10_000);
   await pool.query('UPDATE open_payments SET lease_holder = NULL');
   expect(await decidePayment(audit, json.id, { outcome: 'failed', reason: 'test' })).toEqual({
     outcome: 'resolved',
   });
-  await owner.reads(/is finished: failed/, 10_000);
+  await owner.reads(/has a final status: failed/, 10_000);
 });
 
 /** A bank that accepts every order and never reports its result. */

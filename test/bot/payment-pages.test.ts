@@ -37,29 +37,29 @@ test('older and newer pages, and back from a payment to its page', async () => {
   await owner.reads(/no live payments yet/);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
   await owner.press('🧪 Test');
-  await page(/The last test payments:/, 20, 13);
+  await page(/Latest test payments:/, 20, 13);
   expect(owner.screen().buttons.flat()).not.toContain('◀️ Newer');
   await owner.press('Older ▶️');
-  await page(/and before:/, 12, 5);
+  await page(/and earlier:/, 12, 5);
   // New payments do not shift the pages.
   await api.pay({ qr_url: newLink(30_510), external_id: 'order-21' });
   await owner.press('Older ▶️');
-  await page(/and before:/, 4, 1);
+  await page(/and earlier:/, 4, 1);
   expect(owner.screen().buttons.flat()).not.toContain('Older ▶️');
   await owner.press('❌ 100.01 ₽ order-4');
   await owner.reads(/Not paid/);
   await owner.press('⬅️ Back');
-  await page(/and before:/, 4, 1);
+  await page(/and earlier:/, 4, 1);
   await owner.press('◀️ Newer');
-  await page(/and before:/, 12, 5);
+  await page(/and earlier:/, 12, 5);
   await owner.press('◀️ Newer');
-  await page(/and before:/, 20, 13);
+  await page(/and earlier:/, 20, 13);
   await owner.press('◀️ Newer');
-  await page(/The last test payments:/, 21, 14);
+  await page(/Latest test payments:/, 21, 14);
   await owner.press('✅ 305.10 ₽ order-15');
   await owner.reads(/Paid/);
   await owner.press('⬅️ Back');
-  await page(/The last test payments:/, 21, 14);
+  await page(/Latest test payments:/, 21, 14);
 });
 
 test('filtered by status, through all pages, in Russian', async () => {

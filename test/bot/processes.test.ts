@@ -28,6 +28,6 @@ test('leader election: one of several processes polls; when its connection is cu
   await owner.send('/menu');
   await owner.reads(/Your role/, 10_000);
   await owner.press('💰 Balance');
-  await owner.reads(/One payment/, 10_000);
+  await owner.reads(/Amount per payment/, 10_000);
   await expect.poll(() => telegram.unansweredPresses()).toEqual([]);
 });

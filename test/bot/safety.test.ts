@@ -38,7 +38,7 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
   await owner.press('🔑 Keys');
   const { message } = await owner.reads(/no active keys/);
   await owner.press('➕ Test key');
-  const asked = await owner.reads(/From which addresses/);
+  const asked = await owner.reads(/Which IP addresses/);
   const outsider = telegram.user({ firstName: 'Mallory', languageCode: 'en' });
   await outsider.send('/start');
   const own = await outsider.reads(/Choose/);
@@ -48,7 +48,7 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
   expect((await elsewhere.answer()).text).toBe('This button is not for you.');
   for (const data of [`k:${suffix}`, `wk:${suffix}`, `ti:${suffix}:owner`, `h:${suffix}`]) {
     const press = await outsider.forgeCallback(own.message, data);
-    expect((await press.answer()).text).toBe('You are not a member of this partner.');
+    expect((await press.answer()).text).toBe("You are not a member of this partner's team.");
   }
   const nonce = asked.message.keyboard.flat().find(button => 'callback_data' in button)!;
   for (const data of [
@@ -62,7 +62,7 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
     await press.answer();
   }
   expect(await countKeys('Castle')).toBe(0);
-  await owner.press('🌍 Any address');
+  await owner.press('🌍 Any IP address');
   await owner.reads(/svc_test_/);
   expect(await countKeys('Castle')).toBe(1);
 });
@@ -70,10 +70,10 @@ test('a callback query of an outsider does nothing, in any chat and with any dat
 test('an invitation admits one person; roles are enforced; a removed member loses access at once', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Team');
   const viewer = await bring(owner, 'viewer', 'Vera');
-  await owner.reads(/Vera joined as viewer/);
+  await owner.reads(/Vera joined the team as viewer/);
   expect(viewer.screen().buttons.flat()).not.toContain('🔑 Keys');
   const forged = await viewer.forgeCallback(viewer.screen().message, `kn:${partnerId.slice(4)}:test`);
-  expect((await forged.answer()).text).toBe('This needs the role developer or higher.');
+  expect((await forged.answer()).text).toBe('Required role: developer or higher.');
 
   const developer = await bring(owner, 'developer', 'Dan');
   const used = /start=(\S+)/.exec(owner.messages.findLast(({ text }) => text.includes('start='))!.text)![1];
@@ -86,9 +86,9 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   await developer.press('🔑 Keys');
   await developer.reads(/no active keys/);
   const liveKey = await developer.press('➕ Live key');
-  expect((await liveKey.answer()).text).toBe('This needs the role owner or higher.');
+  expect((await liveKey.answer()).text).toBe('Required role: owner or higher.');
   await developer.press('➕ Test key');
-  const { message } = await developer.reads(/From which addresses/);
+  const { message } = await developer.reads(/Which IP addresses/);
 
   await owner.send('/menu');
   await owner.reads(/Your role/);
@@ -99,8 +99,8 @@ test('an invitation admits one person; roles are enforced; a removed member lose
   await owner.press('🗑 Remove Dan');
   await owner.reads(screen => /Members/.test(screen.text) && !screen.text.includes('Dan'));
 
-  const press = await developer.pressOn(message, '🌍 Any address');
-  expect((await press.answer()).text).toBe('You are not a member of this partner.');
+  const press = await developer.pressOn(message, '🌍 Any IP address');
+  expect((await press.answer()).text).toBe("You are not a member of this partner's team.");
   expect(await countKeys('Team')).toBe(0);
   await developer.send('192.0.2.1');
   await developer.reads(/Sign up and make/);
@@ -127,18 +127,18 @@ test('an invitation expires after a day, and when its creator is no longer an ow
   }
 });
 
-test('a conversation survives a restart; a forwarded message is no answer', async () => {
+test('a conversation survives a restart; a forwarded message is not accepted', async () => {
   const { owner } = await ownerOf(world, pool, 'Phoenix');
   await owner.press('💰 Balance');
   await owner.reads(/Low-balance alert: off/);
   await owner.press('🪫 Low-balance alert');
-  await owner.reads(/Below how many/);
+  await owner.reads(/At what live balance/);
   await world.stop();
   const outsider = telegram.user({ firstName: 'Mallory' });
   await owner.sendForwarded('1', outsider.account);
   await owner.send('77');
   world.start();
-  await owner.reads(/forwarded message does not count/, 10_000);
+  await owner.reads(/Forwarded messages are not accepted/, 10_000);
   await owner.reads(/below 77\.000000 USDT/, 10_000);
 });
 
@@ -147,8 +147,8 @@ test('a secret is deleted after a minute, also when the bot was restarted in bet
   await owner.press('🔑 Keys');
   await owner.reads(/no active keys/);
   await owner.press('➕ Test key');
-  await owner.reads(/From which/);
-  await owner.press('🌍 Any address');
+  await owner.reads(/Which IP/);
+  await owner.press('🌍 Any IP address');
   const { message, text } = await owner.reads(/svc_test_/);
   const secret = /svc_test_\w+/.exec(text)![0];
   await world.stop();
@@ -176,11 +176,11 @@ test('a throttled user gets one message, and others are not delayed', async () =
   const { owner } = await ownerOf(world, pool, 'Throttle');
   const hasty = telegram.user({ firstName: 'Hasty', languageCode: 'en' });
   for (let n = 0; n < 80; n++) await hasty.send('/menu');
-  await hasty.reads(/Too fast/);
+  await hasty.reads(/Too many requests/);
   await owner.press('💰 Balance');
-  await owner.reads(/One payment/);
+  await owner.reads(/Amount per payment/);
   await expect.poll(() => telegram.pendingUpdates()).toBe(0);
-  expect(hasty.messages.filter(({ text }) => /Too fast/.test(text))).toHaveLength(1);
+  expect(hasty.messages.filter(({ text }) => /Too many requests/.test(text))).toHaveLength(1);
   expect(hasty.messages.filter(({ from }) => from.is_bot)).toHaveLength(31);
   clock.advance(5_000);
   await hasty.send('/menu');

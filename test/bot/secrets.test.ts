@@ -54,7 +54,7 @@ async function askForTestKey(person: PrivateUser): Promise<void> {
   await person.press('🔑 Keys');
   await person.reads(/no active keys/);
   await person.press('➕ Test key');
-  await person.reads(/From which/);
+  await person.reads(/Which IP/);
 }
 
 const secretOf = (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, Date.now());
@@ -63,7 +63,7 @@ test('a key is created only when there is a message to show it in', async () => 
   const { owner, partnerId } = await ownerOf(world, pool, 'Unsent');
   await askForTestKey(owner);
   telegram.fail({ kind: 'disconnect' }, { method: 'sendMessage', chatId: owner.account.id, times: 4 });
-  await owner.press('🌍 Any address');
+  await owner.press('🌍 Any IP address');
   await owner.reads(/Something went wrong on our side/);
   expect(await listKeys(pool, partnerId)).toEqual([]);
 });
@@ -72,7 +72,7 @@ test('a key that could not be shown is revoked', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Unshown');
   await askForTestKey(owner);
   telegram.fail({ kind: 'disconnect' }, { method: 'editMessageText', chatId: owner.account.id, times: 4 });
-  await owner.press('🌍 Any address');
+  await owner.press('🌍 Any IP address');
   await owner.reads(/One moment/);
   await owner.reads(/Something went wrong on our side/);
   expect(await listKeys(pool, partnerId)).toEqual([expect.objectContaining({ revokedAt: expect.any(Date) })]);
@@ -100,7 +100,7 @@ test('a member removed while Telegram is slow gets neither key nor secret', asyn
     { kind: 'tooManyRequests', retryAfter: 20 },
     { method: 'sendMessage', chatId: member.account.id },
   );
-  await member.press('🌍 Any address');
+  await member.press('🌍 Any IP address');
   await expect.poll(() => telegram.calls.some(({ status }) => status === 429)).toBe(true);
   await remove();
   await member.reads(/You are not a member/);
@@ -145,7 +145,7 @@ test('a developer can neither revoke a live key nor confirm what an owner began'
   await member.press(`🟢 ${keyId}`);
   await member.reads(/Last used/);
   const refused = await member.press('🗑 Revoke');
-  expect((await refused.answer()).text).toBe('This needs the role owner or higher.');
+  expect((await refused.answer()).text).toBe('Required role: owner or higher.');
 
   // An owner who became a developer between the question and the answer.
   await owner.send('/menu');
@@ -175,8 +175,8 @@ test('a member removed during a DNS lookup does not set the address', async () =
   vi.spyOn(dns.Resolver.prototype, 'resolve6').mockResolvedValue([] as never);
   await member.press('📬 Webhook');
   await member.reads(/No webhook is set/);
-  await member.press('✏️ Set address');
-  await member.reads(/Type the address/);
+  await member.press('✏️ Set URL');
+  await member.reads(/Type the URL/);
   await member.send('https://receiver.example/hook');
   await asked.promise;
   await remove();

@@ -30,7 +30,7 @@ test('a new partner is approved in the staff chat, with an audit record and a no
 test('a refused partner stays in test mode and gets a notice', async () => {
   const { owner, partnerId } = await ownerOf(world, pool, 'Doubtful');
   await operator.reads(/Doubtful signed up/, 10_000);
-  await operator.press('Refuse');
+  await operator.press('Reject');
   await operator.reads(/stays in test mode/);
   await owner.reads(/was not approved/);
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(false);

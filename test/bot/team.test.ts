@@ -28,7 +28,7 @@ const fill = (partnerId: Id<'prt'>, count: number) =>
   );
 
 test.each([
-  ['en', 'viewer', '➡️ developer', /of Grades\? It takes effect immediately/, /team needs an owner/],
+  ['en', 'viewer', '➡️ developer', /to developer\? It takes effect immediately/, /team needs an owner/],
   ['ru', 'наблюдатель', '➡️ разработчик', /сменить роль на «разработчик»/, /В команде должен быть владелец/],
 ] as const)(
   'an owner changes a role once confirmed, at once and on record, in %s',
@@ -41,10 +41,10 @@ test.each([
     const suffix = partnerId.slice(4);
     for (const data of [`tg:${suffix}:${vera.account.id}`, `tc:${suffix}:${vera.account.id}:owner`]) {
       const forged = await vera.forgeCallback(menu.message, data);
-      expect((await forged.answer()).text).toBe('This needs the role owner or higher.');
+      expect((await forged.answer()).text).toBe('Required role: owner or higher.');
     }
     const keys = () => vera.forgeCallback(menu.message, `k:${suffix}`);
-    expect((await (await keys()).answer()).text).toBe('This needs the role developer or higher.');
+    expect((await (await keys()).answer()).text).toBe('Required role: developer or higher.');
 
     await owner.forgeCallback(owner.screen().message, `t:${suffix}`);
     await owner.reads(({ buttons }) => buttons.flat().includes(`🎭 Vera: ${before}`));
@@ -54,7 +54,7 @@ test.each([
     const { message } = await owner.reads(asked);
     await owner.press(wanted);
     await owner.reads(({ text }) => text.includes(`Vera, ${wanted.slice(3)}`));
-    await vera.reads(/Vera is now developer/);
+    await vera.reads(/Vera has a new role: developer/);
     await (await owner.pressOn(message, wanted)).answer();
     await keys();
     await vera.reads(/no active keys/);
@@ -122,7 +122,7 @@ test.each([
 });
 
 test.each([
-  ['en', '🚀 Sign up', /What is the name of your company/, /reached the daily limit/, /is signed up/],
+  ['en', '🚀 Sign up', /What is the name of your company/, /daily sign-up limit/, /is signed up/],
   ['ru', '🚀 Регистрация', /Как называется/, /Лимит регистраций на сегодня/, /регистрация завершена/],
 ] as const)(
   'leaving partners makes no room for signing up again on the same day, in %s',

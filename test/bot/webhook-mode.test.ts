@@ -16,7 +16,7 @@ world = await startTestBot({ pool, webhook: { url: `${address}${path}`, secret }
 test('Telegram sends updates to the port of the API', async () => {
   const { owner } = await ownerOf(world, pool, 'Hook');
   await owner.press('💰 Balance');
-  await owner.reads(/One payment/);
+  await owner.reads(/Amount per payment/);
   expect(world.telegram.calls.some(({ method }) => method === 'getUpdates')).toBe(false);
   expect(world.first.receiver!.path).toBe(path);
 });

@@ -16,11 +16,11 @@ export function staffScreen(task: StaffTask, publicUrl: string): Screen {
   const open = (path: string) => `<a href="${e(`${publicUrl}/console/${path}`)}">Open in the console</a>`;
   if (task.do === 'approval')
     return {
-      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and is waiting for live mode.\n${open(`partners/${task.partnerId}`)}`,
+      text: `🆕 <b>${e(task.name)}</b> signed up (<code>${task.partnerId}</code>) and requests live mode.\n${open(`partners/${task.partnerId}`)}`,
       buttons: [
         [
           { text: 'Approve', data: `approve:${task.partnerId}` },
-          { text: 'Refuse', data: `refuse:${task.partnerId}` },
+          { text: 'Reject', data: `refuse:${task.partnerId}` },
         ],
       ],
     };
@@ -65,7 +65,7 @@ export async function handleStaffCallback(deps: BotDeps, api: Api, context: Cont
   const { from, data = '', message } = context.callbackQuery!;
   const [name = '', subject = ''] = data.split(':');
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action || !message) return 'This button does nothing here.';
+  if (!action || !message) return 'This button does not work here.';
   const result = await action(deps, `telegram:${from.id}`, subject);
   const text = 'text' in message && message.text ? `${e(message.text)}\n\n` : '';
   const by = `${e(result)} <i>(${e(from.first_name)})</i>`;

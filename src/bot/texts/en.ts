@@ -29,66 +29,65 @@ const named = (details: NoticeDetails) => (details.external_id ? ` (${text(detai
 const notices: Notices = {
   delivery_failed: ({ event_id }, count) =>
     count === 1
-      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered after nine attempts. Details: Webhook → Log.`
-      : `📭 ${count} events were not delivered after nine attempts each. Details: Webhook → Log.`,
+      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered after 9 attempts. Details: Webhook → Log.`
+      : `📭 ${count} events were not delivered after 9 attempts each. Details: Webhook → Log.`,
   sending_suspended: () =>
-    '⛔ Webhooks are suspended: three events in a row were not delivered. Fix the receiver, then press Webhook → Check. Nothing is lost: we keep the events.',
-  sending_re_enabled: () => '✅ Webhooks are active again. The events we kept are being sent.',
+    '⛔ Webhooks are suspended: three events in a row were not delivered. Fix your endpoint, then press Webhook → Check. No events are lost: we will send them after a successful check.',
+  sending_re_enabled: () => '✅ Webhooks are active again. We are sending the queued events.',
   payment_in_review: (details, count) =>
     count === 1
-      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB is taking long: the bank has not confirmed the result yet. Do not pay again; we keep checking.`
-      : `⏳ ${count} payments are taking long: the bank has not confirmed the results yet. Do not pay again; we keep checking.`,
+      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB is delayed: the bank has not confirmed the result yet. Do not pay again. We keep checking the status.`
+      : `⏳ ${count} payments are delayed: the bank has not confirmed the results yet. Do not pay again. We keep checking the status.`,
   payment_review_ended: (details, count) =>
     count === 1
-      ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} is finished: ${text(details.status)}.`
-      : `🏁 ${count} long payments are finished.`,
+      ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} has a final status: ${text(details.status)}.`
+      : `🏁 ${count} delayed payments have a final status.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
-    `🪫 The live balance is low: ${text(balance_usdt)} USDT, below ${text(mark_usdt)}.`,
+    `🪫 Low balance (live): ${text(balance_usdt)} USDT. The alert threshold is ${text(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
     count === 1
-      ? `💰 Credited: ${text(usdt)} USDT. The ${text(mode)} balance is ${text(balance_usdt)} USDT.`
-      : `💰 ${count} credits. The ${text(mode)} balance is ${text(balance_usdt)} USDT.`,
+      ? `💰 Top-up received: ${text(usdt)} USDT. Balance (${text(mode)}): ${text(balance_usdt)} USDT.`
+      : `💰 ${count} top-ups received. Balance (${text(mode)}): ${text(balance_usdt)} USDT.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 A ${text(mode)} key was created by another team member: <code>${text(key_id)}</code>. If you did not expect this, revoke it under Keys.`
-      : `🔐 ${count} keys were created. If you did not expect this, revoke them under Keys.`,
+      ? `🔐 Another team member created a ${text(mode)} key: <code>${text(key_id)}</code>. If you did not expect this, revoke it in Keys.`
+      : `🔐 ${count} keys were created. If you did not expect this, revoke them in Keys.`,
   key_revoked: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was revoked by another team member.`
+      ? `🔐 Another team member revoked the ${text(mode)} key <code>${text(key_id)}</code>.`
       : `🔐 ${count} keys were revoked.`,
   key_addresses_changed: ({ key_id, mode }, count) =>
     count === 1
-      ? `🔐 Another team member changed the allowed addresses of the ${text(mode)} key <code>${text(key_id)}</code>. If you did not expect this, check Keys.`
-      : `🔐 The allowed addresses of keys were changed ${count} times. If you did not expect this, check Keys.`,
+      ? `🔐 Another team member changed the allowed IP addresses of the ${text(mode)} key <code>${text(key_id)}</code>. If you did not expect this, check Keys.`
+      : `🔐 Allowed IP addresses of keys were changed ${count} times. If you did not expect this, check Keys.`,
   member_joined: ({ name, role }, count) =>
     count === 1
-      ? `👤 ${text(name)} joined as ${roles[role as MemberRole] ?? text(role)}.`
-      : `👤 ${count} people joined.`,
+      ? `👤 ${text(name)} joined the team as ${roles[role as MemberRole] ?? text(role)}.`
+      : `👤 ${count} people joined the team.`,
   member_removed: ({ name }, count) =>
-    count === 1 ? `👤 ${text(name)} is no longer a member.` : `👤 ${count} people are no longer members.`,
+    count === 1 ? `👤 ${text(name)} is no longer in the team.` : `👤 People who left the team: ${count}.`,
   member_role_changed: ({ name, role }, count) =>
     count === 1
-      ? `👤 ${text(name)} is now ${roles[role as MemberRole] ?? text(role)}.`
-      : `👤 Roles in the team were changed ${count} times.`,
-  live_approved: () => '🎉 Live mode is approved: an owner can now create live keys.',
-  live_refused: () => 'Live mode was not approved. Test mode keeps working. Contact support for the reason.',
+      ? `👤 ${text(name)} has a new role: ${roles[role as MemberRole] ?? text(role)}.`
+      : `👤 Team roles were changed ${count} times.`,
+  live_approved: () => '🎉 Live mode is approved. An owner can now create live keys.',
+  live_refused: () => 'Live mode was not approved. Test mode keeps working. To learn why, contact support.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Maintenance is planned from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))}. New payments will not be accepted during this time.`,
+    `🗓 Scheduled maintenance: from ${formatTime(new Date(`${from}`))} to ${formatTime(new Date(`${until}`))}. We will not accept new payments during this time.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ The maintenance from ${formatTime(new Date(`${from}`))} until ${formatTime(new Date(`${until}`))} is cancelled.`,
-  maintenance_on: () =>
-    '🔧 Maintenance: new payments are not accepted for now. Payments in progress continue.',
-  maintenance_off: () => '✅ Maintenance is over: payments are accepted again.',
-  rate_stale: () => '📉 The exchange rate is out of date: payments are refused until it is updated.',
-  rate_fresh: () => '📈 The exchange rate is up to date again: payments are accepted.',
+    `✅ The maintenance scheduled from ${formatTime(new Date(`${from}`))} to ${formatTime(new Date(`${until}`))} is cancelled.`,
+  maintenance_on: () => '🔧 Maintenance: new payments are not accepted. Payments in progress continue.',
+  maintenance_off: () => '✅ Maintenance is over. Payments are accepted again.',
+  rate_stale: () => '📉 The exchange rate is out of date: payments are not accepted until it is updated.',
+  rate_fresh: () => '📈 The exchange rate is updated. Payments are accepted again.',
 };
 
 const topics: Record<MutableTopic, string> = {
   delivery: 'Undelivered events',
-  sending: 'Webhooks suspended and resumed',
-  review: 'Long payments',
+  sending: 'Webhooks suspended or resumed',
+  review: 'Delayed payments',
   low: 'Low balance',
-  credited: 'Balance credited',
+  credited: 'Top-ups',
   maintenance: 'Maintenance',
   rate: 'Rate out of date',
 };
@@ -105,37 +104,31 @@ export const signs: Record<Payment['status'], string> = {
 };
 export const marked = (text: string, chosen: boolean) => (chosen ? `· ${text} ·` : text);
 
-const states: Record<PaymentStatus, string> = {
-  processing: 'in progress',
-  succeeded: 'paid',
-  failed: 'not paid',
-};
-
 const meanings: Record<Payment['status'] | 'manual_review', string> = {
-  processing: 'Waiting for the bank. Do not pay again.',
-  manual_review: 'The result is not known yet. We keep checking with the bank; do not pay again.',
-  succeeded: 'Paid. This is final.',
-  failed: 'Not paid, and the USDT is back on the balance. This is final.',
-  rejected: 'Rejected before it started.',
+  processing: 'Waiting for a response from the bank. Do not pay again.',
+  manual_review: 'The bank has not confirmed the result yet. We keep checking. Do not pay again.',
+  succeeded: 'Paid. This status is final.',
+  failed: 'Not paid. The USDT were returned to the balance. This status is final.',
+  rejected: 'Rejected. Nothing was debited.',
 };
 
 export const en = {
   name: '🇬🇧 English',
   chooseLanguage: 'Choose a language:',
   welcome:
-    '<b>Kopeck</b> pays SBP QR codes in rubles from a USDT balance, by API.\n\nSign up and make your first test payment in two minutes. If you were invited to a team, open the invitation link.',
+    '<b>Kopeck</b> pays SBP QR codes in rubles and debits your USDT balance. Everything works through an API.\n\nSign up and make your first test payment in two minutes. If you were invited to a team, open the invitation link.',
   cancel: '✖️ Cancel',
   back: '⬅️ Back',
   menu: '🏠 Menu',
   refresh: '🔄 Refresh',
   failed: 'Something went wrong on our side. Please try again.',
-  tooFast: 'Too fast: please wait a few seconds.',
-  forwarded: 'A forwarded message does not count as an answer. Please type it yourself.',
-  onlyText: 'I only read text and pictures of QR codes. Please type your answer or press a button above.',
+  tooFast: 'Too many requests. Please wait a few seconds.',
+  forwarded: 'Forwarded messages are not accepted. Please type your answer.',
+  onlyText: 'I can only read text and images of QR codes. Please type your answer or press a button above.',
   outdated: 'This button was already used or has expired.',
   notYours: 'This button is not for you.',
-  noMember: 'You are not a member of this partner.',
-  notAllowed: (role: MemberRole) => `This needs the role ${roles[role]} or higher.`,
+  noMember: "You are not a member of this partner's team.",
+  notAllowed: (role: MemberRole) => `Required role: ${roles[role]} or higher.`,
   about: (partner: string, html: string) => `<b>${e(partner)}</b>\n${html}`,
   notices,
   topics,
@@ -148,16 +141,16 @@ export const en = {
     button: '🚀 Sign up',
     askName: 'What is the name of your company or shop?',
     badName: 'The name must be one line of 1 to 128 characters. Please try again.',
-    tooMany: 'You have reached the maximum number of partners for one person.',
-    tooManyToday: 'You have reached the daily limit. Please sign up the next partner tomorrow.',
+    tooMany: 'You have reached the maximum number of partners per person.',
+    tooManyToday: 'You have reached the daily sign-up limit. Please try again tomorrow.',
     done: (name: string) =>
-      `<b>${e(name)}</b> is signed up, with 10 000 test USDT. Our staff will review live mode; we will let you know here.\n\nNext step: a test key.`,
+      `<b>${e(name)}</b> is signed up and has 10 000 test USDT. We will review your request for live mode and notify you here.\n\nNext step: create a test key.`,
     firstKey: '🔑 Create a test key',
     firstPayment: (url: string) =>
       [
         'Your first test payment: copy this into a terminal and replace <code>KEY</code> with your key.',
         `<pre>curl -s ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
-        `An amount ending in .01 is declined; one ending in .02 stays unknown for 30 seconds; all others succeed. Reference: ${e(url)}/docs`,
+        `In test mode, amounts ending in .01 are declined; .02 stay in processing for 30 seconds; .03 return qr_changed; all others succeed. API reference: ${e(url)}/docs`,
       ].join('\n\n'),
   },
   partner: {
@@ -166,12 +159,12 @@ export const en = {
         `<b>${e(name)}</b>`,
         `<code>${partnerId}</code>`,
         `Your role: ${roles[role]}`,
-        `Live mode: ${liveApproved ? 'approved' : 'waiting for approval'}`,
+        `Live mode: ${liveApproved ? 'approved' : 'pending approval'}`,
         ...(suspended ? ['⛔ Suspended. Please contact support.'] : []),
       ].join('\n'),
     others: '🔀 Switch partner',
     choose: 'Choose a partner:',
-    suspended: 'The partner is suspended. Please contact support.',
+    suspended: 'This partner is suspended. Please contact support.',
   },
   keys: {
     button: '🔑 Keys',
@@ -186,71 +179,71 @@ export const en = {
         `Key <code>${key.keyId}</code> (${key.mode})`,
         `Created: ${formatTime(key.createdAt)}`,
         `Last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`,
-        `Allowed addresses: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'any')}`,
+        `Allowed IP addresses: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'any')}`,
       ].join('\n'),
     askAddresses: (mode: Mode) =>
-      `A new ${mode} key. From which addresses will it be used? Type IP addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,
-    anyAddress: '🌍 Any address',
+      `New ${mode} key. Which IP addresses may use it? Type addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,
+    anyAddress: '🌍 Any IP address',
     badAddresses:
-      'This is not a list of 1 to 20 addresses. Type them like this: <code>192.0.2.7, 198.51.100.0/24</code>, or press the button.',
+      'This is not a list of 1 to 20 IP addresses. Type a list such as <code>192.0.2.7, 198.51.100.0/24</code>, or press the button.',
     created: (key: string) =>
       `Your key, shown only once:\n<code>${key}</code>\nKeep it like a password: we do not store it and cannot show it again.`,
-    notApproved: 'Live mode is not approved yet. Our staff is reviewing your request.',
-    allow: '✏️ Change addresses',
+    notApproved: 'Live mode is not approved yet. Your request is under review.',
+    allow: '✏️ Change IP addresses',
     askAllowed: ({ keyId, mode }: ApiKey) =>
-      `From which addresses may the ${mode} key <code>${keyId}</code> be used? Type the full list, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button. Requests from other addresses will be refused immediately.`,
-    allowed: 'Allowed addresses changed.',
+      `Which IP addresses may use the ${mode} key <code>${keyId}</code>? Type the full list, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button. Requests from other addresses will be rejected immediately.`,
+    allowed: 'Allowed IP addresses changed.',
     revoke: '🗑 Revoke',
     askRevoke: ({ keyId, mode }: ApiKey) =>
-      `Revoke the ${mode} key <code>${keyId}</code>? Requests with it will be refused immediately. This cannot be undone.`,
+      `Revoke the ${mode} key <code>${keyId}</code>? Requests with it will be rejected immediately. This cannot be undone.`,
     revoked: 'Key revoked.',
   },
   webhook: {
     button: '📬 Webhook',
-    none: 'No webhook is set. Set the address to which we report finished payments.',
-    set: '✏️ Set address',
-    askAddress: 'Type the address, such as <code>https://example.com/webhook</code>.',
+    none: 'No webhook is set. Set the URL that will receive payment events.',
+    set: '✏️ Set URL',
+    askAddress: 'Type the URL, such as <code>https://example.com/webhook</code>.',
     badAddress:
-      'This address cannot be used. It must start with https://, have a public host, port 443 or above 1023, and no user name, password or #. Please type another one.',
-    saved: 'The address is saved. Press Check to test your receiver.',
+      'This URL cannot be used. It must start with https://, have a public host, port 443 or above 1023, and no user name, password or #. Please type another one.',
+    saved: 'The URL is saved. Press Check to test your endpoint.',
     state: (webhook: Webhook) =>
       [
-        `Address: <code>${e(webhook.url)}</code>`,
-        `State: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; press Check to resume'}`,
-        `Waiting: ${webhook.waiting}`,
-        `Not delivered: ${webhook.givenUp}`,
+        `URL: <code>${e(webhook.url)}</code>`,
+        `Status: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; press Check to resume'}`,
+        `Queued events: ${webhook.waiting}`,
+        `Failed permanently: ${webhook.givenUp}`,
       ].join('\n'),
     check: '🧪 Check',
     checking: 'Checking…',
     secret: '👁 Secret',
     secrets: ([secret, old]: string[]) =>
-      `The secret that signs events:\n<code>${secret}</code>${old ? `\nThe previous secret, still valid for now:\n<code>${old}</code>` : ''}`,
+      `Webhook signing secret:\n<code>${secret}</code>${old ? `\nPrevious secret, still valid:\n<code>${old}</code>` : ''}`,
     rotate: '♻️ Rotate secret',
     askRotate:
       'Create a new secret? The current one stays valid for another 24 hours. This cannot be undone.',
-    overlap: 'The previous secret is still valid. You can rotate again when its 24 hours are over.',
+    overlap: 'The previous secret is still valid. You can rotate the secret again when it expires.',
     log: '📜 Log',
     attempts: (attempts: Attempt[]) =>
       attempts.length === 0
-        ? 'Nothing was sent in the last 30 days.'
-        : `Last attempts:\n${attempts.map(one => `• ${formatTime(one.at)} <code>${formatEventId(one.eventId)}</code> #${one.attempt}: ${one.status ?? one.error}, ${one.durationMs} ms`).join('\n')}`,
+        ? 'No delivery attempts in the last 30 days.'
+        : `Latest attempts:\n${attempts.map(one => `• ${formatTime(one.at)} <code>${formatEventId(one.eventId)}</code> #${one.attempt}: ${one.status ?? one.error}, ${one.durationMs} ms`).join('\n')}`,
     resend: (event: string) => `🔁 Resend ${event}`,
-    queued: 'The event is being sent again.',
-    queuedSuspended: 'The event will be sent when Check has resumed webhooks.',
-    noEvent: 'There is no such event, or no webhook.',
+    queued: 'The event is being resent.',
+    queuedSuspended: 'The event will be sent after a successful check.',
+    noEvent: 'There is no such event, or no webhook is set.',
     checkResult: ({ results, canReceive, passed, tls }: WebhookCheck, reEnabled: boolean) =>
       [
         '<b>Webhook check</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'refused'}, the answer was ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'rejected'}, response: ${one.status ?? one.error}`,
         ),
         ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${e(tls.validUntil)}`] : []),
         passed
-          ? 'The receiver accepts valid events and refuses all others.'
+          ? 'Your endpoint accepts valid events and rejects all others.'
           : canReceive
-            ? 'The receiver accepts valid events, but some checks failed.'
-            : 'The receiver does not accept valid events. Fix it and check again.',
+            ? 'Your endpoint accepts valid events, but some checks failed.'
+            : 'Your endpoint does not accept valid events. Fix it and check again.',
         ...(reEnabled ? ['Webhooks were suspended and are active again.'] : []),
       ].join('\n'),
   },
@@ -258,28 +251,27 @@ export const en = {
     button: '💰 Balance',
     state: (balances: BalancesOfBoth, limits: Limits, mark: bigint | undefined) =>
       [
-        `Live: <b>${formatMicroUsdt(balances.live.availableMicroUsdt)}</b> USDT, held ${formatMicroUsdt(balances.live.heldMicroUsdt)}`,
-        `Test: <b>${formatMicroUsdt(balances.test.availableMicroUsdt)}</b> USDT, held ${formatMicroUsdt(balances.test.heldMicroUsdt)}`,
+        `Live: <b>${formatMicroUsdt(balances.live.availableMicroUsdt)}</b> USDT, on hold ${formatMicroUsdt(balances.live.heldMicroUsdt)}`,
+        `Test: <b>${formatMicroUsdt(balances.test.availableMicroUsdt)}</b> USDT, on hold ${formatMicroUsdt(balances.test.heldMicroUsdt)}`,
         '',
-        `One payment: ${formatKopecks(limits.minKopecks)} to ${formatKopecks(limits.maxKopecks)} RUB`,
-        `Per day: ${limits.dailyKopecks === null ? 'no limit' : `${formatKopecks(limits.dailyKopecks)} RUB`}`,
-        `In parallel: ${limits.concurrent} payments; new per second: ${limits.createRps}`,
+        `Amount per payment: ${formatKopecks(limits.minKopecks)} to ${formatKopecks(limits.maxKopecks)} RUB`,
+        `Daily limit: ${limits.dailyKopecks === null ? 'none' : `${formatKopecks(limits.dailyKopecks)} RUB`}`,
+        `Concurrent payments: ${limits.concurrent}; new payments per second: ${limits.createRps}`,
         `Low-balance alert: ${mark === undefined ? 'off' : `below ${formatMicroUsdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Top up',
     howToTopUp: (partnerId: string) =>
-      `Tell support how many USDT you want to send and on which network, and you will get an address. Include your partner id:\n<code>${partnerId}</code>\n\nWe will let you know here when the USDT arrive.`,
-    history: '📜 History',
+      `Write to support how many USDT you want to send and on which network. You will get a deposit address. Include your partner ID:\n<code>${partnerId}</code>\n\nWe will notify you here when the USDT arrive.`,
+    history: '📜 Top-up history',
     credits: (credits: PastCredit[]) =>
       credits.length === 0
-        ? 'No credits yet.'
-        : `Last credits:\n${credits.map(one => `• ${formatTime(one.at)} ${one.mode}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
+        ? 'No top-ups yet.'
+        : `Latest top-ups:\n${credits.map(one => `• ${formatTime(one.at)} ${one.mode}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
     refill: '🧪 Refill test balance',
     refilled: '10 000 test USDT added.',
     notAgainToday: 'The test balance can be refilled once a day.',
     setMark: '🪫 Low-balance alert',
-    askMark:
-      'Below how many USDT on the live balance should the team get an alert? Type a number, such as 250.',
+    askMark: 'At what live balance (USDT) should we alert the team? Type a number, such as 250.',
     badMark: 'Type a positive number with at most 6 decimal places, such as 250 or 99.5.',
     noMark: '🔕 No alert',
   },
@@ -292,37 +284,37 @@ export const en = {
       ),
     recent: ({ mode, status }: PaymentFilter, count: number) =>
       count === 0
-        ? `There are no ${mode} payments${status ? ` that are ${states[status]}` : ' yet'}.`
-        : `The last ${mode} payments${status ? ` that are ${states[status]}` : ''}:`,
+        ? `There are no ${mode} payments${status ? ` with status ${status}` : ' yet'}.`
+        : `Latest ${mode} payments${status ? ` with status ${status}` : ''}:`,
     before: ({ mode, status }: PaymentFilter, last: Date) =>
-      `The ${mode} payments${status ? ` that are ${states[status]}` : ''}, ${formatTime(last)} and before:`,
+      `${mode === 'live' ? 'Live' : 'Test'} payments${status ? ` with status ${status}` : ''}, ${formatTime(last)} and earlier:`,
     only: (status: PaymentStatus | undefined, chosen: boolean) =>
       marked(status ? signs[status] : 'All', chosen),
     newer: '◀️ Newer',
     older: 'Older ▶️',
     otherMode: (mode: Mode): string => (mode === 'live' ? '🟢 Live' : '🧪 Test'),
     find: '🔎 Find',
-    askName: 'Type a payment id (<code>pay_…</code>) or your <code>external_id</code>.',
-    notFound: 'You have no payment with this id or external_id. Please type another one.',
+    askName: 'Type a payment ID (<code>pay_…</code>) or your <code>external_id</code>.',
+    notFound: 'No payment found with this ID or external_id. Please type another one.',
     several: 'Several payments have this external_id:',
-    gone: 'There is no such payment.',
+    gone: 'Payment not found.',
     details: (payment: Payment) =>
       [
         `<code>${payment.paymentId}</code> (${payment.mode})`,
         `Status: <b>${stateOf(payment)}</b>`,
         meanings[payment.statusDetail === 'manual_review' ? 'manual_review' : payment.status],
-        `Amount: ${formatKopecks(payment.amountKopecks)} RUB = ${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`,
+        `Amount: ${formatKopecks(payment.amountKopecks)} RUB = ${formatMicroUsdt(payment.microUsdt)} USDT at the rate of ${formatRate(payment.rateE4)}`,
         `Recipient: ${e(payment.recipient)}`,
         ...(payment.externalId ? [`external_id: <code>${e(payment.externalId)}</code>`] : []),
         `Created: ${formatTime(payment.createdAt)}`,
-        ...(payment.settledAt ? [`Finished: ${formatTime(payment.settledAt)}`] : []),
+        ...(payment.settledAt ? [`Completed: ${formatTime(payment.settledAt)}`] : []),
       ].join('\n'),
   },
   rate: {
     button: '📈 Rate',
     none: 'There is no rate yet.',
     now: (rate: string, asOf: Date, stale: boolean) =>
-      `<b>${rate}</b> RUB for 1 USDT\nAs of ${formatTime(asOf)}${stale ? '\n⚠️ Out of date: payments are refused until the rate is updated.' : ''}`,
+      `<b>${rate}</b> RUB for 1 USDT\nAs of ${formatTime(asOf)}${stale ? '\n⚠️ Out of date: payments are not accepted until the rate is updated.' : ''}`,
   },
   qr: {
     resolved: ({ mode, recipient, purpose, rub, usdt, blocked }: Resolved) =>
@@ -330,7 +322,9 @@ export const en = {
         `Recipient: <b>${e(recipient)}</b>`,
         ...(purpose ? [`Purpose: ${e(purpose)}`] : []),
         `Amount: <b>${rub}</b> RUB`,
-        usdt ? `Price now: <b>${usdt}</b> USDT` : 'The rate is out of date, so there is no price.',
+        usdt
+          ? `At the current rate: <b>${usdt}</b> USDT`
+          : 'The rate is out of date. The amount in USDT is not available.',
         ...(blocked ? ['⛔ Payments to this recipient are blocked.'] : []),
         ...(mode === 'test' ? ['Test mode: the recipient is fictitious.'] : []),
         'Nothing was paid.',
@@ -339,17 +333,17 @@ export const en = {
       invalid_qr: 'This is not an SBP QR code link, or the code has expired.',
       unsupported_qr: 'This code is for a subscription or account binding and cannot be paid.',
       unsupported_variable_amount: 'This code has no fixed amount.',
-      qr_unresolvable: 'The bank could not resolve this code. Please try again later.',
-      gateway_busy: 'Too many codes are being looked up for you at once. Please try again later.',
-      gateway_unavailable: 'The bank is not responding. Please try again later.',
+      qr_unresolvable: 'The details of this code could not be obtained. Please try again later.',
+      gateway_busy: 'Too many QR codes are being checked at once. Please try again later.',
+      gateway_unavailable: 'The payment gateway is not responding. Please try again later.',
     },
-    noCode: 'There is no readable QR code in this picture. Send a sharper one, or send the link.',
-    busy: 'Too many pictures at once. Please try again in a minute.',
+    noCode: 'There is no readable QR code in this image. Send a sharper one or send the link.',
+    busy: 'Too many images at once. Please try again in a minute.',
   },
   team: {
     button: '👥 Team',
     list: (members: { name: string; role: MemberRole }[], more: number) =>
-      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers can look; developers also manage test keys and webhooks; owners manage everything.`,
+      `Members:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… and ${more} more` : ''}\n\nViewers have read-only access. Developers also manage test keys and webhooks. Owners manage everything.`,
     invite: (role: MemberRole) => `➕ Invite: ${roles[role]}`,
     invitation: (partner: string, role: MemberRole, link: string) =>
       `Invitation to <b>${e(partner)}</b> as ${roles[role]}, for one person, valid for 24 hours:\n${e(link)}`,
@@ -359,20 +353,20 @@ export const en = {
     remove: (name: string) => clip(`🗑 Remove ${name}`, 60),
     leave: '🚪 Leave',
     askRemove: (name: string, partner: string) =>
-      `Remove ${e(name)} from <b>${e(partner)}</b>? They lose access immediately. Keys they know stay active: revoke them.`,
+      `Remove ${e(name)} from <b>${e(partner)}</b>? They will lose access immediately. Keys they have stay active: revoke them.`,
     askLeave: (partner: string) => `Leave <b>${e(partner)}</b>? You will need a new invitation to come back.`,
     removed: 'Done.',
     left: (partner: string) => `You left <b>${e(partner)}</b>.`,
-    lastOwner: 'A team needs an owner. Make somebody else an owner first.',
+    lastOwner: 'A team needs an owner. Make someone else an owner first.',
     role: (name: string, role: MemberRole) => clip(`🎭 ${name}: ${roles[role]}`, 60),
     chooseRole: (name: string, role: MemberRole) =>
       `${e(name)}, current role: ${roles[role]}. Choose a new role:`,
     newRole: (role: MemberRole) => `➡️ ${roles[role]}`,
     askRole: (name: string, role: MemberRole, partner: string) =>
-      `Make ${e(name)} ${roles[role]} of <b>${e(partner)}</b>? It takes effect immediately.`,
+      `Change the role of ${e(name)} in <b>${e(partner)}</b> to ${roles[role]}? It takes effect immediately.`,
     roleChanged: 'Role changed.',
     full: (partner: string, max: number) =>
-      `The team of <b>${e(partner)}</b> is full: ${max} members. Ask an owner to remove somebody, then open the invitation again.`,
+      `The team of <b>${e(partner)}</b> is full: ${max} members. Ask an owner to remove someone, then open the invitation again.`,
   },
   settings: {
     button: '⚙️ Settings',

@@ -7,10 +7,10 @@ import { RefusedError } from './refused.ts';
 
 export function alarmCommands(withDatabase: WithDatabase): Command {
   return new Command('alarm')
-    .description('list and clear alarms, which need a person')
+    .description('list and clear alarms')
     .addCommand(
       command('list', 'list open alarms, newest first')
-        .option('--all', 'also cleared ones')
+        .option('--all', 'include cleared alarms')
         .action(({ json, all = false }) =>
           withDatabase(json, async ({ audit }) => {
             const alarms = await listAlarms(audit.pool, { cleared: all });
@@ -19,7 +19,7 @@ export function alarmCommands(withDatabase: WithDatabase): Command {
                 alarms: alarms.map(alarmObject),
               },
               text: table(
-                ['alarm', 'kind', 'subject', 'last (UTC)', 'times', 'cleared (UTC)', 'detail'],
+                ['alarm', 'kind', 'subject', 'last (UTC)', 'count', 'cleared (UTC)', 'detail'],
                 alarms.map(alarm => [
                   `${alarm.alarmId}`,
                   alarm.kind,
@@ -35,12 +35,12 @@ export function alarmCommands(withDatabase: WithDatabase): Command {
         ),
     )
     .addCommand(
-      command('clear', 'clear an alarm that was dealt with')
-        .argument('<alarm>', 'its number in the list', positiveCount)
+      command('clear', 'clear an alarm')
+        .argument('<alarm>', 'alarm number from the list', positiveCount)
         .action((alarm, { json }) =>
           withDatabase(json, async ({ audit }) => {
             if ((await clearAlarm(audit, alarm)) === 'no_alarm') {
-              throw new RefusedError('no_alarm', `No alarm ${alarm} is open: see kopeck alarm list.`);
+              throw new RefusedError('no_alarm', `There is no open alarm ${alarm}: see kopeck alarm list.`);
             }
             return { json: { alarm_id: alarm, cleared: true }, text: `Alarm ${alarm} is cleared.` };
           }),

@@ -8,7 +8,7 @@ import { RefusedError } from './refused.ts';
 export function archiveCommand(withDatabase: WithDatabase): Command {
   return command('archive', 'move closed months of payments, events and entries to the archive')
     .requiredOption('--before <month>', 'the first month to keep, UTC, such as 2027-01', month)
-    .option('--dry-run', 'count what would be moved, and move nothing')
+    .option('--dry-run', 'count the rows without moving them')
     .action(({ json, before, dryRun = false }) =>
       withDatabase(json, context => run(context, before, dryRun)),
     );
@@ -20,7 +20,7 @@ async function run(
   isDryRun: boolean,
 ): Promise<Output> {
   const startedAt = performance.now();
-  const counting = setTimeout(() => progress('Counting what can be moved …'), 2_000);
+  const counting = setTimeout(() => progress('Counting the rows to archive …'), 2_000);
   let show: ((done: number) => void) | undefined;
   const onProgress = (done: number, of: number) => {
     clearTimeout(counting);
@@ -40,10 +40,10 @@ function describe(result: ArchiveResult, before: string, isDryRun: boolean): Out
     case 'not_closed':
       throw new RefusedError(
         'not_closed',
-        `A month can be archived ${restDays} days after its end: take ${formatMonth(result.closedBefore)} or an earlier month.`,
+        `A month can be archived ${restDays} days after its end: use ${formatMonth(result.closedBefore)} or an earlier month.`,
       );
     case 'under_way':
-      throw new RefusedError('under_way', 'Another archive command is running: wait for its end.');
+      throw new RefusedError('under_way', 'Another archive command is running: wait until it finishes.');
     case 'archived': {
       const { months, payments, events, entries } = result;
       const counted = months.length === 0 ? `There is nothing to archive before ${before}.` : tableOf(months);

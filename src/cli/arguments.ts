@@ -59,7 +59,7 @@ export function label(text: string): string {
 export function addressRanges(text: string, before: string[] = []): string[] {
   return isAddressRange(text)
     ? [...before, text]
-    : refuse('an address or a range, such as 192.0.2.7 or 2001:db8::/32');
+    : refuse('an IP address or a range, such as 192.0.2.7 or 2001:db8::/32');
 }
 
 export function day(text: string): Date {

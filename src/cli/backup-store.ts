@@ -10,6 +10,6 @@ export function backupStore(
   option: string,
 ): BackupStore {
   const dir = given ?? setting;
-  if (dir === undefined) throw new OperatorError(`Say where the backups are: ${option} DIR, or BACKUP_DIR.`);
+  if (dir === undefined) throw new OperatorError(`Set the backup folder with ${option} DIR or BACKUP_DIR.`);
   return openStore(dir, s3);
 }

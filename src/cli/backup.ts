@@ -25,10 +25,10 @@ export function backupCommands(withDatabase: WithDatabase, terminal: Terminal): 
 }
 
 function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command {
-  return command('create', 'copy the database while it runs')
-    .option('--to <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
-    .option('--keep <count>', 'afterwards, remove all but this many backups', positiveCount)
-    .option('--with-secret-key', 'include the secret key, sealed with a passphrase')
+  return command('create', 'back up the running database')
+    .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
+    .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
+    .option('--with-secret-key', 'include the secret key, encrypted with a passphrase')
     .action(({ json, to, keep, withSecretKey = false }) =>
       withDatabase(json, async ({ settings, secretKey, audit, screen }) => {
         const store = backupStore(to, settings, '--to');
@@ -61,7 +61,7 @@ function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command 
 
 function listCommand(terminal: Terminal): Command {
   return command('list', 'list complete backups')
-    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
+    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async ({ json, from }) => {
       const store = backupStore(from, readSettings(terminal.env), '--from');
       printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
@@ -69,8 +69,8 @@ function listCommand(terminal: Terminal): Command {
 }
 
 function verifyCommand(terminal: Terminal): Command {
-  return command('verify [backup]', 'check a backup, restore it into a scratch folder and verify its ledger')
-    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
+  return command('verify [backup]', 'check a backup, restore it to a temporary folder and verify its ledger')
+    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (backupId, { json, from }) => {
       const settings = readSettings(terminal.env);
       const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
@@ -97,7 +97,7 @@ async function describeBackups(store: BackupStore): Promise<Output> {
   return {
     json: { backups: backups.map((backup, nth) => ({ ...backupObject(backup), covered_until: until[nth] })) },
     text: table(
-      ['backup', 'complete', 'covered until about', 'MB', 'PostgreSQL', 'timeline', 'secret key'],
+      ['backup', 'completed (UTC)', 'covered until (UTC)', 'MB', 'PostgreSQL', 'timeline', 'secret key'],
       backups.map((backup, nth) => [
         backup.id,
         formatInstant(new Date(backup.finished_at)),
@@ -105,7 +105,7 @@ async function describeBackups(store: BackupStore): Promise<Output> {
         `${megabytes(backup.bytes)}`,
         backup.postgres_version,
         `${backup.timeline}`,
-        backup.has_secret_key ? 'sealed' : 'no',
+        backup.has_secret_key ? 'encrypted' : 'no',
       ]),
     ),
   };

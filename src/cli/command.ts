@@ -50,7 +50,7 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
 export function requireDataDir({ dataDir }: Settings): void {
   if (existsSync(dataDir)) return;
   throw new OperatorError(
-    `There is no folder ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was done.`,
+    `There is no folder ${dataDir}: set DATA_DIR, or run \`kopeck start\` once. Nothing was changed.`,
   );
 }
 

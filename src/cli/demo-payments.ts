@@ -101,7 +101,7 @@ const reasons = ['PAYMENT_EXECUTION_REJECTED', 'SUSPECTED_FRAUD', 'QR_EXPIRED', 
 const hoursMs = 6 * 3_600_000;
 
 /**
- * The bank side declines one payment in twelve and delays some. One in eighty gets no final answer for hours, and another
+ * The simulator declines one payment in twelve and delays some. One in eighty gets no final answer for hours, and another
  * only unreadable answers, so that it stays in manual review until an operator decides.
  */
 function faultsFor(index: number): object[] {

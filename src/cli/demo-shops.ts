@@ -28,7 +28,7 @@ export const demoPrefix = 'Demonstration ';
 const paying = ['bakery', 'tea shop', 'book shop', 'flower shop', 'bicycle repair'];
 const suspended = 'lottery';
 const newcomer = 'newcomer';
-export const blockedRecipient = 'Demonstration swindler';
+export const blockedRecipient = 'Demonstration casino';
 
 /** Enough for ten thousand payments by five shops. */
 const balanceMicroUsdt = 60_000_000_000n;

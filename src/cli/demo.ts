@@ -25,14 +25,14 @@ import { type Output, progressBar, table } from './output.ts';
 import { RefusedError } from './refused.ts';
 
 /**
- * Demo payments are made now, by the real service through its API. They are not backdated: the bank side would have them
+ * Demo payments are made now, by the real service through its API. They are not backdated: the gateway would have them
  * at other times, so reconciliation would raise alarms, and the entries of an account never go back in time. For charts
  * with a shape, spread the payments over some minutes.
  */
 export function demoCommand(withDatabase: WithDatabase): Command {
-  return command('demo', 'fill the console with payments of invented shops, through the simulator')
-    .option('--payments <count>', 'how many payments (up to 10000)', demoPayments, 500)
-    .option('--minutes <count>', 'spread over how many minutes (0: as fast as possible)', demoMinutes, 0)
+  return command('demo', 'fill the console with demo payments through the simulator')
+    .option('--payments <count>', 'number of payments, up to 10000', demoPayments, 500)
+    .option('--minutes <count>', 'minutes to spread them over (0: as fast as possible)', demoMinutes, 0)
     .action(({ json, payments, minutes }) =>
       withDatabase(json, context => demonstrate(context, payments, minutes * 60_000)),
     );
@@ -51,7 +51,7 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
     if (await hasForeignOrders(bank, audit))
       throw new RefusedError(
         'real_payments',
-        'The last payment of this database is not in the simulator: it was made through another bank side. Nothing was done.',
+        'The last payment of this database is not in the simulator: it was made through another payment gateway. Nothing was changed.',
       );
     const address = await serve(context, bank, cleanups);
     await waitForRate(context);
@@ -70,11 +70,11 @@ async function demonstrate(context: CommandContext, payments: number, overMs: nu
 /** Entries cannot be deleted, so the demo runs only where no real money can be involved. */
 async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise<void> {
   if (settings.production)
-    throw new RefusedError('production', 'The demo does not run in production: nothing was done.');
+    throw new RefusedError('production', 'The demo does not run in production. Nothing was changed.');
   if (settings.gatewayUrl)
     throw new RefusedError(
       'real_gateway',
-      'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was done.',
+      'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was changed.',
     );
   const partners = await listPartners(audit.pool);
   const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));
@@ -82,7 +82,7 @@ async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise
   if (hasOthers && !isTrial)
     throw new RefusedError(
       'real_partners',
-      'This database has partners that are not from the demo: use a new one. Nothing was done.',
+      'This database has partners that are not from the demo: use a new database. Nothing was changed.',
     );
 }
 
@@ -109,7 +109,7 @@ async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
     const rate = await readCurrentRate(audit.pool);
     if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
   }
-  throw new OperatorError('There is no fresh rate: check RATE_SOURCES.');
+  throw new OperatorError('There is no up-to-date rate: check RATE_SOURCES.');
 }
 
 /** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
@@ -131,7 +131,7 @@ function describe(payments: number, tally: Tally, tookMs: number): Output {
         ['outcome', 'payments'],
         outcomes.map(([outcome, count]) => [outcome, `${count}`]),
       ),
-      'Payments still processing end by themselves or wait on the Review page.',
+      'Payments that are still processing finish automatically or are on the Review page.',
     ].join('\n'),
   };
 }

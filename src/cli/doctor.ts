@@ -36,11 +36,11 @@ const bad = (detail: string): Finding => ({ state: 'bad', detail });
 const checks: Record<string, Check> = {
   version: async (_settings, { pool }) => {
     const { rows } = await pool.query<{ server_version: string }>('SHOW server_version');
-    return ok(`PostgreSQL ${rows[0]!.server_version}, and a commit is written to disk`);
+    return ok(`PostgreSQL ${rows[0]!.server_version}, commits are written to disk`);
   },
   'secret key': async (settings, { pool }) => {
     await openSecretKey(settings, pool, 'refuse');
-    return ok('it is the one that this database was first used with');
+    return ok('matches this database');
   },
   commits: async (_settings, { pool, clock }) => {
     const startedMs = clock.monotonicMs();
@@ -51,19 +51,19 @@ const checks: Record<string, Check> = {
     const ms = Math.round(clock.monotonicMs() - startedMs);
     return ms < 1_000
       ? ok(`a commit takes ${ms} ms`)
-      : warn(`a commit takes ${ms} ms: look at the disk of the server and at its synchronous standby`);
+      : warn(`a commit takes ${ms} ms: check the disk of the server and its synchronous standby`);
   },
   standbys: async (_settings, { pool }) => {
     const standbys = await readStandbys(pool);
     const problem = describeAsynchronous(standbys);
-    const wait = standbys.isSynchronous ? ', commits wait for one' : '';
+    const wait = standbys.isSynchronous ? ', commits wait for one of them' : '';
     return problem ? warn(problem) : ok(`${standbys.connected} connected${wait}`);
   },
   'WAL archive': async (_settings, { pool }) => {
     const found = await readWalArchiving(pool);
     const problem = describeNotArchived(found);
     if (problem) return warn(problem);
-    if (!found.isOn) return ok('off: a backup covers what was committed until it was made');
+    if (!found.isOn) return ok('off: a backup covers only what was committed before it');
     return ok(
       found.archivedAt ? `last archived at ${found.archivedAt.toISOString()}` : 'on, nothing archived yet',
     );
@@ -72,15 +72,15 @@ const checks: Record<string, Check> = {
     const recovering = await findRecovering(pool);
     return recovering
       ? bad(
-          `payments wait since ${recovering.beganAt.toISOString()} until the bank side has said what the database forgot: see kopeck recovery show`,
+          `payments are paused since ${recovering.beganAt.toISOString()} until lost payments are recovered from the payment gateway: see kopeck recovery show`,
         )
-      : ok('complete as far as the bank side knows');
+      : ok('complete: no payments to recover');
   },
-  'stray orders': async (_settings, { pool }) => {
+  'unmatched orders': async (_settings, { pool }) => {
     const orders = await listStray(pool);
     return orders.length === 0
       ? ok('none')
-      : warn(`${orders.length} orders of the bank side are no payment here: see kopeck recovery show`);
+      : warn(`${orders.length} gateway orders have no payment here: see kopeck recovery show`);
   },
   connections: async (_settings, { pool }) => {
     const { allowed, used } = await readConnectionLimits(pool);
@@ -90,30 +90,30 @@ const checks: Record<string, Check> = {
   clock: async (_settings, { clock }) => {
     const offset = clock.offset();
     const found = describeOffset(offset);
-    if (exceeds(offset, 30_000)) return bad(`${found}: set it by NTP`);
-    return exceeds(offset, 2_000) ? warn(`${found}: set it by NTP`) : ok(found);
+    if (exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
+    return exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
   },
   gateway: async ({ gatewayUrl, gatewayToken, production }, { clock }) => {
     if (gatewayUrl === undefined)
       return production
         ? bad('GATEWAY_URL is not set: the simulator never starts in production')
-        : ok('the simulator, which runs with the service');
+        : ok('the bundled simulator');
     const gateway = createHttpGateway({ url: gatewayUrl, token: gatewayToken, clock });
     try {
       await gateway.listOrders(instantOf(clock));
-      return ok('it answers');
+      return ok('responds');
     } catch (error) {
-      return bad(`no list of orders (${(error as Error).message}): check GATEWAY_URL and GATEWAY_TOKEN`);
+      return bad(`cannot list orders (${(error as Error).message}): check GATEWAY_URL and GATEWAY_TOKEN`);
     } finally {
       await gateway.close();
     }
   },
   rate: async ({ rateMaxAgeSec }, { pool, clock }) => {
     const rate = await readCurrentRate(pool);
-    if (!rate) return bad('there is none: kopeck start fetches one from RATE_SOURCES');
+    if (!rate) return bad('no rate yet: kopeck start fetches one from RATE_SOURCES');
     const ageSec = Math.max(0, Math.round((clock.nowMs() - rate.asOf.getTime()) / 1_000));
     return isStale(rate, clock, rateMaxAgeSec)
-      ? bad(`it is ${ageSec} s old, and ${rateMaxAgeSec} s are allowed: see kopeck rate show`)
+      ? bad(`${ageSec} s old, the limit is ${rateMaxAgeSec} s: see kopeck rate show`)
       : ok(`${ageSec} s old`);
   },
   alarms: async (_settings, { pool }) => {
@@ -123,13 +123,13 @@ const checks: Record<string, Check> = {
 };
 
 export function doctorCommand(terminal: Terminal): Command {
-  return command('doctor', 'check settings, database, gateway and rate, and say what to do').action(
+  return command('doctor', 'check settings, database, gateway and rate, and suggest fixes').action(
     async ({ json }: { json: boolean }) => {
       const found = await examine(terminal);
       const rows = Object.entries(found).map(([check, finding]) => ({ check, ...finding }));
       const isBad = rows.some(({ state }) => state === 'bad');
       const text = table(
-        ['check', 'state', 'what was found'],
+        ['check', 'state', 'result'],
         rows.map(({ check, state, detail }) => [check, state, detail]),
       );
       printOutput(terminal, json, { json: { ok: !isBad, checks: rows }, text, isBad });
@@ -143,7 +143,7 @@ async function examine({ env, stderr }: Terminal): Promise<Record<string, Findin
   let settings: Settings;
   try {
     settings = readSettings(env);
-    found.settings = ok('can be read');
+    found.settings = ok('valid');
   } catch (error) {
     return { settings: problemIn(error) };
   }

@@ -9,7 +9,7 @@ import type { Step } from './rehearsal.ts';
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * The restored database waits until the bank side was asked, here a simulator without orders. Only this process uses them, so
+ * The restored database waits until the gateway was asked, here a simulator without orders. Only this process uses them, so
  * no late order can arrive: the 20 s that a service waits for one are left out.
  */
 export const openStep: Step = {
@@ -17,7 +17,7 @@ export const openStep: Step = {
   run: async ({ database, scratch, progress }) => {
     const { pool: db, clock } = database!;
     const before = await findRecovering(db);
-    if (!before) throw new OperatorError('The restored database did not wait for the bank side.');
+    if (!before) throw new OperatorError('The restored database did not wait for the payment gateway.');
     await db.query('UPDATE incarnations SET is_synchronous = true WHERE opened_at IS NULL');
     const bank = await startSimulator(scratch, progress);
     const gateway = createHttpGateway({ ...bank, clock });
@@ -38,7 +38,7 @@ export const openStep: Step = {
       await bank.close();
     }
     if (await findRecovering(db))
-      throw new OperatorError('The restored database does not agree with the bank side.');
-    return `asked for orders since ${before.certainAt.toISOString()}; payments are accepted (a service waits 20 s for late orders)`;
+      throw new OperatorError('The restored database does not match the payment gateway.');
+    return `read orders since ${before.certainAt.toISOString()}; payments are accepted (a service waits 20 s for late orders)`;
   },
 };

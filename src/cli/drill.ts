@@ -6,8 +6,8 @@ import { backupStep, rehearse, restoreSteps } from './rehearsal.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
 
 export function drillCommand(terminal: Terminal): Command {
-  return command('drill', 'back up, restore, verify and open in a scratch folder, and measure each step')
-    .option('--from <dir>', 'restore the newest backup of this folder or bucket instead of making one')
+  return command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
+    .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
     .action(async ({ json, from }) => {
       const settings = readSettings(terminal.env);
       printOutput(

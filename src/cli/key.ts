@@ -16,11 +16,11 @@ import { noSuchPartner, RefusedError } from './refused.ts';
 
 export function keyCommands(withDatabase: WithDatabase): Command {
   return new Command('key')
-    .description('issue, list and revoke API keys')
+    .description('create, list and revoke API keys')
     .addCommand(
-      command('create <partner>', 'issue a key; it is shown only once')
+      command('create <partner>', 'create a key; it is shown only once')
         .addOption(modeOption())
-        .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
+        .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
         .action((partner, { json, mode, allowIp }) =>
           withDatabase(json, context => create(context, partner, mode, allowIp ?? [])),
         ),
@@ -31,7 +31,7 @@ export function keyCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('revoke <key-id>', 'revoke a key, at once and everywhere').action((typed, { json }) =>
+      command('revoke <key-id>', 'revoke a key immediately').action((typed, { json }) =>
         withDatabase(json, async ({ audit }) => {
           // A whole key is accepted too, but never printed again.
           const keyId = keyIdOf(typed) ?? typed;
@@ -61,19 +61,19 @@ async function create(
         text: `${details([
           ['key id', creation.apiKey.keyId],
           ['key', creation.key],
-        ])}\nKeep the key like a password: it is not stored and cannot be shown again.`,
+        ])}\nKeep the key secret, like a password. Only its hash is stored, so it cannot be shown again.`,
       };
     case 'no_partner':
       throw noSuchPartner(partner);
     case 'partner_suspended':
       throw new RefusedError(
         creation.outcome,
-        `Partner ${partner} is suspended and gets no keys: kopeck partner resume ${partner} first.`,
+        `Partner ${partner} is suspended: run kopeck partner resume ${partner} first.`,
       );
     case 'not_approved':
       throw new RefusedError(
         creation.outcome,
-        `Partner ${partner} signed up by itself and gets no live keys yet: kopeck partner approve ${partner} first.`,
+        `Live mode is not approved for partner ${partner}: run kopeck partner approve ${partner} first.`,
       );
   }
 }
@@ -84,7 +84,7 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
   return {
     json: { keys: keys.map(describe) },
     text: table(
-      ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed addresses'],
+      ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed IP addresses'],
       keys.map(key => [
         key.keyId,
         key.mode,
@@ -98,12 +98,12 @@ async function list(context: CommandContext, partner: string): Promise<Output> {
 }
 
 function allowCommand(withDatabase: WithDatabase): Command {
-  const allow = command('allow <key-id>', 'change from which addresses a key is accepted')
-    .option('--allow-ip <cidr>', 'accept it only from this address or range (repeatable)', addressRanges)
-    .option('--any', 'accept it from everywhere');
+  const allow = command('allow <key-id>', 'change the allowed IP addresses of a key')
+    .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
+    .option('--any', 'allow any IP address');
   return allow.action((typed, { json, allowIp, any }) => {
     if ((allowIp === undefined) === (any === undefined))
-      allow.error('error: either --allow-ip, once or more, or --any is needed', { exitCode: 2 });
+      allow.error('error: use either --allow-ip, once or more, or --any', { exitCode: 2 });
     return withDatabase(json, async ({ audit }) => {
       const keyId = keyIdOf(typed) ?? typed;
       const change = await setAllowedAddresses(audit, keyId, allowIp ?? []);
@@ -111,10 +111,10 @@ function allowCommand(withDatabase: WithDatabase): Command {
       if (change.outcome === 'already_revoked')
         throw new RefusedError(
           change.outcome,
-          `Key ${keyId} is revoked: it is not accepted from any address.`,
+          `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
         );
-      const addresses = change.apiKey.allowedAddresses.join(', ') || 'any address';
-      return { json: describe(change.apiKey), text: `Key ${keyId} is accepted from ${addresses}.` };
+      const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
+      return { json: describe(change.apiKey), text: `Allowed IP addresses of key ${keyId}: ${addresses}.` };
     });
   });
 }

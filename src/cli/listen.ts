@@ -14,12 +14,12 @@ interface ListenOptions extends Remote {
 }
 
 export const listenCommand = (): Command =>
-  remoteCommand('listen', "forward a partner's events to an address on your machine, signed like webhooks")
+  remoteCommand('listen', "forward a partner's events to a local URL, signed like webhooks")
     .requiredOption('--forward-to <url>', 'such as http://localhost:3000/hook', receiverUrl)
     .addOption(
       new Option(
         '--secret <secret>',
-        'signs the forwarded events; better in the environment (default: random)',
+        'webhook signing secret; prefer the environment variable (default: random)',
       )
         .env('KOPECK_WEBHOOK_SECRET')
         .argParser(webhookSecret),
@@ -35,12 +35,12 @@ function receiverUrl(text: string): string {
 
 function webhookSecret(text: string): string {
   if (/^[\x21-\x7e]{8,}$/.test(text)) return text;
-  throw new RefusedError('bad_secret', 'That is not a webhook secret: they look like whsec_…');
+  throw new RefusedError('bad_secret', 'This is not a webhook secret: secrets look like whsec_…');
 }
 
 function position(text: string): string {
   if (text === 'now' || text === 'evt_0' || parseEventId(text) !== undefined) return text;
-  throw new InvalidArgumentError('It must be now, or the id of an event such as evt_17.');
+  throw new InvalidArgumentError('It must be now, or an event ID such as evt_17.');
 }
 
 const pollMs = 1_000;
@@ -57,30 +57,28 @@ async function listen(options: ListenOptions): Promise<void> {
   const from = await explainErrors(options, () => findStart(kopeck, options));
   const secret = options.secret ?? newSecret();
   if (!options.secret)
-    printMessage(`Signed with ${secret}, a random secret for this run: configure your receiver with it.`);
+    printMessage(`Webhook signing secret for this run: ${secret} (set it in your endpoint)`);
   const show = options.json ? showAsJson() : showAsTable();
-  const tally = { forwarded: 0, givenUp: 0, last: from };
+  const tally = { forwarded: 0, failed: 0, last: from };
   const forwarder = createForwarder({ url: options.forwardTo, secret, signal, onAttempt: show.attempted });
   try {
     for await (const event of kopeck.events.read({
       from,
       pollMs,
       signal,
-      onError: error => printMessage(`The service does not answer (${error.code}); retrying.`),
+      onError: error => printMessage(`The service is not responding (${error.code}); retrying.`),
     })) {
       const result = await forwarder.forward(event, bytesOf(event.id));
       if (result === undefined) break;
       tally.last = event.id;
-      tally[result.delivered ? 'forwarded' : 'givenUp'] += 1;
+      tally[result.delivered ? 'forwarded' : 'failed'] += 1;
       show.finished(event, result);
     }
   } finally {
     await forwarder.close();
   }
-  const givenUp = tally.givenUp > 0 ? ` Given up: ${tally.givenUp}.` : '';
-  printMessage(
-    `\nEvents forwarded: ${tally.forwarded}.${givenUp} To continue from here: --from ${tally.last}`,
-  );
+  const failed = tally.failed > 0 ? ` Failed permanently: ${tally.failed}.` : '';
+  printMessage(`\nEvents forwarded: ${tally.forwarded}.${failed} To resume: --from ${tally.last}`);
 }
 
 /** Checks the key and the position, and returns the event to start after. */
@@ -94,7 +92,7 @@ async function findStart(kopeck: Kopeck, { from, forwardTo, url }: ListenOptions
     });
   const start = from === 'now' ? next_cursor : from;
   printMessage(
-    `Events of ${partner_id} (${mode}) after ${start} from ${url} go to ${forwardTo}. Ctrl-C ends it.`,
+    `Forwarding events of ${partner_id} (${mode}) after ${start} from ${url} to ${forwardTo}. Press Ctrl-C to stop.`,
   );
   return start;
 }
@@ -109,7 +107,7 @@ const columns = [
   ['event', 10],
   ['type', 17],
   ['payment', 30],
-  ['answer', 12],
+  ['response', 12],
   ['ms', 5],
 ] as const;
 
@@ -129,14 +127,15 @@ function showAsTable(): EventPrinter {
       const time = at.toTimeString().slice(0, 8);
       line([time, event.id, event.event, event.data.id, answer, `${durationMs}`]);
       if (retryInSec !== undefined)
-        printMessage(`The receiver did not accept it; retrying in ${retryInSec} s.`);
-      else if (isLast) printMessage('The receiver does not accept it: given up, continuing with the next.');
+        printMessage(`The endpoint did not accept the event; retrying in ${retryInSec} s.`);
+      else if (isLast)
+        printMessage('The endpoint did not accept the event: failed permanently, continuing with the next.');
     },
     finished: () => {},
   };
 }
 
-/** Prints one line per event, when it is delivered or given up. */
+/** Prints one line per event, when it is delivered or has failed permanently. */
 function showAsJson(): EventPrinter {
   return {
     attempted: (event, { answer, retryInSec }) => {

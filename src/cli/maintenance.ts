@@ -13,9 +13,9 @@ import { RefusedError } from './refused.ts';
 
 export function maintenanceCommands(withDatabase: WithDatabase): Command {
   return new Command('maintenance')
-    .description('pause and resume the acceptance of payments')
+    .description('pause and resume new payments')
     .addCommand(
-      command('on', 'refuse new payments; running ones continue').action(({ json }) =>
+      command('on', 'stop accepting new payments; payments in progress continue').action(({ json }) =>
         withDatabase(json, context => switchMaintenance(context, true)),
       ),
     )
@@ -25,17 +25,17 @@ export function maintenanceCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('plan', 'pause automatically between two times; partners are notified in the bot now')
+      command('plan', 'schedule a maintenance window and notify partners in the bot now')
         .requiredOption('--from <time>', 'such as 2026-11-15T22:00:00Z', instant)
         .requiredOption('--until <time>', 'such as 2026-11-15T23:00:00Z', instant)
         .action(({ json, from, until }) => withDatabase(json, context => plan(context, { from, until }))),
     )
     .addCommand(
-      command('list', 'list planned and open windows').action(({ json }) => withDatabase(json, listWindows)),
+      command('list', 'list maintenance windows').action(({ json }) => withDatabase(json, listWindows)),
     )
     .addCommand(
-      command('cancel', 'cancel a planned window, or end an open one; partners are notified')
-        .argument('<window>', 'its number in the list', positiveCount)
+      command('cancel', 'cancel a scheduled window or end an active one; partners are notified')
+        .argument('<window>', 'window number from the list', positiveCount)
         .action((window, { json }) => withDatabase(json, context => cancel(context, window))),
     );
 }
@@ -58,15 +58,15 @@ async function plan({ audit }: CommandContext, window: { from: Date; until: Date
           from: from.toISOString(),
           until: until.toISOString(),
         },
-        text: `Partners are notified, and no payments are accepted ${times}: it begins and ends by itself.\nTo cancel it: kopeck maintenance cancel ${planned.windowId}`,
+        text: `Maintenance is scheduled ${times}, and partners are notified. It starts and ends automatically.\nTo cancel it: kopeck maintenance cancel ${planned.windowId}`,
       };
     }
     case 'until_before_from':
-      throw new RefusedError(planned.outcome, 'It would end before it begins.');
+      throw new RefusedError(planned.outcome, 'The end must be after the start.');
     case 'over_already':
-      throw new RefusedError(planned.outcome, 'It would be over already.');
+      throw new RefusedError(planned.outcome, 'The end is in the past.');
     case 'too_long':
-      throw new RefusedError(planned.outcome, 'A window lasts at most a week: check the years.');
+      throw new RefusedError(planned.outcome, 'A window can last at most a week: check the dates.');
   }
 }
 
@@ -82,7 +82,7 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
       })),
     },
     text: table(
-      ['window', 'from (UTC)', 'until (UTC)', 'planned by'],
+      ['window', 'from (UTC)', 'until (UTC)', 'scheduled by'],
       windows.map(({ windowId, from, until, plannedBy }) => [
         `${windowId}`,
         formatInstant(from),
@@ -95,7 +95,7 @@ async function listWindows({ audit }: CommandContext): Promise<Output> {
 
 async function cancel({ audit }: CommandContext, window: number): Promise<Output> {
   if ((await cancelMaintenance(audit, BigInt(window))) === 'no_window') {
-    const message = `No window ${window} is planned or open: see kopeck maintenance list.`;
+    const message = `There is no scheduled or active window ${window}: see kopeck maintenance list.`;
     throw new RefusedError('no_window', message);
   }
   return { json: { window_id: window, cancelled: true }, text: `Window ${window} is cancelled.` };

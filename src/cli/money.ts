@@ -10,10 +10,10 @@ import { noSuchPartner, RefusedError } from './refused.ts';
 
 export function balanceCommands(withDatabase: WithDatabase): Command {
   return new Command('balance').description('credit balances').addCommand(
-    command('credit <partner>', 'add USDT to a balance; the same reference twice credits once')
+    command('credit <partner>', 'credit USDT to a balance; each reference is credited once')
       .addOption(modeOption())
-      .requiredOption('--usdt <amount>', 'how much', positiveUsdt)
-      .requiredOption('--reference <reference>', 'unique for this credit, such as a transaction id', label)
+      .requiredOption('--usdt <amount>', 'amount in USDT', positiveUsdt)
+      .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label)
       .action((partner, { json, mode, usdt, reference }) =>
         withDatabase(json, async context => {
           const { partnerId } = await find(context, partner);
@@ -22,7 +22,7 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
             case 'credited':
             case 'already_credited': {
               const balance = formatMicroUsdt(verdict.balanceMicroUsdt);
-              const done = verdict.outcome === 'credited' ? 'Credited' : 'Had already credited';
+              const done = verdict.outcome === 'credited' ? 'Credited' : 'Already credited';
               return {
                 json: {
                   partner_id: partnerId,
@@ -32,13 +32,13 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
                   already_credited: verdict.outcome === 'already_credited',
                   balance_usdt: balance,
                 },
-                text: `${done} ${formatMicroUsdt(usdt)} USDT for "${reference}"; the ${mode} balance is ${balance} USDT.`,
+                text: `${done} ${formatMicroUsdt(usdt)} USDT for "${reference}". Balance (${mode}): ${balance} USDT.`,
               };
             }
             case 'conflict':
               throw new RefusedError(
                 'reference_conflict',
-                `The reference "${reference}" was credited before with another amount: take a new reference.`,
+                `The reference "${reference}" was already used for a different amount: use a new reference.`,
               );
             case 'no_account':
               throw noSuchPartner(partner);
@@ -55,7 +55,7 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
     .addCommand(
       command(
         'verify',
-        'recompute all balances from the entries; exits with 1 and lists what is wrong',
+        'recompute all balances from the entries; lists errors and exits with 1',
       ).action(({ json }) =>
         withDatabase(json, async ({ audit, progress }) => {
           const startedAt = performance.now();
@@ -79,7 +79,7 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
               })),
             },
             text: ok
-              ? `The ledger is in order: ${entries} entries, ${invariants.length} invariants hold.`
+              ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
               : table(
                   ['broken invariant', 'partner', 'mode', 'detail'],
                   findings.map(({ invariant, partnerId, mode, detail }) => [
@@ -98,7 +98,7 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
 function statementCommand(withDatabase: WithDatabase): Command {
   return command(
     'statement <partner>',
-    "a partner's UTC day: opening balance, entries, closing balance and digest",
+    "print a partner's daily statement (UTC): opening balance, entries, closing balance and digest",
   )
     .addOption(modeOption())
     .requiredOption('--day <day>', 'UTC, such as 2026-11-15', day)

@@ -21,35 +21,35 @@ import { RefusedError } from './refused.ts';
 
 export function operatorCommands(withDatabase: WithDatabase): Command {
   return new Command('operator')
-    .description('give people access to the console')
+    .description('manage operators of the console')
     .addCommand(
       command('create', 'create an operator; the setup link is shown only once')
-        .requiredOption('--name <name>', 'for signing in', operatorName)
+        .requiredOption('--name <name>', 'sign-in name', operatorName)
         .addOption(roleOption())
         .action(({ json, name, role }) => withDatabase(json, context => create(context, { name, role }))),
     )
     .addCommand(command('list', 'list operators').action(({ json }) => withDatabase(json, list)))
     .addCommand(
-      command('reset <name>', 'invalidate password and TOTP, and show a link to set new ones').action(
+      command('reset <name>', 'reset password and TOTP, and show a new setup link').action(
         (name, { json }) => withDatabase(json, context => reset(context, name)),
       ),
     )
     .addCommand(
-      command('disable <name>', 'end their sessions and refuse new ones').action((name, { json }) =>
+      command('disable <name>', 'end all sessions and block sign-in').action((name, { json }) =>
         withDatabase(json, context =>
           change(context, name, 'is disabled', id => disableOperator(context.audit, id)),
         ),
       ),
     )
     .addCommand(
-      command('enable <name>', 'allow them to sign in again').action((name, { json }) =>
+      command('enable <name>', 'allow sign-in again').action((name, { json }) =>
         withDatabase(json, context =>
           change(context, name, 'is enabled', id => enableOperator(context.audit, id)),
         ),
       ),
     )
     .addCommand(
-      command('role <name>', 'change their role')
+      command('role <name>', 'change the role')
         .addOption(roleOption())
         .action((name, { json, role }) =>
           withDatabase(json, context =>
@@ -58,7 +58,7 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
         ),
     )
     .addCommand(
-      command('sign-out <name>', 'end all their sessions').action((name, { json }) =>
+      command('sign-out <name>', 'end all sessions').action((name, { json }) =>
         withDatabase(json, context =>
           change(context, name, 'is signed out', id => signOutOperator(context.audit, id)),
         ),
@@ -74,7 +74,7 @@ async function create(
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
     creation.outcome,
-    `There is an operator ${wanted.name} already: see kopeck operator list.`,
+    `Operator ${wanted.name} already exists: see kopeck operator list.`,
   );
 }
 
@@ -103,7 +103,7 @@ async function reset(context: CommandContext, name: string): Promise<Output> {
 }
 
 const roleOption = () =>
-  new Option('--role <role>', 'their permissions').choices([...operatorRoles]).makeOptionMandatory();
+  new Option('--role <role>', 'role of the operator').choices([...operatorRoles]).makeOptionMandatory();
 
 function operatorName(text: string): string {
   const name = readOperatorName(text);
@@ -132,8 +132,8 @@ async function change(
 function refuse(name: string, code: Exclude<Changed['outcome'], 'done'>): never {
   const reasons = {
     no_operator: `There is no operator ${name}: see kopeck operator list.`,
-    last_admin: `${name} is the last active admin: make another one first.`,
-    disabled: `${name} is disabled: kopeck operator enable ${name} first.`,
+    last_admin: `${name} is the last active admin: create another one first.`,
+    disabled: `${name} is disabled: run kopeck operator enable ${name} first.`,
   };
   throw new RefusedError(code, reasons[code]);
 }
@@ -158,7 +158,7 @@ function describeInvitation(
     text: `${details([
       ['operator', `${operator.name} (${operator.role})`],
       ['link', url],
-      ['until', `${formatInstant(expiresAt)} UTC`],
-    ])}\nGive them the link. It works once, and the first person who uses it sets the password; it is not stored.`,
+      ['valid until', `${formatInstant(expiresAt)} UTC`],
+    ])}\nSend the link to the operator. It works once, is not stored, and the first person who uses it sets the password.`,
   };
 }

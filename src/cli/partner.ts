@@ -25,20 +25,20 @@ import { webhookObject } from './webhook-object.ts';
 
 export function partnerCommands(withDatabase: WithDatabase): Command {
   return new Command('partner')
-    .description('create, show, suspend and limit partners')
+    .description('manage partners and their limits')
     .addCommand(
-      command('create', 'create a partner, with a test balance to try everything')
-        .requiredOption('--name <name>', 'its name', label)
+      command('create', 'create a partner with a test balance')
+        .requiredOption('--name <name>', 'partner name', label)
         .action(({ name, json }) => withDatabase(json, context => create(context, name))),
     )
     .addCommand(command('list', 'list all partners').action(({ json }) => withDatabase(json, list)))
     .addCommand(
-      command('show <partner>', 'state, limits and balances of a partner').action((partner, { json }) =>
+      command('show <partner>', 'show state, limits and balances of a partner').action((partner, { json }) =>
         withDatabase(json, async context => show(context, await find(context, partner))),
       ),
     )
     .addCommand(
-      command('suspend <partner>', 'refuse all requests of a partner').action((partner, { json }) =>
+      command('suspend <partner>', 'reject all requests of a partner').action((partner, { json }) =>
         withDatabase(json, context => changeSuspension(context, partner, true)),
       ),
     )
@@ -48,13 +48,13 @@ export function partnerCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('approve <partner>', 'allow live keys to a partner that signed up in the bot').action(
+      command('approve <partner>', 'approve live mode for a partner that signed up in the bot').action(
         (partner, { json }) => withDatabase(json, context => approve(context, partner)),
       ),
     )
     .addCommand(
       command('invite <partner>', 'invite a person to the team of a partner, in the bot')
-        .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).default('owner'))
+        .addOption(new Option('--role <role>', 'role in the team').choices(memberRoles).default('owner'))
         .action((partner, { json, role }) =>
           withDatabase(json, context => inviteMember(context, partner, role)),
         ),
@@ -91,18 +91,18 @@ async function inviteMember(context: CommandContext, partner: string, role: Memb
   const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
   return {
     json: { partner_id: partnerId, role, start },
-    text: `${start}\nThe first person who sends this to the bot within 24 hours becomes ${role} of ${partnerId}.`,
+    text: `${start}\nThe first person who sends this to the bot within 24 hours joins ${partnerId} as ${role}.`,
   };
 }
 
 function limitsCommand(withDatabase: WithDatabase): Command {
-  return command('limits <partner>', 'show the limits of a partner, or change those that are given')
-    .option('--min-rub <rub>', 'smallest payment', positiveRubles)
-    .option('--max-rub <rub>', 'largest payment', positiveRubles)
-    .option('--daily-rub <rub>', 'turnover per UTC day, or "none"', rublesOrNone)
-    .option('--concurrent <count>', 'payments at the same time', positiveCount)
-    .option('--create-rps <count>', 'payments created per second', positiveCount)
-    .option('--create-burst <count>', 'payments created at once', positiveCount)
+  return command('limits <partner>', 'show or change the limits of a partner')
+    .option('--min-rub <rub>', 'minimum amount of a payment', positiveRubles)
+    .option('--max-rub <rub>', 'maximum amount of a payment', positiveRubles)
+    .option('--daily-rub <rub>', 'limit per UTC day, or "none"', rublesOrNone)
+    .option('--concurrent <count>', 'concurrent payments', positiveCount)
+    .option('--create-rps <count>', 'new payments per second', positiveCount)
+    .option('--create-burst <count>', 'new payments in a burst', positiveCount)
     .option('--other-rps <count>', 'other requests per second', positiveCount)
     .action((partner, { json, minRub, maxRub, dailyRub, ...counts }) =>
       withDatabase(json, async context => {
@@ -133,7 +133,7 @@ async function changeLimits(
       const { minKopecks, maxKopecks } = change.limits;
       throw new RefusedError(
         'min_above_max',
-        `The smallest payment (${formatKopecks(minKopecks)} RUB) would be above the largest (${formatKopecks(maxKopecks)} RUB): change both.`,
+        `The minimum amount (${formatKopecks(minKopecks)} RUB) would exceed the maximum amount (${formatKopecks(maxKopecks)} RUB): change both.`,
       );
     }
   }
@@ -155,7 +155,7 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, decision.partner),
-    text: `${decision.partner.name} (${partnerId}) may have live keys.`,
+    text: `Live mode is approved for ${decision.partner.name} (${partnerId}).`,
   };
 }
 
@@ -200,19 +200,19 @@ async function show(context: CommandContext, partner: Partner): Promise<Output> 
     ['partner', json.partner_id],
     ['name', json.name],
     ['state', json.state],
-    ['live mode', json.live_approved ? 'approved' : 'not approved: kopeck partner approve'],
+    ['live mode', json.live_approved ? 'approved' : 'not approved: see kopeck partner approve'],
     ['created', `${formatInstant(partner.createdAt)} UTC`],
-    ['payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
-    ['per day', limits.daily_rub ? `${limits.daily_rub} RUB` : 'no limit'],
-    ['at once', `${limits.concurrent} payments`],
+    ['amount per payment', `${limits.min_rub} to ${limits.max_rub} RUB`],
+    ['daily limit', limits.daily_rub ? `${limits.daily_rub} RUB` : 'none'],
+    ['concurrent payments', `${limits.concurrent}`],
     [
-      'requests',
-      `${limits.create_rps}/s to create (burst ${limits.create_burst}), ${limits.other_rps}/s other`,
+      'rate limits',
+      `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
     ],
-    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} waiting)` : 'none'],
+    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} queued)` : 'none'],
   ]);
   const money = table(
-    ['mode', 'balance USDT', 'held', 'settled'],
+    ['mode', 'available USDT', 'on hold', 'settled'],
     (['live', 'test'] as const).map(mode => [
       mode,
       balances[mode].balance_usdt,

@@ -10,6 +10,6 @@ export async function readPassphrase({ env, stdin }: Terminal): Promise<string> 
   const [line = ''] = text.split(/\r?\n/);
   if (line) return line;
   throw new OperatorError(
-    'Set KOPECK_BACKUP_PASSPHRASE, or give the passphrase as the first line of the input.',
+    'Set KOPECK_BACKUP_PASSPHRASE, or pass the passphrase as the first line of standard input.',
   );
 }

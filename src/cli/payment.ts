@@ -9,25 +9,25 @@ import { RefusedError } from './refused.ts';
 
 export function paymentCommands(withDatabase: WithDatabase): Command {
   return new Command('payment')
-    .description('show payments, and decide on those without an answer from the bank side')
+    .description('show payments, and resolve those without a final answer from the payment gateway')
     .addCommand(
       command('show <payment>', 'show a payment of any partner').action((payment, { json }) =>
         withDatabase(json, context => show(context, payment)),
       ),
     )
     .addCommand(
-      command('ask <payment>', 'ask the bank side about an unfinished payment now').action(
+      command('ask <payment>', 'poll the payment gateway for an unfinished payment now').action(
         (payment, { json }) => withDatabase(json, context => poll(context, payment)),
       ),
     )
     .addCommand(
-      command('resolve <payment>', 'decide how an unfinished payment ended; it cannot be undone')
+      command('resolve <payment>', 'set the final status of an unfinished payment; it cannot be undone')
         .addOption(
-          new Option('--outcome <outcome>', 'what really happened at the bank side')
+          new Option('--outcome <outcome>', 'actual outcome at the payment gateway')
             .choices(['succeeded', 'failed'])
             .makeOptionMandatory(),
         )
-        .requiredOption('--reason <reason>', 'how you know; stored in the audit log', label)
+        .requiredOption('--reason <reason>', 'how you know the outcome; stored in the audit log', label)
         .action((payment, { json, outcome, reason }) =>
           withDatabase(json, context => decide(context, payment, { outcome, reason })),
         ),
@@ -42,16 +42,16 @@ async function poll({ audit }: CommandContext, payment: string): Promise<Output>
     case 'asked':
       return {
         json: { payment_id: paymentId, outcome },
-        text: `A worker asks about ${payment} now: see kopeck payment show.`,
+        text: `The payment gateway is polled for ${payment} now: see kopeck payment show.`,
       };
     case 'no_payment':
       throw noSuchPayment(payment);
     case 'test_mode':
-      throw new RefusedError(outcome, `${payment} is in test mode: there is no bank side to ask.`);
+      throw new RefusedError(outcome, `${payment} is a test payment: there is no payment gateway to poll.`);
     case 'under_way':
       throw underWay(payment);
     case 'already_ended':
-      throw new RefusedError(outcome, `${payment} has ended already: there is nothing to ask.`);
+      throw new RefusedError(outcome, `${payment} already has a final status: there is nothing to poll.`);
   }
 }
 
@@ -73,18 +73,18 @@ async function decide(
     case 'already_ended':
       throw new RefusedError(
         'already_ended',
-        `${payment} is ${decision.status} already, and a final status never changes.`,
+        `${payment} is already ${decision.status}, and a final status never changes.`,
       );
   }
 }
 
 const noSuchPayment = (payment: string) =>
-  new RefusedError('no_payment', `There is no payment ${payment}: check the id, it looks like pay_01h….`);
+  new RefusedError('no_payment', `There is no payment ${payment}: check the ID, it looks like pay_01h….`);
 
 const underWay = (payment: string) =>
   new RefusedError(
     'under_way',
-    `The bank side is being asked about ${payment} right now: try again in a minute.`,
+    `The payment gateway is being polled for ${payment} right now: try again in a minute.`,
   );
 
 async function show({ audit }: CommandContext, id: string): Promise<Output> {
@@ -96,18 +96,18 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const rows: [string, string | null][] = [
     ['payment', payment.paymentId],
     ['partner', `${partnerId} (${payment.mode})`],
-    ['state', state],
+    ['status', state],
     ['amount', `${formatKopecks(payment.amountKopecks)} RUB`],
     ['debited', `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`],
     ['recipient', payment.recipient],
     ['QR code', qrcId],
-    ['external id', payment.externalId],
+    ['external_id', payment.externalId],
     ['idempotency key', idempotencyKey],
     ['gateway order', gatewayOrderId],
     ['created (UTC)', formatInstant(payment.createdAt)],
-    ['ended (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
+    ['completed (UTC)', payment.settledAt && formatInstant(payment.settledAt)],
     ['next poll (UTC)', nextPollAt && formatInstant(nextPollAt)],
-    ['with support since', supportSince && formatInstant(supportSince)],
+    ['with support since (UTC)', supportSince && formatInstant(supportSince)],
   ];
   return {
     json: {

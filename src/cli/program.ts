@@ -27,14 +27,14 @@ import { webhookCommands } from './webhook.ts';
 export function createProgram(terminal: Terminal): Command {
   const withDatabase = createWithDatabase(terminal);
   return new Command('kopeck')
-    .description('Kopeck pays SBP QR codes in rubles from a balance in USDT.')
+    .description('Kopeck pays SBP QR codes in rubles and debits a USDT balance.')
     .helpCommand(false)
     .addCommand(
       new Command('start')
-        .description('run the service until it is stopped')
+        .description('start the service')
         .option(
           '--restored',
-          'the database was restored or copied: first bring back what the bank side knows',
+          'the database was restored or copied: first recover lost payments from the gateway',
         )
         .action(async ({ restored = false }: { restored?: boolean }) => {
           // Loaded only here: other commands do not need the web server and start faster without it.

@@ -19,20 +19,16 @@ export function rateCommands(withDatabase: WithDatabase): Command {
   return new Command('rate')
     .description('show the USDT/RUB rate and its rules')
     .addCommand(
-      command('show', 'the current rate, its age, and the price of each source').action(({ json }) =>
+      command('show', 'show the current rate, its age and the price of each source').action(({ json }) =>
         withDatabase(json, showRate),
       ),
     )
     .addCommand(
-      command('rules', 'show the rules of the rate; with options, change them')
-        .option('--spread-bps <count>', "the service's margin, in hundredths of a percent", basisPoints)
-        .option(
-          '--band-percent <percent>',
-          'sources further from the median than this are ignored',
-          hundredths,
-        )
-        .option('--jump-percent <percent>', 'a jump of more than this needs two sources', hundredths)
-        .option('--reason <reason>', 'why; stored in the audit log', label)
+      command('rules', 'show or change the rate rules')
+        .option('--spread-bps <count>', 'margin of the service in basis points', basisPoints)
+        .option('--band-percent <percent>', 'ignore sources further than this from the median', hundredths)
+        .option('--jump-percent <percent>', 'a larger jump needs two sources', hundredths)
+        .option('--reason <reason>', 'reason for the change; stored in the audit log', label)
         .action(({ json, ...given }, self: Command) => {
           const { reason, ...changes } = given;
           const isChange = Object.keys(changes).length > 0;
@@ -61,7 +57,7 @@ async function changeRules({ audit, settings }: CommandContext, given: GivenRule
     expectedVersion: before.version,
   });
   if (verdict.outcome === 'stale')
-    throw new RefusedError('stale', 'The rules were changed at the same time: check them and repeat.');
+    throw new RefusedError('stale', 'The rules were changed at the same time: check them and try again.');
   return describeRules(verdict.rules);
 }
 
@@ -79,7 +75,7 @@ function describeRules(rules: CurrentRules): Output {
       ['version', `${rules.version}`],
       [
         'set by',
-        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'nobody: from the settings',
+        rules.setBy ? `${rules.setBy}, ${formatInstant(rules.setAt)} UTC` : 'default (from the settings)',
       ],
       ['reason', rules.reason ?? '–'],
     ]),
@@ -112,11 +108,11 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
   };
   const summary = details([
     ['rate', `${json.rate} RUB for 1 USDT`],
-    ['market', json.mid],
+    ['mid price', json.mid],
     ['spread', `${rate.spreadBps} bps`],
     ['as of', `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`],
     ['state', stale ? `stale: older than ${maxAgeSec} s` : 'fresh'],
-    ['number', `${rate.rateId}`],
+    ['rate id', `${rate.rateId}`],
   ]);
   const sources = table(
     ['source', 'outcome', 'price', 'as of (UTC)', 'reason'],

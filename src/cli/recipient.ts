@@ -9,12 +9,12 @@ export function recipientCommands(withDatabase: WithDatabase): Command {
   return new Command('recipient')
     .description('block and unblock recipients')
     .addCommand(
-      command('block', 'refuse payments to a recipient')
-        .argument('<id-or-name>', 'as the bank side names it', label)
+      command('block', 'block payments to a recipient')
+        .argument('<id-or-name>', 'as the payment gateway names it', label)
         .action((recipient, { json }) => withDatabase(json, context => block(context, recipient))),
     )
     .addCommand(
-      command('unblock', 'accept payments to a recipient again')
+      command('unblock', 'allow payments to a recipient again')
         .argument('<id-or-name>', 'as it was blocked', label)
         .action((recipient, { json }) => withDatabase(json, context => unblock(context, recipient))),
     )

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 export function reconcileCommand(withDatabase: WithDatabase): Command {
   return command(
     'reconcile',
-    "compare a day's live payments with the bank side's orders; exits with 1 if they differ",
+    "compare a day's live payments with the gateway's orders; exits with 1 on discrepancies",
   )
     .option('--day <day>', 'of creation, UTC (default: today)', day)
     .action(({ json, day }) =>
@@ -57,7 +57,7 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
         ),
       },
       text: ok
-        ? `${date} is in order: ${payments} payments, ${orders} orders, no difference.`
+        ? `${date}: no discrepancies (${payments} payments, ${orders} orders).`
         : describe(differences, isComplete),
     };
   } finally {
@@ -67,14 +67,13 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
 }
 
 const headings: Record<DifferenceKind, string> = {
-  paid_there_not_here: 'Paid there and not here',
-  here_not_there: 'Here and not there',
-  amounts_differ: 'Amounts that differ',
-  still_open: 'Still open',
+  paid_there_not_here: 'Paid at the gateway, not here',
+  here_not_there: 'Paid here, not at the gateway',
+  amounts_differ: 'Different amounts',
+  still_open: 'Still processing',
 };
 
-const incomplete =
-  'There are more differences than this list has: other payments may differ too. Resolve these and compare again.';
+const incomplete = 'This list is incomplete: there are more discrepancies. Resolve these and run it again.';
 
 function describe(differences: Difference[], isComplete: boolean): string {
   const parts = Object.entries(headings).flatMap(([kind, heading]) => {
@@ -84,7 +83,7 @@ function describe(differences: Difference[], isComplete: boolean): string {
   return [...parts, ...(isComplete ? [] : [incomplete])].join('\n\n');
 }
 
-const columns = ['payment', 'here', 'RUB', 'order', 'there', 'RUB there'];
+const columns = ['payment', 'status', 'RUB', 'order', 'order state', 'order RUB'];
 
 const toRow = (difference: Difference) => [
   difference.paymentId,

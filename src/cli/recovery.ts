@@ -15,9 +15,9 @@ import { RefusedError } from './refused.ts';
 
 export function recoveryCommands(withDatabase: WithDatabase): Command {
   return new Command('recovery')
-    .description('what a restored or promoted database had forgotten')
+    .description('show and resolve what was lost in a restore or fail-over of the database')
     .addCommand(
-      command('show', 'show the histories of the database, and orders that are no payment yet').action(
+      command('show', 'show the histories of the database and unmatched gateway orders').action(
         ({ json }) =>
           withDatabase(json, async ({ audit }) => {
             const incarnations = await listIncarnations(audit.pool);
@@ -33,15 +33,18 @@ export function recoveryCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('release <order>', 'let the code and the key of an order be used again')
-        .requiredOption('--reason <text>', 'what was found out about it; kept on record', label)
+      command('release <order>', 'release the QR code and idempotency key of an unmatched order')
+        .requiredOption('--reason <text>', 'what you found out; stored in the audit log', label)
         .action((order: string, { json, reason }: { json: boolean; reason: string }) =>
           withDatabase(json, async ({ audit }) => {
             if (!(await releaseStray(audit, order, reason)))
-              throw new RefusedError('no_order', `No order ${order} waits: see kopeck recovery show.`);
+              throw new RefusedError(
+                'no_order',
+                `There is no unmatched order ${order}: see kopeck recovery show.`,
+              );
             return {
               json: { order, released: true },
-              text: `The code and the key of ${order} are free again.`,
+              text: `The QR code and idempotency key of ${order} can be used again.`,
             };
           }),
         ),
@@ -63,12 +66,12 @@ function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string
     [
       'incarnation',
       'cause',
-      'began (UTC)',
+      'started (UTC)',
       'complete until (UTC)',
       'opened (UTC)',
       'orders',
       'rebuilt',
-      'waiting',
+      'unmatched',
     ],
     incarnations.map(incarnation => [
       `${incarnation.number}`,
@@ -83,7 +86,7 @@ function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string
   );
   if (orders.length === 0) return histories;
   const waiting = table(
-    ['order', 'state', 'RUB', 'created (UTC)', 'QR code', 'why'],
+    ['order', 'state', 'RUB', 'created (UTC)', 'QR code', 'reason'],
     orders.map(order => [
       order.payment,
       order.state,
@@ -93,5 +96,5 @@ function describe(incarnations: PastIncarnation[], orders: StrayOrder[]): string
       order.why,
     ]),
   );
-  return `${histories}\n\nOrders of the bank side that are no payment here:\n${waiting}`;
+  return `${histories}\n\nUnmatched gateway orders:\n${waiting}`;
 }

@@ -59,7 +59,7 @@ const checkStep: Step = {
     rehearsal.chosen = await chooseBackup(rehearsal.from, { id: rehearsal.backupId });
     const { backup } = rehearsal.chosen;
     await checkFiles(rehearsal.from, backup);
-    return `${backup.id}: ${backup.files.length} files as in its manifest`;
+    return `${backup.id}: ${backup.files.length} files match the manifest`;
   },
 };
 
@@ -166,8 +166,8 @@ function describe(reports: Report[], backup: Manifest | undefined): Output {
 }
 
 function conclusion(ok: boolean, backup: Manifest | undefined): string {
-  if (!ok) return 'The backup cannot be restored like this.';
+  if (!ok) return 'The backup cannot be restored.';
   return backup?.origin === 'outside'
-    ? `Only its files were checked: it is of a PostgreSQL of your own, to be restored by hand (${guide}).`
+    ? `Only the files were checked: this is a backup of your own PostgreSQL. Restore it manually (${guide}).`
     : 'The backup can be restored.';
 }

@@ -14,13 +14,13 @@ export const remoteCommand = (usage: string, description: string): Command =>
   command(usage, description)
     .addOption(
       // Other users of the machine see the arguments of a process, but not its environment.
-      new Option('--key <key>', "the partner's API key; better in the environment")
+      new Option('--key <key>', "the partner's API key; prefer the environment variable")
         .env('KOPECK_KEY')
         .makeOptionMandatory()
         .argParser(apiKey),
     )
     .addOption(
-      new Option('--url <url>', 'where the service is')
+      new Option('--url <url>', 'URL of the service')
         .env('KOPECK_URL')
         .default('http://127.0.0.1:8080')
         .argParser(httpUrl),
@@ -29,12 +29,12 @@ export const remoteCommand = (usage: string, description: string): Command =>
 /** Never repeats the argument: it is a secret, even when mistyped. */
 function apiKey(text: string): string {
   if (/^svc_(test|live)_[\x21-\x7e]+$/.test(text)) return text;
-  throw new RefusedError('bad_key', 'That is not an API key: keys look like svc_test_…');
+  throw new RefusedError('bad_key', 'This is not an API key: keys look like svc_test_…');
 }
 
 export function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:8080.');
+  throw new InvalidArgumentError('It must be a URL such as http://127.0.0.1:8080.');
 }
 
 export const connect = ({ key, url }: Remote, options: Partial<KopeckOptions> = {}) =>
@@ -51,7 +51,7 @@ export async function explainErrors<Result>({ url }: Remote, work: () => Promise
     throw new RefusedError(
       error.code,
       isUnreachable
-        ? `There is no answer from ${url}: start the service with kopeck start, or name its address with --url.`
+        ? `No response from ${url}: start the service with kopeck start, or set its URL with --url.`
         : `${error.message}${requestId}`,
     );
   }

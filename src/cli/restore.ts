@@ -20,10 +20,10 @@ import { command, printOutput, type Terminal } from './terminal.ts';
 
 export function restoreCommand(terminal: Terminal): Command {
   return command('restore', 'restore a backup into DATA_DIR, which must be empty')
-    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
-    .option('--backup <id>', 'which backup; the newest that fits if it is not given')
-    .option('--at <time>', 'the state at this time; the latest if it is not given', instant)
-    .option('--with-secret-key', 'restore the sealed secret key too; asks for its passphrase')
+    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
+    .option('--backup <id>', 'backup ID (default: the newest that fits)')
+    .option('--at <time>', 'point in time to restore (default: the latest)', instant)
+    .option('--with-secret-key', 'also restore the encrypted secret key; needs its passphrase')
     .action(async ({ json, ...options }) =>
       printOutput(terminal, json, await withFileErrors(() => restore(terminal, options))),
     );
@@ -41,7 +41,7 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
   const settings = readSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(
-      'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server by hand (docs/operations/backup.md).',
+      'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server manually (docs/operations/backup.md).',
     );
   const dataDir = resolve(settings.dataDir);
   const from = backupStore(options.from, settings, '--from');
@@ -69,7 +69,7 @@ async function restore(terminal: Terminal, options: Options): Promise<Output> {
 async function readSealedKey(terminal: Terminal, from: BackupStore, backup: Manifest): Promise<string> {
   if (!backup.has_secret_key)
     throw new OperatorError(
-      `The backup ${backup.id} has no secret key: put the one of the service into SECRET_KEY.`,
+      `The backup ${backup.id} does not include the secret key: set SECRET_KEY to the key of the service.`,
     );
   const sealed = await readAll(from, `${backupFolder(backup.id)}/${sealedKeyName}`);
   if (!sealed) throw new OperatorError(`${sealedKeyName} of the backup ${backup.id} is missing.`);

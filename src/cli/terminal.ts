@@ -25,7 +25,7 @@ export function printOutput(
 /** A command with the common options; its arguments follow its name, as in `show <partner>`. */
 export function command(usage: string, description: string): Command {
   const [name, ...parameters] = usage.split(' ');
-  const result = new Command(name).description(description).option('--json', 'print JSON for machines');
+  const result = new Command(name).description(description).option('--json', 'print JSON');
   for (const parameter of parameters) result.argument(parameter);
   return result;
 }

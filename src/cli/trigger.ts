@@ -18,14 +18,14 @@ interface TriggerOptions extends Remote {
 }
 
 export const triggerCommand = (): Command =>
-  remoteCommand('trigger', 'make a test payment with a chosen outcome')
-    .addArgument(new Argument('<event>', 'its outcome').choices(Object.keys(kopecksFor)))
-    .addOption(new Option('--scenario <name>', 'with a simulated failure').choices(Object.keys(scenarios)))
+  remoteCommand('trigger', 'create a test payment with the given outcome')
+    .addArgument(new Argument('<event>', 'outcome of the payment').choices(Object.keys(kopecksFor)))
+    .addOption(new Option('--scenario <name>', 'failure scenario').choices(Object.keys(scenarios)))
     .action((event: Wanted, options: TriggerOptions) => trigger(event, options));
 
 async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
   if (!options.key.startsWith('svc_test_'))
-    throw new RefusedError('test_key_required', 'That is a live key, which pays real money: use a test key.');
+    throw new RefusedError('test_key_required', 'This is a live key, which pays real money: use a test key.');
   const kopecks = randomInt(100, 1_000) * 100 + kopecksFor[event];
   // One scenario refuses twice and then accepts, so three retries are enough; another never accepts.
   const kopeck = connect(options, { maxRetries: 3 });
@@ -40,7 +40,7 @@ async function trigger(event: Wanted, options: TriggerOptions): Promise<void> {
   process.stdout.write(`${options.json ? JSON.stringify(payment, null, 2) : describe(payment, options)}\n`);
 }
 
-/** A link for a new QR code, as a till would show it. */
+/** A link for a new QR code, as a cash register would show it. */
 function newTestLink(kopecks: number): string {
   const id = `AD10${randomBytes(14).toString('hex').toUpperCase()}`;
   const link = `https://qr.nspk.ru/${id}?type=02&bank=100000000004&sum=${kopecks}&cur=RUB`;
@@ -53,17 +53,17 @@ function describe(payment: Payment, options: Remote): string {
     ['payment', payment.id],
     ['status', [status, detail ?? error?.code].filter(Boolean).join(', ')],
     ['amount', `${payment.amount_rub} RUB, ${payment.amount_usdt} USDT at ${payment.rate}`],
-    ['order', payment.external_id ?? 'none'],
+    ['external_id', payment.external_id ?? 'none'],
   ])}\n${outlook(payment, options)}`;
 }
 
 function outlook({ status, status_detail: detail, metadata }: Payment, { url }: Remote): string {
-  if (status !== 'processing') return `The event payment.${status} is on its way.`;
+  if (status !== 'processing') return `The event payment.${status} will be sent shortly.`;
   const isReviewed = detail === 'manual_review';
   const waitSec = isReviewed ? 120 : 30;
   const end = isReviewed && metadata.kopeck_scenario === 'review_fails' ? 'failed' : 'succeeded';
   return [
-    `No final status yet: the amount is debited, and the payment is neither paid nor refused. In ${waitSec} s it has ${end}, and payment.${end} is sent.`,
-    `Sooner: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KOPECK_KEY" -d '{"advance_sec":${waitSec}}'`,
+    `No final status yet: the amount is debited and the outcome is unknown. In ${waitSec} s the status will be ${end} and payment.${end} will be sent.`,
+    `To skip the wait: curl -s ${new URL('v1/test/clock', url)} -H "Authorization: Bearer $KOPECK_KEY" -d '{"advance_sec":${waitSec}}'`,
   ].join('\n');
 }

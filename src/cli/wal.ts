@@ -9,7 +9,7 @@ import { command, printOutput, type Terminal } from './terminal.ts';
 /** For `archive_command`: PostgreSQL repeats the call until it succeeds, and keeps the segment until then. */
 export function archiveWalCommand(terminal: Terminal): Command {
   return command('archive-wal <path> <name>', 'copy a WAL file into the archive; for archive_command')
-    .option('--to <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
+    .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (path, name, { json, to }) => {
       const store = backupStore(to, readSettings(terminal.env), '--to');
       await withFileErrors(() => archiveWal(path, name, store));
@@ -23,7 +23,7 @@ const mustStop = 200;
 /** For `restore_command`. */
 export function restoreWalCommand(terminal: Terminal): Command {
   return command('restore-wal <name> <path>', 'copy a WAL file out of the archive; for restore_command')
-    .option('--from <dir>', 'the folder of backups, or s3://BUCKET/FOLDER; BACKUP_DIR if it is not given')
+    .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (name, path, { json, from }) => {
       try {
         const store = backupStore(from, readSettings(terminal.env), '--from');

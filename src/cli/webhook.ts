@@ -30,44 +30,44 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
   return new Command('webhook')
     .description("manage partners' webhooks")
     .addCommand(
-      command('set <partner>', 'set the address of a receiver; the first time also creates a secret')
-        .requiredOption('--url <url>', 'https, public, port 443 or above 1023')
+      command('set <partner>', 'set the URL of the endpoint; the first time also creates a signing secret')
+        .requiredOption('--url <url>', 'https, public host, port 443 or above 1023')
         .action((partner, { json, url }) => withDatabase(json, context => set(context, partner, url))),
     )
     .addCommand(
-      command('show <partner>', 'address, state and secret').action((partner, { json }) =>
+      command('show <partner>', 'show URL, state and signing secret').action((partner, { json }) =>
         withDatabase(json, async context => show(context, (await find(context, partner)).partnerId)),
       ),
     )
     .addCommand(
       command(
         'check <partner>',
-        'send the receiver five test requests; if it accepts a valid event, suspended sending resumes',
+        'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
       ).action((partner, { json }) => withDatabase(json, context => check(context, partner))),
     )
     .addCommand(
-      command('rotate <partner>', 'create a new secret; the old one also signs for 24 hours')
-        .option('--force', 'even while an older secret still signs, which then stops at once')
+      command('rotate <partner>', 'create a new signing secret; the old one stays valid for 24 hours')
+        .option('--force', 'even if an older secret is still valid; it expires immediately')
         .action((partner, { json, force = false }) =>
           withDatabase(json, context => rotate(context, partner, force)),
         ),
     )
     .addCommand(resendCommand(withDatabase))
     .addCommand(
-      command('log <partner>', 'list the last delivery attempts, newest first')
-        .option('--limit <count>', 'how many', positiveCount, 50)
+      command('log <partner>', 'list the latest delivery attempts, newest first')
+        .option('--limit <count>', 'number of attempts', positiveCount, 50)
         .action((partner, { json, limit }) => withDatabase(json, context => log(context, partner, limit))),
     );
 }
 
 function resendCommand(withDatabase: WithDatabase): Command {
-  return command('resend', 'resend an event, or all that were given up')
+  return command('resend', 'resend an event, or all that failed permanently')
     .argument('[event]', 'such as evt_17')
-    .option('--failed', 'all that were given up, of all partners')
-    .option('--since <time>', 'since then, such as 2026-11-15T10:00:00Z', instant)
+    .option('--failed', 'all events that failed permanently, of all partners')
+    .option('--since <time>', 'only those that failed since this time, such as 2026-11-15T10:00:00Z', instant)
     .action((event, { json, failed = false, since }, self: Command) => {
       if ((event === undefined) !== failed || (since && !failed))
-        self.error('error: name an event, or use --failed, optionally with --since');
+        self.error('error: specify an event, or use --failed, optionally with --since');
       return withDatabase(json, context =>
         failed ? resendAll(context, since ?? new Date(0)) : resendOne(context, event),
       );
@@ -88,7 +88,7 @@ async function set(context: CommandContext, partner: string, text: string): Prom
   if (!allowPrivate && (await hasPrivateAddress(verdict.url.hostname, createNameLookup())))
     throw new RefusedError(
       'bad_address',
-      'The name points to an address that is not public: use a public one.',
+      'The host name resolves to a private IP address: use a public host.',
     );
   await setWebhook(audit, createVault(secretKey), partnerId, verdict.url.href);
   return show(context, partnerId);
@@ -100,8 +100,8 @@ async function rotate(context: CommandContext, partner: string, force: boolean):
   const outcome = await rotateSecret(audit, createVault(secretKey), partnerId, { force });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
-    const advice = 'wait until it has expired, or use --force, which ends it now';
-    throw new RefusedError('overlap', `The secret before this one still signs: ${advice}.`);
+    const advice = 'wait until it expires, or use --force to end it now';
+    throw new RefusedError('overlap', `The previous secret is still valid: ${advice}.`);
   }
   return show(context, partnerId);
 }
@@ -120,9 +120,9 @@ async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId):
       ['partner', partnerId],
       ['url', webhook.url],
       ['state', webhook.state],
-      ['waiting events', `${webhook.waiting}`],
-      ['given up', `${webhook.givenUp}`],
-      ['secret', secret],
+      ['queued events', `${webhook.waiting}`],
+      ['failed permanently', `${webhook.givenUp}`],
+      ['signing secret', secret],
       ...old,
     ]),
   };
@@ -132,7 +132,7 @@ async function check(context: CommandContext, partner: string): Promise<Output> 
   const { audit, settings, secretKey, progress } = context;
   const { partnerId } = await find(context, partner);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
-  const slow = setInterval(() => progress('Waiting for the receiver …'), 2_000);
+  const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
   const vault = createVault(secretKey);
   const result = await checkPartner({ audit, sender, vault }, partnerId).finally(async () => {
     clearInterval(slow);
@@ -145,16 +145,16 @@ async function check(context: CommandContext, partner: string): Promise<Output> 
 
 function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boolean): Output {
   const { results, canReceive, passed, tls } = check;
-  const expectation = { accept: 'accept it', refuse: 'refuse it' };
+  const expectation = { accept: 'accept', refuse: 'reject' };
   const conclusion = canReceive
-    ? `The receiver accepts valid events${passed ? ' and refuses all others' : ', but not every check passed'}.`
-    : 'The receiver does not accept a valid event: fix it and check again.';
+    ? `The endpoint accepts valid events${passed ? ' and rejects all others' : ', but some checks failed'}.`
+    : 'The endpoint does not accept valid events. Fix it and check again.';
   return {
     isBad: !canReceive,
     json: { partner_id: partnerId, ...checkObject(check, reEnabled) },
     text: [
       table(
-        ['sent', 'it should', 'it answered', 'ms', 'passed'],
+        ['request', 'expected', 'response', 'ms', 'passed'],
         results.map(result => [
           result.name,
           expectation[result.expected],
@@ -164,9 +164,11 @@ function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boo
         ]),
       ),
       '',
-      tls ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.` : 'TLS: not used.',
+      tls
+        ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
+        : 'TLS: not used (plain HTTP).',
       conclusion,
-      ...(reEnabled ? ['Sending was suspended and resumes now, with the waiting events.'] : []),
+      ...(reEnabled ? ['Delivery was suspended and resumes now with the queued events.'] : []),
     ].join('\n'),
   };
 }
@@ -179,13 +181,13 @@ async function resendOne({ audit }: CommandContext, text: string): Promise<Outpu
       return {
         json: { event_id: text, partner_id: result.partnerId, queued: true, suspended: result.suspended },
         text: result.suspended
-          ? `${text} will be sent to ${result.partnerId} again once kopeck webhook check has re-enabled sending.`
-          : `${text} is sent to ${result.partnerId} again.`,
+          ? `${text} will be resent to ${result.partnerId} after a successful kopeck webhook check.`
+          : `${text} is being resent to ${result.partnerId}.`,
       };
     case 'no_webhook':
       throw new RefusedError('no_webhook', `The partner of ${text} has no webhook: set one first.`);
     case 'no_event':
-      throw new RefusedError('no_event', `There is no event ${text}: ids look like evt_17.`);
+      throw new RefusedError('no_event', `There is no event ${text}: IDs look like evt_17.`);
   }
 }
 
@@ -194,7 +196,7 @@ async function resendAll({ audit, progress }: CommandContext, since: Date): Prom
   const queued = await resendFailed(audit, since, (done, of) => {
     if (performance.now() - startedAt > 2_000) progress(bar(done, of));
   });
-  const text = `Events to be sent again: ${queued}. Partners with suspended sending need kopeck webhook check first.`;
+  const text = `Events to resend: ${queued}. Partners with suspended delivery need kopeck webhook check first.`;
   return { json: { queued }, text };
 }
 
@@ -213,7 +215,7 @@ async function log(context: CommandContext, partner: string, limit: number): Pro
       })),
     },
     text: table(
-      ['event', 'attempt', 'at (UTC)', 'answer', 'ms'],
+      ['event', 'attempt', 'at (UTC)', 'response', 'ms'],
       attempts.map(attempt => [
         formatEventId(attempt.eventId),
         `${attempt.attempt}`,

@@ -41,7 +41,7 @@ test('a month that is not closed, or no month, is refused', async () => {
   for (const month of [nextMonth, thisMonth, '2999-01'])
     await expectRefusal(
       1,
-      /^A month can be archived 31 days after its end: take \d{4}-\d\d or an earlier/,
+      /^A month can be archived 31 days after its end: use \d{4}-\d\d or an earlier/,
       'archive',
       '--before',
       month,

@@ -32,7 +32,7 @@ describe('balance', () => {
     expect(await runJson(...credit('250.5', 'tx-1'))).toEqual({ ...first, already_credited: true });
     await expectRefusal(
       1,
-      /^The reference "tx-1" was credited before with another amount/,
+      /^The reference "tx-1" was already used for a different amount/,
       ...credit('250.6', 'tx-1'),
     );
     expect((await runJson('partner', 'show', partner)).balances.live.balance_usdt).toBe('250.500000');
@@ -95,10 +95,10 @@ describe('other commands', () => {
     const plan = ['maintenance', 'plan', '--from', '2126-11-20T22:00:00Z', '--until'];
     const { window_id, ...times } = await runJson(...plan, '2126-11-20T23:00:00Z');
     expect(times).toEqual({ from: '2126-11-20T22:00:00.000Z', until: '2126-11-20T23:00:00.000Z' });
-    await expectRefusal(1, /end before it begins/, ...plan, '2126-11-20T21:00:00Z');
+    await expectRefusal(1, /end must be after the start/, ...plan, '2126-11-20T21:00:00Z');
     expect(await runJson('maintenance', 'list')).toMatchObject({ windows: [{ window_id, ...times }] });
     expect(await runJson('maintenance', 'cancel', `${window_id}`)).toEqual({ window_id, cancelled: true });
-    await expectRefusal(1, /No window/, 'maintenance', 'cancel', `${window_id}`);
+    await expectRefusal(1, /no scheduled or active window/, 'maintenance', 'cancel', `${window_id}`);
   });
 
   test('a partner that signed up in the bot gets live keys when it is approved; another gets its first owner', async () => {
@@ -146,7 +146,7 @@ describe('other commands', () => {
   test('ledger verify exits with 0, or with 1 and the broken invariant', async () => {
     expect(await run('ledger', 'verify')).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^The ledger is in order: \d+ entries, 15 invariants hold\.\n$/),
+      stdout: expect.stringMatching(/^The ledger is consistent: \d+ entries, 15 invariants hold\.\n$/),
     });
     await pool.query('ALTER TABLE accounts DROP CONSTRAINT accounts_sum_to_zero');
     await pool.query("UPDATE accounts SET available = available + 1 WHERE mode = 'live'");

@@ -34,7 +34,7 @@ describe('kopeck doctor', () => {
       'standbys',
       'WAL archive',
       'history',
-      'stray orders',
+      'unmatched orders',
       'connections',
       'clock',
       'gateway',
@@ -45,7 +45,7 @@ describe('kopeck doctor', () => {
 
   test('prints a table', async () => {
     const { stdout } = await kopeck(env, 'doctor');
-    expect(stdout).toMatch(/^check +state +what was found\n/);
+    expect(stdout).toMatch(/^check +state +result\n/);
     expect(stdout).toMatch(/\nrate +ok +\d+ s old\n/);
   });
 

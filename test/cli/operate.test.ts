@@ -28,7 +28,7 @@ describe('payment show', () => {
     const id = await unfinished();
     const people = (await run('payment', 'show', id)).stdout;
     expect(people).toMatch(new RegExp(`^payment +${id}\\npartner +${customer.partnerId} \\(live\\)\\n`));
-    expect(people).toMatch(/\nstate +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
+    expect(people).toMatch(/\nstatus +processing, awaiting_gateway\n.*\nnext poll \(UTC\) +\d{4}-/s);
     const machines = JSON.parse((await run('payment', 'show', id, '--json')).stdout);
     expect(machines).toMatchObject({ gateway_order_id: expect.any(String), partner_id: customer.partnerId });
     expect(machines).toMatchObject((await partner.get(`/v1/payments/${id}`)).json);
@@ -36,7 +36,7 @@ describe('payment show', () => {
     const tester = partnerAt(address, customer.testKey);
     const done = (await tester.pay({ qr_url: newLink(10_001) })).json.id;
     const shown = (await run('payment', 'show', done)).stdout;
-    expect(shown).toMatch(/state +failed, gateway_declined, gateway_declined\n/);
+    expect(shown).toMatch(/status +failed, gateway_declined, gateway_declined\n/);
     expect(shown).not.toContain('next poll');
   });
 
@@ -52,7 +52,7 @@ describe('payment ask', () => {
     const nextPoll = async () => JSON.parse((await run('payment', 'show', id, '--json')).stdout).next_poll_at;
     await pool.query(`UPDATE open_payments SET next_at = now() + interval '1 hour', lease_holder = NULL`);
     const { code, stdout } = await run('payment', 'ask', id);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`A worker asks about ${id} now`)]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`is polled for ${id} now`)]);
     expect(Date.parse(await nextPoll())).toBeLessThanOrEqual(Date.now());
     const { rows } = await pool.query('SELECT action FROM audit WHERE subject = $1', [id]);
     expect(rows).toEqual([{ action: 'payment.ask' }]);

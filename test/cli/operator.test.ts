@@ -26,7 +26,7 @@ describe('kopeck operator', () => {
     const link = /^link +(http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43})$/m.exec(stdout)?.[1];
     expect(await findEnrolment(deps, tokenOf(link!))).toMatchObject({ name: 'anna', role: 'support' });
     expect(await run('create', '--name', 'anna', '--role', 'viewer')).toEqual(
-      refused(/^There is an operator anna already/),
+      refused(/^Operator anna already exists/),
     );
     const elsewhere = await kopeck(
       { ...env, PUBLIC_URL: 'https://pay.example/' },

@@ -53,7 +53,7 @@ describe('partner', () => {
     expect(await runJson('partner', 'suspend', partner)).toMatchObject({ state: 'suspended' });
     await expectRefusal(
       1,
-      /is suspended and gets no keys: kopeck partner resume/,
+      /is suspended: run kopeck partner resume/,
       'key',
       'create',
       partner,
@@ -83,7 +83,7 @@ describe('partner', () => {
     });
     expect((await runJson('partner', 'limits', partner, '--daily-rub', 'none')).limits.daily_rub).toBeNull();
     expect((await runJson('partner', 'limits', partner)).limits.concurrent).toBe(5);
-    await expectRefusal(1, /would be above the largest/, 'partner', 'limits', partner, '--min-rub', '300000');
+    await expectRefusal(1, /would exceed the maximum/, 'partner', 'limits', partner, '--min-rub', '300000');
   });
 
   test('that does not exist is reported in one line, also as JSON', async () => {
@@ -147,11 +147,11 @@ describe('key', () => {
       allowed_addresses: ['192.0.2.7', '2001:db8::/32'],
     });
     expect((await run('key', 'allow', key, '--any')).stdout).toBe(
-      `Key ${key_id} is accepted from any address.\n`,
+      `Allowed IP addresses of key ${key_id}: any.\n`,
     );
     await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id);
     await expectRefusal(2, /either --allow-ip/, 'key', 'allow', key_id, '--any', ...narrow);
-    await expectRefusal(2, /an address or a range/, 'key', 'allow', key_id, '--allow-ip', 'office');
+    await expectRefusal(2, /an IP address or a range/, 'key', 'allow', key_id, '--allow-ip', 'office');
     await expectRefusal(1, /^There is no key 123/, 'key', 'allow', '123', '--any');
     await run('key', 'revoke', key_id);
     await expectRefusal(1, /is revoked/, 'key', 'allow', key_id, '--any');

@@ -41,7 +41,7 @@ describe('kopeck start', () => {
     const pid = serverPid(env.DATA_DIR);
     expect(await service.stop('SIGTERM')).toBe(0);
     expect(isRunning(pid)).toBe(false);
-    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is in order');
+    expect((await kopeck(env, 'ledger', 'verify')).stdout).toContain('The ledger is consistent');
     const paths = ['', ...fs.readdirSync(env.DATA_DIR)].map(name => join(env.DATA_DIR, name));
     expect(paths.filter(path => (fs.statSync(path).mode & 0o077) !== 0)).toEqual([]);
   });

@@ -38,17 +38,17 @@ describe('kopeck trigger', () => {
   test('prints what will happen next', async () => {
     const [paid, open] = await Promise.all([trigger('payment.succeeded'), trigger('payment.processing')]);
     expect(paid.stdout).toMatch(
-      /^payment {2}pay_\w+\nstatus {3}succeeded\namount {3}\d{3}\.00 RUB, .*\nThe event payment\.succeeded is on its way\.\n$/s,
+      /^payment {6}pay_\w+\nstatus {7}succeeded\namount {7}\d{3}\.00 RUB, .*\nThe event payment\.succeeded will be sent shortly\.\n$/s,
     );
     const { stdout } = open;
-    expect(stdout).toContain('In 30 s it has succeeded, and payment.succeeded is sent.');
+    expect(stdout).toContain('In 30 s the status will be succeeded and payment.succeeded will be sent.');
     expect(stdout).toContain(`curl -s ${address}/v1/test/clock`);
     expect(stdout).not.toContain(key);
   });
 
-  test('with a simulated failure', async () => {
+  test('with a failure scenario', async () => {
     const { stdout } = await trigger('payment.succeeded', '--scenario', 'review_fails');
-    expect(stdout).toContain('In 120 s it has failed, and payment.failed is sent.');
+    expect(stdout).toContain('In 120 s the status will be failed and payment.failed will be sent.');
     const before = (await client.payments.list().page()).data.length;
     const lost = await trigger('payment.succeeded', '--scenario', 'answer_lost', '--json');
     expect(JSON.parse(lost.stdout)).toMatchObject({

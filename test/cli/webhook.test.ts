@@ -132,7 +132,7 @@ describe('check', () => {
     const asked = receiver.received.slice(before);
     expect(asked.map(({ headers }) => headers['x-service-test'])).toEqual(Array(5).fill('true'));
     expect(asked.map(({ json }) => json.data.mode)).toEqual(Array(5).fill('test'));
-    expect((await run('check', partner)).stdout).toMatch(/a changed body +refuse it +401 +\d+ +yes\n/);
+    expect((await run('check', partner)).stdout).toMatch(/a changed body +reject +401 +\d+ +yes\n/);
   });
 
   test('a receiver that accepts everything can receive, but fails the check', async () => {
@@ -146,7 +146,7 @@ describe('check', () => {
     receiver.answer(response => void response.writeHead(500).end('a secret of the receiver'));
     const refused = await run('check', partner);
     expect(refused.code).toBe(1);
-    expect(refused.stdout).toContain('does not accept a valid event');
+    expect(refused.stdout).toContain('does not accept valid events');
     expect(refused.stdout).not.toContain('secret of the receiver');
     receiver.answer(withStatus(200));
   });
@@ -159,7 +159,7 @@ describe('check', () => {
 });
 
 describe('log and resend', () => {
-  test('one event, all given-up events, and invalid ids', async () => {
+  test('one event, all that failed permanently, and invalid ids', async () => {
     const customer = await createPartnerWithKeys(pool);
     await run('set', customer.partnerId, '--url', receiver.url);
     const api = partnerAt(address, customer.testKey);

@@ -37,7 +37,7 @@ test(
     fs.rmSync(join(backups, 'wal', `${segment}.gz`));
     const verified = await runAt(host, 'backup', 'verify');
     expect(verified.code).toBe(0);
-    expect(verified.stdout).toContain('Only its files were checked');
+    expect(verified.stdout).toContain('Only the files were checked');
     expect((await runAt(host, 'restore')).stderr).toContain('kopeck restore is for the embedded PostgreSQL');
     const restored = await kopeck({ DATA_DIR: join(newFolder(), 'data') }, 'restore', '--from', backups);
     expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/operations/backup.md') });

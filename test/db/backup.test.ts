@@ -129,6 +129,6 @@ test('a short passphrase and a missing folder are refused in one line', slow, as
   expect(short).toMatchObject({ code: 1, stderr: 'The passphrase must have at least 12 characters.\n' });
   expect(await kopeck({ DATA_DIR: dataDir }, 'backup')).toMatchObject({
     code: 1,
-    stderr: 'Say where the backups are: --to DIR, or BACKUP_DIR.\n',
+    stderr: 'Set the backup folder with --to DIR or BACKUP_DIR.\n',
   });
 });

@@ -91,7 +91,7 @@ export async function runGuide(
       if (isReceiver || code.startsWith('npx kopeck listen')) {
         servers.push({ child, output, snippet });
         if (isReceiver) await expect.poll(() => isListening(port)).toBe(true);
-        else await expect.poll(output).toContain('Ctrl-C ends it');
+        else await expect.poll(output).toContain('Press Ctrl-C to stop');
         continue;
       }
       const place = `${guide.path}:${snippet.line}`;

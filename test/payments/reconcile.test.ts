@@ -229,7 +229,7 @@ describe('kopeck reconcile', () => {
     const people = await kopeck(env, 'reconcile');
     expect(people).toMatchObject({ code: 1 });
     expect(people.stdout).toMatch(
-      /Paid there and not here: 2\n.*Here and not there: 1\n.*Amounts that differ: 1\n.*Still open: 1\n/s,
+      /Paid at the gateway, not here: 2\n.*Paid here, not at the gateway: 1\n.*Different amounts: 1\n.*Still processing: 1\n/s,
     );
     const machines = await kopeck(env, 'reconcile', '--day', today, '--json');
     const found = JSON.parse(machines.stdout);
@@ -260,9 +260,7 @@ describe('kopeck reconcile', () => {
     bank.answerWith({ orders: many, next_cursor: null });
     const there = { ...env, GATEWAY_URL: bank.url };
     const people = await kopeck(there, 'reconcile', '--day', '2020-03-01');
-    expect(people.stdout).toContain(
-      'There are more differences than this list has: other payments may differ too.',
-    );
+    expect(people.stdout).toContain('This list is incomplete: there are more discrepancies.');
     const machines = await kopeck(there, 'reconcile', '--day', '2020-03-01', '--json');
     expect(JSON.parse(machines.stdout)).toMatchObject({ ok: false, is_complete: false });
   });
@@ -271,7 +269,7 @@ describe('kopeck reconcile', () => {
     const fine = await kopeck(env, 'reconcile', '--day', '2020-02-29');
     expect(fine).toEqual({
       code: 0,
-      stdout: '2020-02-29 is in order: 0 payments, 0 orders, no difference.\n',
+      stdout: '2020-02-29: no discrepancies (0 payments, 0 orders).\n',
       stderr: '',
     });
     expect(await kopeck(env, 'reconcile', '--day', '2021-02-29')).toMatchObject({

@@ -8,30 +8,30 @@ export interface Payment {
   mode: 'live' | 'test';
   /** `processing` is not a refusal: the amount is debited and the outcome not yet known */
   status: 'processing' | 'succeeded' | 'failed';
-  /** Refines unfinished and declined payments */
+  /** Details of unfinished and declined payments */
   status_detail: 'awaiting_gateway' | 'manual_review' | 'gateway_declined' | null;
-  /** As it was sent */
+  /** Your order id, as sent */
   external_id: string | null;
   /** According to the SBP data */
   recipient: string;
-  /** What was paid */
+  /** Payment amount in rubles */
   amount_rub: string;
-  /** What was debited from the balance */
+  /** Amount debited from the balance */
   amount_usdt: string;
   /** RUB for 1 USDT, margin included */
   rate: string;
   currency: 'RUB';
   settlement_currency: 'USDT';
-  /** When it was created */
+  /** Creation time */
   created_at: string;
-  /** When it was finished */
+  /** Completion time */
   settled_at: string | null;
   /** Why a payment failed; null otherwise */
   error: {
     code: string;
     message: string;
   } | null;
-  /** What was sent, as it was sent */
+  /** Your metadata, as sent */
   metadata: Record<string, unknown>;
 }
 
@@ -39,15 +39,15 @@ export interface ErrorBody {
   error: {
     /** Stable; rely on this */
     code: string;
-    /** May change; for people */
+    /** For people; may change */
     message: string;
     /** Identifies this request; also in the header X-Request-Id */
     request_id: string;
     /** Addition. True: wait, then send the same request again */
     retryable: boolean;
-    /** Addition. True: whenever you send this payment again, also after correcting it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
+    /** Addition. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment */
     same_key: boolean;
-    /** With `insufficient_balance`: what the payment needs */
+    /** With `insufficient_balance`: the required amount */
     required_usdt?: string | undefined;
     /** With `insufficient_balance`: the available balance */
     balance_usdt?: string | undefined;
@@ -73,7 +73,7 @@ export interface PingAnswer {
 }
 
 export interface GetBalanceAnswer {
-  /** What can be spent */
+  /** Available balance */
   balance_usdt: string;
   currency: 'USDT';
   /** Identifies this request; also in the header X-Request-Id */
@@ -86,23 +86,23 @@ export interface GetRateAnswer {
   rate: string;
   /** Unix seconds of the exchange data */
   as_of: number;
-  /** Past this age payments are closed */
+  /** Maximum age of the rate for payments */
   max_age_sec: number;
-  /** True while payments are closed for the age of the rate */
+  /** True when the rate is too old and payments are not accepted */
   stale: boolean;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
 
 export interface CreateQuoteBody {
-  /** Rubles as a decimal string or a number, with at most 2 places */
+  /** Rubles as a decimal string or a number, with at most 2 decimal places */
   amount_rub: string | number;
 }
 
 export interface CreateQuoteAnswer {
   /** As requested */
   amount_rub: string;
-  /** What would be debited, rounded up */
+  /** Amount that would be debited, rounded up */
   amount_usdt: string;
   /** RUB for 1 USDT, margin included */
   rate: string;
@@ -110,9 +110,9 @@ export interface CreateQuoteAnswer {
   fee_rub: '0.00';
   /** Unix seconds of the exchange data */
   as_of: number;
-  /** Past this age payments are closed */
+  /** Maximum age of the rate for payments */
   max_age_sec: number;
-  /** True while payments are closed for the age of the rate */
+  /** True when the rate is too old and payments are not accepted */
   stale: boolean;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
@@ -126,11 +126,11 @@ export interface ResolveQrBody {
 export interface ResolveQrAnswer {
   qrc_id: string;
   recipient: string;
-  /** What the code asks for */
+  /** Amount of the QR code */
   amount_rub: string;
   currency: 'RUB';
   purpose: string;
-  /** False when the recipient is blocked or the amount outside the limits */
+  /** False when the recipient is blocked or the amount is outside the limits */
   payable: boolean;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
@@ -139,20 +139,20 @@ export interface ResolveQrAnswer {
 export interface CreatePaymentBody {
   /** Link of an SBP QR code */
   qr_url: string;
-  /** Expected amount; a QR code over another one is refused with `amount_mismatch` */
+  /** Expected amount; a QR code with a different amount is rejected with `amount_mismatch` */
   amount_rub?: string | number | null | undefined;
   /** Your order identifier */
   external_id?: string | null | undefined;
-  /** Anything; returned in the payment and in webhooks. At most 16 KiB */
+  /** Arbitrary data, returned in the payment and in webhooks. At most 16 KiB */
   metadata?: Record<string, unknown> | null | undefined;
 }
 
 export interface ListPaymentsQuery {
   limit?: number | undefined;
-  /** The id of the last payment of the page before */
+  /** The id of the last payment on the previous page */
   starting_after?: string | undefined;
   status?: 'processing' | 'succeeded' | 'failed' | undefined;
-  /** Addition. Only payments with this identifier of yours */
+  /** Addition. Only payments with this order identifier */
   external_id?: string | undefined;
   /** Addition. Only payments created at this time or later: ISO 8601 with offset. With `created_before` of one request as `created_after` of the next, no payment is missed or returned twice */
   created_after?: string | undefined;
@@ -171,7 +171,7 @@ export interface ListPaymentsAnswer {
 
 export interface ListEventsQuery {
   limit?: number | undefined;
-  /** The id of the last event that you have; without it, or with `evt_0`, the list begins with the first. `latest` gives the `next_cursor` from which on only new events come */
+  /** The id of the last event that you have; without it, or with `evt_0`, the list starts with the first event. `latest` returns the `next_cursor` for new events only */
   after?: string | undefined;
 }
 
@@ -179,7 +179,7 @@ export interface ListEventsAnswer {
   data: Array<{
     id: string;
     event: 'payment.succeeded' | 'payment.failed';
-    /** When it happened */
+    /** Creation time */
     created_at: string;
     data: Payment;
   }>;
@@ -205,65 +205,65 @@ export interface GetStatementAnswer {
   /** False for today: more entries may follow */
   closed: boolean;
   currency: 'USDT';
-  /** At the beginning of the day */
+  /** At the start of the day */
   opening: {
-    /** Negative: what was paid in */
+    /** Negative: total of all top-ups */
     topup_usdt: string;
-    /** Negative: what was granted in test mode */
+    /** Negative: total granted in test mode */
     treasury_usdt: string;
-    /** What could be spent */
+    /** Available balance */
     available_usdt: string;
-    /** Debited for unfinished payments */
+    /** On hold for unfinished payments */
     held_usdt: string;
-    /** Spent */
+    /** Spent on succeeded payments */
     settled_usdt: string;
   };
   entries: Array<{
-    /** Counts without gaps */
+    /** Sequential number */
     entry_no: string;
     at: string;
     kind: string;
     from: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
     to: 'topup' | 'treasury' | 'available' | 'held' | 'settled';
-    /** What was moved */
+    /** Amount of the entry */
     amount_usdt: string;
     /** After this entry */
     after: {
-      /** Negative: what was paid in */
+      /** Negative: total of all top-ups */
       topup_usdt: string;
-      /** Negative: what was granted in test mode */
+      /** Negative: total granted in test mode */
       treasury_usdt: string;
-      /** What could be spent */
+      /** Available balance */
       available_usdt: string;
-      /** Debited for unfinished payments */
+      /** On hold for unfinished payments */
       held_usdt: string;
-      /** Spent */
+      /** Spent on succeeded payments */
       settled_usdt: string;
     };
     /** Assigned by the service */
     payment_id: string | null;
-    /** Of a credit */
+    /** Reference of a credit */
     reference: string | null;
   }>;
-  /** At the end of the day, or so far */
+  /** At the end of the day, or now */
   closing: {
-    /** Negative: what was paid in */
+    /** Negative: total of all top-ups */
     topup_usdt: string;
-    /** Negative: what was granted in test mode */
+    /** Negative: total granted in test mode */
     treasury_usdt: string;
-    /** What could be spent */
+    /** Available balance */
     available_usdt: string;
-    /** Debited for unfinished payments */
+    /** On hold for unfinished payments */
     held_usdt: string;
-    /** Spent */
+    /** Spent on succeeded payments */
     settled_usdt: string;
   };
-  /** Payments that were unfinished then */
+  /** Payments that were unfinished at that time */
   open_holds: Array<{
-    /** Counts without gaps */
+    /** Sequential number */
     entry_no: string;
     at: string;
-    /** Held */
+    /** Amount on hold */
     amount_usdt: string;
     /** Assigned by the service */
     payment_id: string;
@@ -273,7 +273,7 @@ export interface GetStatementAnswer {
 
 export interface GetTestClockAnswer {
   object: 'test_clock';
-  /** By how much it was advanced in total */
+  /** Total time advanced, in seconds */
   advanced_sec: number;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
@@ -285,7 +285,7 @@ export interface AdvanceTestClockBody {
 
 export interface AdvanceTestClockAnswer {
   object: 'test_clock';
-  /** By how much it was advanced in total */
+  /** Total time advanced, in seconds */
   advanced_sec: number;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;

@@ -51,25 +51,25 @@ export const Payment = Type.Object(
     }),
     status_detail: orNull(
       Type.Enum(['awaiting_gateway', 'manual_review', 'gateway_declined'], {
-        description: 'Refines unfinished and declined payments',
+        description: 'Details of unfinished and declined payments',
       }),
     ),
-    external_id: orNull(Type.String({ description: 'As it was sent', examples: ['order-42'] })),
+    external_id: orNull(Type.String({ description: 'Your order id, as sent', examples: ['order-42'] })),
     recipient: Type.String({ description: 'According to the SBP data', examples: ['Test recipient'] }),
-    amount_rub: rubles('What was paid'),
-    amount_usdt: usdt('What was debited from the balance'),
+    amount_rub: rubles('Payment amount in rubles'),
+    amount_usdt: usdt('Amount debited from the balance'),
     rate,
     currency: Type.Literal('RUB'),
     settlement_currency: Type.Literal('USDT'),
-    created_at: instant('When it was created'),
-    settled_at: orNull(instant('When it was finished')),
+    created_at: instant('Creation time'),
+    settled_at: orNull(instant('Completion time')),
     error: orNull(
       Type.Object(
         { code: Type.String({ examples: ['gateway_declined'] }), message: Type.String() },
         { description: 'Why a payment failed; null otherwise' },
       ),
     ),
-    metadata: Type.Object({}, { additionalProperties: true, description: 'What was sent, as it was sent' }),
+    metadata: Type.Object({}, { additionalProperties: true, description: 'Your metadata, as sent' }),
   },
   { $id: 'Payment' },
 );
@@ -78,16 +78,16 @@ export const ErrorBody = Type.Object(
   {
     error: Type.Object({
       code: Type.String({ description: 'Stable; rely on this' }),
-      message: Type.String({ description: 'May change; for people' }),
+      message: Type.String({ description: 'For people; may change' }),
       request_id: requestId,
       retryable: Type.Boolean({
         description: 'Addition. True: wait, then send the same request again',
       }),
       same_key: Type.Boolean({
         description:
-          'Addition. True: whenever you send this payment again, also after correcting it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
+          'Addition. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
       }),
-      required_usdt: Type.Optional(usdt('With `insufficient_balance`: what the payment needs')),
+      required_usdt: Type.Optional(usdt('With `insufficient_balance`: the required amount')),
       balance_usdt: Type.Optional(usdt('With `insufficient_balance`: the available balance')),
     }),
   },

@@ -101,20 +101,20 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   const state = sqlStateOf(error);
   if (state === '53100') {
     return new OperatorError(
-      `The disk of the database ${where} is full; nothing was written. Free some space and repeat.`,
+      `The disk of the database ${where} is full; nothing was written. Free some space and try again.`,
     );
   }
   if (state === '55P03') {
-    return new OperatorError(`The database ${where} is busy (${message}); nothing was written. Repeat.`);
+    return new OperatorError(`The database ${where} is busy (${message}); nothing was written. Try again.`);
   }
   if (state === '25006') {
     return new OperatorError(
-      `The database ${where} is read-only (${message}): DATABASE_URL must lead to the primary server.`,
+      `The database ${where} is read-only (${message}): DATABASE_URL must point to the primary server.`,
     );
   }
   if (state && /^(28|3D|42501|53)/.test(state)) {
     return new OperatorError(
-      `The database ${where} refused us (${message}): correct DATABASE_URL, or what its user may do.`,
+      `The database ${where} rejected the connection (${message}): correct DATABASE_URL, or the permissions of its user.`,
     );
   }
   if (!isDatabaseUnreachable(error)) return error;

@@ -136,7 +136,7 @@ function fence(pool: Pool, isCurrent: () => boolean): void {
   const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
   pool.connect = ((done?: (error: Error) => void) => {
     if (isCurrent()) return connect(done);
-    const error = new NotAnsweringError('the database is another one than before');
+    const error = new NotAnsweringError('the database has changed');
     return done ? done(error) : Promise.reject(error);
   }) as typeof pool.connect;
 }

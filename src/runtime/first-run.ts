@@ -42,10 +42,10 @@ export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: 
     [`curl -s "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return [
-    'A demonstration partner was created for you. Its keys are shown only once:',
+    'A demo partner was created. Its keys are shown only once:',
     '',
     `  test key   ${testKey}`,
-    `  live key   ${liveKey}   (its bank is the simulator)`,
+    `  live key   ${liveKey}   (pays through the simulator)`,
     '',
     'A first payment, to copy and paste:',
     '',
@@ -72,13 +72,13 @@ export async function createFirstSetupLink(
   if (production) {
     const hasNone = (await listOperators(audit.pool)).length === 0;
     return hasNone
-      ? 'Nobody can use the console yet: npx kopeck operator create --name NAME --role admin\n'
+      ? 'The console has no operators yet: npx kopeck operator create --name NAME --role admin\n'
       : undefined;
   }
   const first = await createFirstAdmin(audit, secretKey);
   if (!first) return undefined;
   return [
-    `The console waits for its first operator, ${first.operator.name}. Set a password with this setup link, once and within a day:`,
+    `Set a password for the first operator of the console, ${first.operator.name}. This link works once, for 24 hours:`,
     '',
     `  ${setupUrl(publicUrl ?? address, first.token)}`,
     '',

@@ -4,7 +4,7 @@ import { createHttpGateway } from '../gateway/index.ts';
 import { findNewestOrder, hasUnfinishedPayments } from '../payments/index.ts';
 import type { BankSide } from './simulator.ts';
 
-/** Whether the payments of this database were sent to another bank side. */
+/** Whether the payments of this database were sent to another gateway. */
 export async function hasForeignOrders(
   { url, token }: BankSide,
   { pool, clock }: PoolAndClock,
@@ -17,12 +17,12 @@ export async function hasForeignOrders(
 }
 
 /**
- * The worker polls every unfinished payment. If their orders are at another bank side, the simulator would answer that it
- * has no such order, and their money would be released while the other bank side pays.
+ * The worker polls every unfinished payment. If their orders are at another gateway, the simulator would answer that it
+ * has no such order, and their money would be released while the other gateway pays.
  */
 export async function refuseForeignOrders(bank: BankSide, database: PoolAndClock): Promise<void> {
   if ((await hasUnfinishedPayments(database.pool)) && (await hasForeignOrders(bank, database)))
     throw new OperatorError(
-      'There are unfinished payments of another bank side, which the simulator does not have: set GATEWAY_URL to that bank, or DATA_DIR to a new folder.',
+      'There are unfinished payments of another payment gateway, which the simulator does not have: set GATEWAY_URL to that gateway, or DATA_DIR to a new folder.',
     );
 }

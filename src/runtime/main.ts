@@ -58,7 +58,7 @@ interface Run {
   print: Print;
 }
 
-/** After this long, what still waits for the bank side is abandoned: its sessions of the database are of no use any more. */
+/** After this long, what still waits for the gateway is abandoned: its sessions of the database are of no use any more. */
 const leaveTimeoutMs = 2_000;
 
 /** When the database turns out to be another one, everything closes and starts again as a newcomer to it. */
@@ -73,7 +73,7 @@ async function runUntilStopped(
     const { changed } = await running;
     const end = await Promise.race([signalled, changed.then(line => ({ line, signal: undefined }))]);
     if (end.signal) return print(`Stopping on ${end.signal} …`);
-    print(`${end.line} Joining it …`);
+    print(`${end.line} Reconnecting …`);
     await leave(cleanups);
     running = joinAgain(settings, cleanups, { stopped, print, history });
   }
@@ -160,7 +160,7 @@ function refuseSimulatorInProduction({ production, gatewayUrl, rateSources }: Se
   if (!production || (gatewayUrl && rateSources)) return;
   const missing = [...(gatewayUrl ? [] : ['GATEWAY_URL']), ...(rateSources ? [] : ['RATE_SOURCES'])];
   throw new OperatorError(
-    `${missing.join(' and ')} must be set in production: the simulator of the bank side is for development.`,
+    `${missing.join(' and ')} must be set in production: the gateway simulator is for development only.`,
   );
 }
 
@@ -220,11 +220,11 @@ function printStarted(
   print(`Kopeck is ready at ${address}`);
   if (roles.includes('api')) print(`  docs       ${address}/docs`);
   if (roles.includes('console')) print(`  console    ${address}/console/`);
-  if (bank) print(`  bank side  ${bank.url} (simulator: make QR codes, set faults)`);
+  if (bank) print(`  gateway    ${bank.url} (simulator: create QR codes, set faults)`);
   print(`  database   ${database.description}`);
   if (metrics) print(`  metrics    ${metrics}`);
   if (roles.includes('bot'))
-    print(`  chat bot   ${telegramToken ? 'on' : 'none: set TELEGRAM_BOT_TOKEN for one'}`);
+    print(`  chat bot   ${telegramToken ? 'on' : 'off: set TELEGRAM_BOT_TOKEN to enable it'}`);
   print(`  processes  ${processes}\n`);
 }
 
@@ -235,8 +235,8 @@ const causes: Record<string, string> = {
 };
 
 const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
-  `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New ones wait
-until the bank side was asked, about 20 s. See: npx kopeck recovery show
+  `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New payments
+wait until these are recovered from the payment gateway, about 20 s. See: npx kopeck recovery show
 `;
 
 interface FirstSteps {
@@ -281,7 +281,7 @@ const shutdownTimeoutMs = 85_000;
 
 function exitAfterShutdownTimeout({ drainSec }: Settings, print: Print): void {
   const exit = () => {
-    print('The shutdown took too long: what was still running was abandoned.');
+    print('The shutdown took too long: the remaining work was abandoned.');
     process.exit(1);
   };
   setTimeout(exit, drainSec * 1_000 + shutdownTimeoutMs).unref();

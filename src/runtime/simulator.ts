@@ -24,7 +24,7 @@ const retryPauseMs = 1_000;
 const probeTimeoutMs = 1_000;
 
 /**
- * Runs the bundled simulator of the bank side in a child process, which ends with this one. A data folder has one
+ * Runs the bundled gateway simulator in a child process, which ends with this one. A data folder has one
  * simulator, always at the same port. Every service on the folder keeps trying to start it: one succeeds, and the others
  * use that simulator and take over when it ends.
  */
@@ -43,7 +43,7 @@ export async function startSimulator(dataDir: string, print: (line: string) => v
     await once(child, 'close');
     if (signal.aborted || errors.includes('in use by another simulator')) return;
     failure = errors.trim() || 'it gave no reason';
-    print(`The simulator of the bank side ended: ${failure}`);
+    print(`The gateway simulator stopped: ${failure}`);
   }
 
   const running = startBackgroundLoop({
@@ -63,7 +63,7 @@ export async function startSimulator(dataDir: string, print: (line: string) => v
     if (!failure && performance.now() < untilMs) continue;
     void close();
     throw new OperatorError(
-      `The simulator of the bank side did not start in ${dir}: ${failure || 'it does not answer'}`,
+      `The gateway simulator did not start in ${dir}: ${failure || 'it does not respond'}`,
     );
   }
   return { url, token, close };
@@ -80,11 +80,11 @@ const spawnSimulator = (dir: string, port: number, token: string) =>
       GATEWAY_TOKEN: token,
     },
     stdio: ['pipe', 'ignore', 'pipe'],
-    // Ctrl-C must reach only the service, which still needs the bank side to drain.
+    // Ctrl-C must reach only the service, which still needs the gateway to drain.
     detached: true,
   });
 
-/** The settings with this bank side as gateway and, by default, as rate source; unchanged without one. */
+/** The settings with this simulator as gateway and, by default, as rate source; unchanged without one. */
 export function withBank(settings: Settings, bank: Pick<BankSide, 'url' | 'token'> | undefined): Settings {
   if (!bank) return settings;
   return {

@@ -56,7 +56,7 @@ describe('kopeck start', () => {
     expect(await kopeckProcess(env, 'start')).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${missing} must be set in production: the simulator of the bank side is for development.\n`,
+      stderr: `${missing} must be set in production: the gateway simulator is for development only.\n`,
     });
     expect(fs.existsSync(dataDir)).toBe(false);
   });
@@ -100,7 +100,7 @@ describe('kopeck start', () => {
   test('two services on the same folder stop independently; SIGHUP stops the last with the database', async () => {
     const env = { DATA_DIR: usedFolder() };
     const [first, second] = await Promise.all([start(env), start(env)]);
-    const bankOf = ({ output }: Service) => /bank side +(http:\S+)/.exec(output())?.[1];
+    const bankOf = ({ output }: Service) => /gateway +(http:\S+)/.exec(output())?.[1];
     await expect.poll(() => bankOf(second!)).toBeDefined();
     const bank = bankOf(second!)!;
     expect(await first!.stop()).toBe(0);
@@ -126,7 +126,7 @@ describe('kopeck start', () => {
       'start',
     );
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The simulator of the bank side did not start in \S+: [^\n]+\n$/);
+    expect(stderr).toMatch(/^The gateway simulator did not start in \S+: [^\n]+\n$/);
   });
 
   test('a port in use is reported in one line with the fix', async () => {

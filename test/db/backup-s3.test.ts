@@ -83,7 +83,7 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
       fs.writeFileSync(source, 'of another server');
       expect(await archive()).toMatchObject({
         code: 1,
-        stderr: `s3://backups/wal-only/wal/${name}.gz has other content: each server needs a folder of backups of its own.\n`,
+        stderr: `s3://backups/wal-only/wal/${name}.gz has other content: each server needs its own backup folder.\n`,
       });
       const target = join(newFolder(), 'restored');
       const restore = (more: object, which = name) =>

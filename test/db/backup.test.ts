@@ -67,7 +67,7 @@ test(
     const unfinished = join(target, 'restore.unfinished');
     const env = { DATA_DIR: target, BACKUP_DIR: backups };
     await killHalfWay(env, () => namesIn(join(unfinished, 'postgres')).length > 0, 'restore');
-    const refusal = `A restore into ${target} has not ended (${unfinished}): wait for its end. If it was interrupted, empty ${target} and repeat kopeck restore.`;
+    const refusal = `A restore into ${target} has not finished (${unfinished}): wait until it finishes. If it was interrupted, empty ${target} and run kopeck restore again.`;
     await expect(openDatabase(readSettings(env), () => {}, 'create')).rejects.toThrow(refusal);
     expect(namesIn(target)).toEqual(['restore.unfinished']);
     expect((await kopeck(env, 'ledger', 'verify')).stderr).toBe(`${refusal}\n`);

@@ -36,7 +36,7 @@ describe('an embedded PostgreSQL', () => {
     const dataDir = join(newFolder(), 'not', 'there', 'yet');
     const said: string[] = [];
     const database = await openIn(dataDir, said);
-    expect(said).toEqual([`Making a new PostgreSQL database in ${dataDir}/postgres …`]);
+    expect(said).toEqual([`Creating a PostgreSQL database in ${dataDir}/postgres …`]);
     const { rows } = await database.pool.query(
       `SELECT current_setting('server_version_num')::int / 10000 AS major, current_setting('fsync') AS fsync,
               current_setting('full_page_writes') AS full_page_writes,

@@ -124,7 +124,7 @@ test('a damaged or missing file of the backup is named', slow, async () => {
   fs.appendFileSync(join(folder, 'data', 'PG_VERSION'), '!');
   fs.rmSync(join(folder, 'data', 'global', 'pg_control'));
   expect(await restoreRefusal(copy)).toBe(
-    `The backup ${made.backup.id} cannot be used: data/PG_VERSION is damaged, data/global/pg_control is missing. Take another one.\n`,
+    `The backup ${made.backup.id} cannot be used: data/PG_VERSION is damaged, data/global/pg_control is missing. Use another one.\n`,
   );
   fs.appendFileSync(join(folder, 'manifest.json'), '!');
   expect(await restoreRefusal(copy)).toMatch(/manifest\.json is damaged: this backup cannot be used\.\n$/);

@@ -109,7 +109,7 @@ describe.runIf(isS3Installed)('a bucket as a store', async () => {
       return slowDown;
     };
     await expect(store.list('many')).rejects.toThrow(
-      `${s3.host} does not answer as expected (status 503, SlowDown): repeat it later.`,
+      `${s3.host} does not answer as expected (status 503, SlowDown): try again later.`,
     );
     expect(requests).toBe(4);
     s3.refuse = () => ({ status: 200, code: 'a page' });

@@ -33,7 +33,7 @@ test('a different file of the same name is refused, and the archived one stays',
   fs.writeFileSync(source, 'of another server');
   expect(await archive()).toMatchObject({
     code: 1,
-    stderr: `${dir}/wal/${name}.gz has other content: each server needs a folder of backups of its own.\n`,
+    stderr: `${dir}/wal/${name}.gz has other content: each server needs its own backup folder.\n`,
   });
   expect(fs.readFileSync(join(dir, 'wal', `${name}.gz`)).equals(before)).toBe(true);
   expect(fs.readdirSync(join(dir, 'wal'))).toEqual([`${name}.gz`]);

@@ -57,7 +57,7 @@ export async function freezePrimary(cluster: PatroniCluster, round: Round, load:
 function checkLogs(round: Round, nodes: Program[]): void {
   const silent = new Set<number>();
   for (const line of nodes.flatMap(({ output }) => output().split('\n'))) {
-    if (line.includes('Joining it')) silent.clear();
+    if (line.includes('Reconnecting')) silent.clear();
     if (!line.startsWith('{')) continue;
     const { pid, msg, err } = JSON.parse(line) as Logged;
     check(round, err?.stack === undefined, `a stack in the log: ${line}`);

@@ -164,7 +164,7 @@ describe('the hourly run', () => {
     await pool.query('DELETE FROM reconciliations');
   });
 
-  test('runs once an hour over all processes, and soon again when the bank side gave no list', async () => {
+  test('runs once an hour over all processes, and soon again when the gateway gave no list', async () => {
     let nowMs = clock.nowMs();
     const waits: (() => void)[] = [];
     const turned = {
@@ -265,7 +265,7 @@ describe('kopeck reconcile', () => {
     expect(JSON.parse(machines.stdout)).toMatchObject({ ok: false, is_complete: false });
   });
 
-  test('a day without differences exits with 0; errors for a wrong day or no bank side say what to do', async () => {
+  test('a day without differences exits with 0; errors for a wrong day or no gateway say what to do', async () => {
     const fine = await kopeck(env, 'reconcile', '--day', '2020-02-29');
     expect(fine).toEqual({
       code: 0,
@@ -278,6 +278,6 @@ describe('kopeck reconcile', () => {
     });
     const alone = await kopeck({ ...env, GATEWAY_URL: 'http://127.0.0.1:1' }, 'reconcile');
     expect(alone).toMatchObject({ code: 1, stdout: '' });
-    expect(alone.stderr).toMatch(/^The payment gateway returned no list of orders \(.*\): .*\n$/);
+    expect(alone.stderr).toMatch(/^The payment gateway did not list its orders \(.*\): .*\n$/);
   });
 });

@@ -11,7 +11,7 @@ export const Ping = Type.Object({
 });
 
 const Balance = Type.Object({
-  balance_usdt: usdt('What can be spent'),
+  balance_usdt: usdt('Available balance'),
   currency: Type.Literal('USDT'),
   request_id: requestId,
 });

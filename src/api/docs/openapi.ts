@@ -6,27 +6,27 @@ import { guideRoutes } from './guides.ts';
 import { referenceRoutes } from './reference-page.ts';
 
 const description = `
-Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a balance in USDT.
+Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a USDT balance.
 
-The [guides](/docs/guides/) lead from the first payment to going live.
+The [guides](/docs/guides/) cover everything from the first payment to going live.
 
-Send your key as \`Authorization: Bearer svc_test_…\`. A test key uses the same addresses, but nothing goes to a bank: the
-kopecks of the amount choose the outcome (.01 is declined, .02 is unknown and succeeds after 30 seconds, .03 gives
+Send your key as \`Authorization: Bearer svc_test_…\`. A test key uses the same endpoints, but nothing goes to a bank: the
+kopecks of the amount choose the outcome (.01 is declined, .02 is unknown and succeeds after 30 seconds, .03 returns
 \`qr_changed\`, anything else succeeds).
 
-Repeat a request whose outcome you do not know with the same \`Idempotency-Key\`: it is never paid twice. A rejected
-request leaves the key free. 429 and 503 are temporary: wait 2 seconds, then twice as long, and so on; honour
-\`Retry-After\`. Within \`/v1\` things are only added; ignore fields that you do not know.
+If you do not know the outcome of a request, repeat it with the same \`Idempotency-Key\`: it is never paid twice. A rejected
+request does not use up the key. 429 and 503 are temporary: retry after \`Retry-After\`, or after 2 seconds, then twice as
+long each time. Changes within \`/v1\` only add; ignore fields that you do not know.
 `;
 
 const additions = `
 Additions to the contract; integrations work without them. Besides the endpoints below:
 
-- Every error tells a program what to do. \`retryable\`: wait, then send the same request again. \`same_key\`:
-  whenever you send this payment again, also after correcting it, keep its \`Idempotency-Key\`.
-- \`GET /v1/payments\` finds by \`external_id\`, \`created_after\` (that time included) and \`created_before\` (that time not
-  included). Write the plus of an offset as \`%2B\`, or use \`Z\`.
-- A test payment can ask for a simulated failure with \`"metadata": {"kopeck_scenario": "…"}\`. Other values, and all values
+- Every error has advice for programs. \`retryable\`: wait, then send the same request again. \`same_key\`:
+  whenever you send this payment again, even after fixing it, keep its \`Idempotency-Key\`.
+- \`GET /v1/payments\` filters by \`external_id\`, \`created_after\` (inclusive) and \`created_before\` (exclusive). Write the
+  plus sign of an offset as \`%2B\`, or use \`Z\`.
+- A test payment can request a failure scenario with \`"metadata": {"kopeck_scenario": "…"}\`. Other values, and all values
   in a live payment, are ignored.
 
 | scenario | what happens |
@@ -41,7 +41,7 @@ const event = (name: string, summary: string) => ({
     operationId: `on${name}`,
     tags: ['Webhooks'],
     summary,
-    // The receiver is the partner's; our requests carry a signature instead of a key.
+    // The endpoint is the partner's; our requests carry a signature instead of a key.
     security: [],
     description:
       'Signed with `X-Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with your webhook secret.',
@@ -70,7 +70,7 @@ const event = (name: string, summary: string) => ({
         },
       },
     },
-    responses: { '2XX': { description: 'Received; anything else is repeated' } },
+    responses: { '2XX': { description: 'Received; after any other response the event is sent again' } },
   },
 });
 
@@ -97,7 +97,7 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
         'payment.succeeded': event('PaymentSucceeded', 'A payment went through; the debit is final'),
         'payment.failed': event(
           'PaymentFailed',
-          'A payment did not go through; the USDT are back on the balance',
+          'A payment did not go through; the USDT were returned to the balance',
         ),
       },
     } as never,

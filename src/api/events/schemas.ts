@@ -7,7 +7,7 @@ const EventQuery = Type.Object({
   after: Type.Optional(
     Type.String({
       description:
-        'The id of the last event that you have; without it, or with `evt_0`, the list begins with the first. `latest` gives the `next_cursor` from which on only new events come',
+        'The id of the last event that you have; without it, or with `evt_0`, the list starts with the first event. `latest` returns the `next_cursor` for new events only',
       examples: ['evt_17'],
     }),
   ),
@@ -18,7 +18,7 @@ const EventList = Type.Object({
     Type.Object({
       id: Type.String({ pattern: '^evt_\\d+$', examples: ['evt_17'] }),
       event: Type.Enum(['payment.succeeded', 'payment.failed']),
-      created_at: instant('When it happened'),
+      created_at: instant('Creation time'),
       data: Type.Ref('Payment'),
     }),
   ),
@@ -32,7 +32,7 @@ export const listEventsOperation = {
   tags: ['Additions'],
   summary: 'The same events as webhooks, oldest first',
   description:
-    'An addition to the contract. Remember the id of the last event that you have handled and pass it as `after`: you miss none and get none twice. An id that is not an event of this partner and mode is `not_found`. So is, in test mode, the id of a deleted event after which others were deleted too: begin again with `evt_0`.',
+    'An addition to the contract. Store the id of the last event that you handled and pass it as `after`: you miss no event and get none twice. An id that is not an event of this partner and mode returns `not_found`. In test mode, so does the id of a deleted event if later events were deleted too: start again with `evt_0`.',
   security: apiKeySecurity,
   querystring: EventQuery,
   response: responses(EventList, ['not_found']),

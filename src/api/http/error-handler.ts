@@ -31,7 +31,7 @@ function codeOf(error: unknown): ErrorCode {
 /** Messages for what Fastify itself refuses and the caller can correct. */
 const messages: Record<number, (request: FastifyRequest) => string> = {
   413: ({ routeOptions }) => `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.`,
-  415: () => 'The Content-Type cannot be read: send application/json.',
+  415: () => 'This Content-Type is not supported: send application/json.',
 };
 
 function messageOf(error: unknown, request: FastifyRequest): Record<string, string> {

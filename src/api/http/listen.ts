@@ -10,7 +10,7 @@ export async function listen(server: FastifyInstance, { host, port }: Settings):
     const { code } = error as NodeJS.ErrnoException;
     const messages: Record<string, string> = {
       EADDRINUSE: `PORT ${port} on ${host} is in use: stop the program that has it, or set PORT to another.`,
-      EACCES: `PORT ${port} needs more rights than this user has: set PORT above 1023.`,
+      EACCES: `PORT ${port} needs more permissions than this user has: set PORT above 1023.`,
       EADDRNOTAVAIL: `HOST ${host} is not an address of this machine: correct it.`,
       ENOTFOUND: `HOST ${host} is not an address of this machine: correct it.`,
     };

@@ -42,7 +42,7 @@ export function createPaymentRoute(
           idempotencyKey,
         },
       ).finally(leave);
-      // A simulated failure of test mode: the connection breaks before the answer.
+      // A failure scenario of test mode: the connection breaks before the answer.
       if (creation.isAnswerLost) {
         reply.hijack();
         return request.raw.socket.destroy();
@@ -89,9 +89,9 @@ function refusePayment(request: FastifyRequest, reply: FastifyReply, refused: Re
 function limitMessage(code: ErrorCode, { minKopecks, maxKopecks }: Limits): { message?: string } {
   switch (code) {
     case 'invalid_request':
-      return { message: `The amount is below your smallest payment, ${formatKopecks(minKopecks)} RUB.` };
+      return { message: `The amount is below your minimum of ${formatKopecks(minKopecks)} RUB.` };
     case 'amount_limit_exceeded':
-      return { message: `The amount is above your largest payment, ${formatKopecks(maxKopecks)} RUB.` };
+      return { message: `The amount is above your maximum of ${formatKopecks(maxKopecks)} RUB.` };
     default:
       return {};
   }

@@ -5,11 +5,11 @@ import { orNull, requestId, rubles } from '../shared-schemas.ts';
 const ResolvedQr = Type.Object({
   qrc_id: Type.String({ examples: ['AD10004MV5CJ3D638358RO81129CE63P'] }),
   recipient: Type.String({ examples: ['Test recipient'] }),
-  amount_rub: rubles('What the code asks for'),
+  amount_rub: rubles('Amount of the QR code'),
   currency: Type.Literal('RUB'),
   purpose: Type.String({ examples: ['Test payment'] }),
   payable: Type.Boolean({
-    description: 'False when the recipient is blocked or the amount outside the limits',
+    description: 'False when the recipient is blocked or the amount is outside the limits',
   }),
   request_id: requestId,
 });
@@ -36,7 +36,7 @@ const PaymentRequest = Type.Object({
   qr_url: qrUrl,
   amount_rub: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Null()], {
-      description: 'Expected amount; a QR code over another one is refused with `amount_mismatch`',
+      description: 'Expected amount; a QR code with a different amount is rejected with `amount_mismatch`',
       examples: ['305.10'],
     }),
   ),
@@ -49,7 +49,7 @@ const PaymentRequest = Type.Object({
         {},
         {
           additionalProperties: true,
-          description: 'Anything; returned in the payment and in webhooks. At most 16 KiB',
+          description: 'Arbitrary data, returned in the payment and in webhooks. At most 16 KiB',
         },
       ),
     ),
@@ -70,11 +70,11 @@ const PaymentHeaders = Type.Object({
 const ListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   starting_after: Type.Optional(
-    Type.String({ description: 'The id of the last payment of the page before' }),
+    Type.String({ description: 'The id of the last payment on the previous page' }),
   ),
   status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
   external_id: Type.Optional(
-    Type.String({ maxLength: 128, description: 'Addition. Only payments with this identifier of yours' }),
+    Type.String({ maxLength: 128, description: 'Addition. Only payments with this order identifier' }),
   ),
   created_after: Type.Optional(
     Type.String({

@@ -4,8 +4,8 @@ import { rate, requestId, rubles, usdt } from '../shared-schemas.ts';
 
 const freshness = {
   as_of: Type.Integer({ description: 'Unix seconds of the exchange data', examples: [1794737400] }),
-  max_age_sec: Type.Integer({ description: 'Past this age payments are closed', examples: [300] }),
-  stale: Type.Boolean({ description: 'True while payments are closed for the age of the rate' }),
+  max_age_sec: Type.Integer({ description: 'Maximum age of the rate for payments', examples: [300] }),
+  stale: Type.Boolean({ description: 'True when the rate is too old and payments are not accepted' }),
 };
 
 const Rate = Type.Object({
@@ -17,7 +17,7 @@ const Rate = Type.Object({
 
 const Quote = Type.Object({
   amount_rub: rubles('As requested'),
-  amount_usdt: usdt('What would be debited, rounded up'),
+  amount_usdt: usdt('Amount that would be debited, rounded up'),
   rate,
   pair: Type.Literal('USDT/RUB'),
   fee_rub: Type.Literal('0.00'),
@@ -26,7 +26,7 @@ const Quote = Type.Object({
 });
 
 const amountRub = Type.Union([Type.String(), Type.Number()], {
-  description: 'Rubles as a decimal string or a number, with at most 2 places',
+  description: 'Rubles as a decimal string or a number, with at most 2 decimal places',
   examples: ['100.00'],
 });
 

@@ -29,7 +29,7 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const db = whileConnected(deps.reads.of(partnerId), reply);
       const statement = await openStatement(db, deps.clock, { partnerId, mode }, day);
       if (!statement)
-        return sendError(request, reply, 'invalid_request', { message: 'That day has not begun yet.' });
+        return sendError(request, reply, 'invalid_request', { message: 'That day has not started yet.' });
       if (statement === 'pruned')
         return sendError(request, reply, 'not_found', { message: 'The test data of that day was deleted.' });
       const tag = `"${await digestOf(db, statement)}"`;

@@ -8,14 +8,14 @@ const ClockRequest = Type.Object({
 
 const TestClock = Type.Object({
   object: Type.Literal('test_clock'),
-  advanced_sec: Type.Integer({ description: 'By how much it was advanced in total', examples: [30] }),
+  advanced_sec: Type.Integer({ description: 'Total time advanced, in seconds', examples: [30] }),
   request_id: requestId,
 });
 
 export const getTestClockOperation = {
   operationId: 'getTestClock',
   tags: ['Additions'],
-  summary: 'By how much your test clock was advanced',
+  summary: 'How far your test clock was advanced',
   security: apiKeySecurity,
   response: responses(TestClock, ['test_key_required']),
 };
@@ -25,7 +25,7 @@ export const advanceTestClockOperation = {
   tags: ['Additions'],
   summary: 'Advance your test clock',
   description:
-    'Shortens everything that your test payments wait for now: outcomes of unfinished payments (the 30 seconds of .02; the 2 minutes of a review), the backoff before the next attempt at a webhook, events that are held back. What becomes due happens at once. A wait that begins later, such as the backoff after the next attempt, has its full length. Times of payments and entries stay those of the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
+    'Shortens all current waits of your test payments: outcomes of unfinished payments (the 30 seconds of .02; the 2 minutes of a review), the backoff before the next webhook attempt, events that are held back. Whatever becomes due happens immediately. A wait that starts later, such as the backoff after the next attempt, has its full length. Times of payments and entries come from the real clock, and live payments are not affected. Test keys only: a live key gets 403 `test_key_required`.',
   security: apiKeySecurity,
   body: ClockRequest,
   response: responses(TestClock, ['invalid_request', 'test_key_required']),

@@ -54,7 +54,7 @@ export async function beginBackup(pool: Pool, id: string): Promise<BackupSession
     const { locked } = await query<{ locked: boolean }>(
       `SELECT pg_try_advisory_lock(${backupLock}) AS locked`,
     );
-    if (!locked) throw new OperatorError('Another backup of this database is running: wait for its end.');
+    if (!locked) throw new OperatorError('Another backup of this database is running: wait until it ends.');
     const { dataDirectory } = await query<{ dataDirectory: string }>(
       `SELECT current_setting('data_directory') AS "dataDirectory"`,
     );

@@ -97,7 +97,7 @@ async function refuseForeignFolder(to: BackupStore, identifier: string): Promise
   const foreign = (await listBackups(to)).find(({ system_identifier }) => system_identifier !== identifier);
   if (foreign)
     throw new OperatorError(
-      `${to.address} has backups of another database (${foreign.id}): take a folder of its own.`,
+      `${to.address} has backups of another database (${foreign.id}): use a separate folder.`,
     );
 }
 

@@ -26,6 +26,6 @@ export async function checkFiles(
   if (wrong.length === 0) return;
   const more = wrong.length > 3 ? `, and ${wrong.length - 3} more` : '';
   throw new OperatorError(
-    `The backup ${backup.id} cannot be used: ${wrong.sort().slice(0, 3).join(', ')}${more}. Take another one.`,
+    `The backup ${backup.id} cannot be used: ${wrong.sort().slice(0, 3).join(', ')}${more}. Use another one.`,
   );
 }

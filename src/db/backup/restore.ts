@@ -77,9 +77,7 @@ async function removeAll(dataDir: string): Promise<void> {
 
 function refuseOtherServers({ id, origin, postgres_version }: Manifest): void {
   if (origin === 'outside')
-    throw new OperatorError(
-      `The backup ${id} is of a PostgreSQL of your own: restore it by hand (${guide}).`,
-    );
+    throw new OperatorError(`The backup ${id} is from your own PostgreSQL: restore it manually (${guide}).`);
   const major = Number.parseInt(postgres_version, 10);
   if (major !== embeddedMajor)
     throw new OperatorError(

@@ -9,6 +9,6 @@ export async function requireSpace(folder: string, bytes: number): Promise<void>
   const free = bavail * bsize;
   if (free >= bytes) return;
   throw new OperatorError(
-    `${folder} has ${megabytes(free)} MB free and needs ${megabytes(bytes)} MB: free some space, or take another folder.`,
+    `${folder} has ${megabytes(free)} MB free and needs ${megabytes(bytes)} MB: free some space, or use another folder.`,
   );
 }

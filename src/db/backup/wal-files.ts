@@ -25,7 +25,7 @@ export async function archiveWal(source: string, name: string, store: BackupStor
   const archived = await readArchivedWal(store, name);
   if (!archived?.equals(content))
     throw new OperatorError(
-      `${store.address}/${archivedPath(name)} has other content: each server needs a folder of backups of its own.`,
+      `${store.address}/${archivedPath(name)} has other content: each server needs its own backup folder.`,
     );
 }
 

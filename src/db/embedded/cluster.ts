@@ -41,7 +41,7 @@ export function openCluster(
     if (!isCluster && ifMissing === 'refuse') throw missingDatabase({ dataDir });
     fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     if (!existing) {
-      print(`Making a new PostgreSQL database in ${dir} …`);
+      print(`Creating a PostgreSQL database in ${dir} …`);
       initialise(cluster, dataDir);
     }
     return cluster;

@@ -118,7 +118,7 @@ async function checkWalArchive(
   );
   const { archive_command = '(disabled)' } = walArchiveSettings(cluster);
   if (rows[0]!.setting !== archive_command)
-    print(`The PostgreSQL in ${cluster.dir} was running before: BACKUP_DIR counts from its next start on.`);
+    print(`The PostgreSQL in ${cluster.dir} was already running: BACKUP_DIR takes effect at its next start.`);
 }
 
 /** False after a first start that was killed between two steps. */

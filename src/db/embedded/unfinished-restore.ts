@@ -10,6 +10,6 @@ export function refuseUnfinishedRestore(dataDir: string): void {
   const folder = unfinishedRestoreIn(dataDir);
   if (!existsSync(folder)) return;
   throw new OperatorError(
-    `A restore into ${dataDir} has not ended (${folder}): wait for its end. If it was interrupted, empty ${dataDir} and repeat kopeck restore.`,
+    `A restore into ${dataDir} has not finished (${folder}): wait until it finishes. If it was interrupted, empty ${dataDir} and run kopeck restore again.`,
   );
 }

@@ -36,7 +36,7 @@ function makeFolder(dir: string): void {
     fs.mkdirSync(join(dir, walFolder), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new OperatorError(
-      `BACKUP_DIR cannot be used (${(error as Error).message}): take a folder of your own.`,
+      `BACKUP_DIR cannot be used (${(error as Error).message}): use a folder that this user may write to.`,
     );
   }
 }

@@ -30,7 +30,7 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
     if (!joined || isSameIdentity(found, joined)) return;
     history.see(found);
     isCurrent = false;
-    const line = `The database is another one than before (${describeIdentity(found)}; it was ${describeIdentity(joined)}).`;
+    const line = `The database has changed (${describeIdentity(found)}; before: ${describeIdentity(joined)}).`;
     change.resolve(line);
     throw new NotAnsweringError(line);
   }

@@ -7,19 +7,19 @@ import type { Mode } from '../../ledger/index.ts';
 import type { Payment } from '../payment.ts';
 
 /**
- * Simulated failures that a test payment asks for in `metadata.kopeck_scenario`, so that integrators can test how their
+ * Failure scenarios that a test payment requests in `metadata.kopeck_scenario`, so that integrators can test how their
  * code handles them. `scenarioIn` and `scenarioOf` are the only ways to read a scenario, and return none for a live
  * payment.
  */
 export const scenarios = {
   answer_lost:
-    'The payment is accepted and the connection breaks instead of an answer; a repeat is answered.',
-  unavailable_twice: 'Two answers `gateway_unavailable` with `Retry-After`, by key; the third is accepted.',
-  webhook_twice: 'Its event is sent once more after it was delivered, with the same id.',
-  webhooks_out_of_order: 'Its event is held back until your next one was sent, for at most 30 seconds.',
-  rate_stale: 'The answer is `rate_unavailable`, however often the request is repeated.',
-  review_succeeds: '`processing` with `manual_review` at once; success after 2 minutes.',
-  review_fails: '`processing` with `manual_review` at once; failure after 2 minutes.',
+    'The payment is accepted, but the connection breaks before the response; a retry gets the payment.',
+  unavailable_twice: '`gateway_unavailable` with `Retry-After` twice per key; the third request is accepted.',
+  webhook_twice: 'The event is delivered a second time, with the same id.',
+  webhooks_out_of_order: 'The event is held back until your next event is sent, for at most 30 seconds.',
+  rate_stale: 'Every request gets `rate_unavailable`.',
+  review_succeeds: '`processing` with `manual_review` at first; `succeeded` after 2 minutes.',
+  review_fails: '`processing` with `manual_review` at first; `failed` after 2 minutes.',
 } as const;
 export type Scenario = keyof typeof scenarios;
 

@@ -1,5 +1,4 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
-import { formatKopecks } from '../../base/money.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import type { HistoryDeps } from './deps.ts';
 import {
@@ -56,7 +55,7 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
   const { number, cause } = incarnation;
   deps.log.info(
     { incarnation: number, cause },
-    'the database agrees with the bank side: payments are accepted',
+    'the database matches the payment gateway: payments are accepted',
   );
   for (const kind of ['foreign_orders', waits]) await deps.alarms.clear(kind, 'service');
   return undefined;
@@ -65,7 +64,7 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
 const waits = 'history_recovery_waits';
 
 async function raiseWaiting({ alarms }: HistoryDeps, error: Error): Promise<never> {
-  const detail = `New payments are paused until the payment gateway lists the orders that this database may have lost: ${error.message}`;
+  const detail = `Payments are paused until lost payments are recovered from the payment gateway: ${error.message}`;
   await alarms.raise({ kind: waits, subject: 'service', detail });
   throw error;
 }
@@ -94,7 +93,7 @@ async function rebuildForgotten(
     if (!(await claimRecovery(db, clock, heartbeat.instance))) return undefined;
     cursor = page.nextCursor ?? undefined;
     if (cursor !== undefined && seenCursors.has(cursor))
-      await raiseWaiting(deps, new Error('the list of orders has no end: the gateway must fix its cursors'));
+      await raiseWaiting(deps, new Error('the list of orders has no end: its cursors must be fixed'));
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   await recordCount(db, incarnation, listed);
@@ -109,7 +108,7 @@ async function settle(deps: HistoryDeps, incarnation: number, orders: ListedOrde
     const { order, verdict } = rebuilt;
     const isRebuilt = verdict === 'recovered';
     if (isRebuilt)
-      deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a forgotten payment was rebuilt');
+      deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a lost payment was rebuilt');
     // Known is also one that was rebuilt by a process that died before it could say so.
     if (isRebuilt || verdict === 'known') {
       await markRebuilt(deps.db, deps.clock, order.paymentId);
@@ -124,22 +123,21 @@ async function setAside(deps: HistoryDeps, incarnation: number, rebuilt: Rebuilt
   const { order, verdict } = rebuilt;
   const isNew = await storeStray(deps.db, deps.clock, incarnation, rebuilt);
   await deps.alarms.raise({ kind: 'stray_order', subject: order.paymentId, detail: describeStray(rebuilt) });
-  if (isNew) deps.log.warn({ paymentId: order.paymentId, verdict }, 'a forgotten payment cannot be rebuilt');
+  if (isNew) deps.log.warn({ paymentId: order.paymentId, verdict }, 'a lost payment cannot be rebuilt');
   return isNew;
 }
 
 const advice = {
-  unreadable: 'Its reference cannot be read. Find out whose it is, then release it.',
-  no_account: 'Its partner is not in this database. Create the partner again, or release the order.',
-  key_taken: 'Its idempotency key belongs to another payment. Find out which one is right, then release it.',
-  qr_in_flight:
-    'An earlier payment of the same QR code is not completed. The payment is restored when that one is.',
-  insufficient_balance:
-    'The balance is too low. Credit the lost top-ups again; then the payment is restored.',
+  unreadable: 'its reference cannot be read: find out whose it is, then run kopeck recovery release',
+  no_account: 'its partner is not in this database: create the partner again, or run kopeck recovery release',
+  key_taken:
+    'its key belongs to another payment: find out which one is right, then run kopeck recovery release',
+  qr_in_flight: 'an earlier payment of its QR code is still processing: it is rebuilt when that one ends',
+  insufficient_balance: 'the balance does not cover it: repeat the lost top-ups, then it is rebuilt',
 } as const;
 
 const describeStray = ({ order, verdict }: Rebuilt) =>
-  `The payment gateway has an order for ${formatKopecks(order.amountKopecks)} RUB (${order.state}) without a payment here. ${advice[verdict as keyof typeof advice]}`;
+  `The payment gateway has an order of ${order.amountKopecks} kopecks (${order.state}) without a payment here; ${advice[verdict as keyof typeof advice]}.`;
 
 /** Those whose balance or code was missing may be possible by now. */
 async function retryStray(deps: HistoryDeps): Promise<void> {

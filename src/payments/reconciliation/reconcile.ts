@@ -125,7 +125,7 @@ async function compare(
     onProgress?.(count);
     cursor = isPast(period, page) ? undefined : (page.nextCursor ?? undefined);
     if (cursor !== undefined && (seenCursors.has(cursor) || !hasNew))
-      throw new OperatorError('The list of orders of the bank side has no end: its cursors must be fixed.');
+      throw new OperatorError('The order list of the payment gateway has no end: its cursors must be fixed.');
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));

@@ -81,25 +81,23 @@ const refused = (reason: string): UrlCheck => ({ outcome: 'refused', reason });
  * time, so the sender checks them on every connection. Reasons never quote the URL, which may carry a secret.
  */
 export function checkWebhookUrl(text: string, { allowPrivate }: { allowPrivate: boolean }): UrlCheck {
-  const tooLong = () => refused(`The address is too long: use at most ${maxLength} characters.`);
+  const tooLong = () => refused(`The URL is too long: use at most ${maxLength} characters.`);
   if (text.length > maxLength) return tooLong();
   if (!URL.canParse(text)) {
-    return refused('The address is not a URL: write it in full, like https://example.com/webhook.');
+    return refused('This is not a valid URL: write it in full, such as https://example.com/webhook.');
   }
   // The parser normalises every notation of an IP address: decimal, octal, hex, full-width digits.
   const url = new URL(text);
   if (url.href.length > maxLength) return tooLong();
   if (url.username !== '' || url.password !== '') {
-    return refused(
-      'The address carries a user name or password: remove it, and check the signature instead.',
-    );
+    return refused('The URL contains a user name or password: remove it, and verify the signature instead.');
   }
   if (url.href.includes('#')) {
-    return refused('The address has a fragment, which is never sent: remove the # and what follows it.');
+    return refused('The URL has a fragment, which is never sent: remove the # and everything after it.');
   }
   const isLocal = allowPrivate && isLocalHost(url.hostname);
   if (url.protocol !== 'https:' && !(isLocal && url.protocol === 'http:')) {
-    return refused('The address is not secure: use https.');
+    return refused('The URL is not secure: use https.');
   }
   const reason = isLocal ? undefined : refuseHost(url.hostname);
   if (reason) return refused(reason);

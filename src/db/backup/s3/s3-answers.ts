@@ -32,11 +32,11 @@ const refusals: Record<string, (bucket: Bucket) => string> = {
   SignatureDoesNotMatch: ({ host }) =>
     `${host} refuses the signature: AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID. Correct it.`,
   InvalidToken: ({ host }) => `${host} refuses AWS_SESSION_TOKEN: correct it, or unset it.`,
-  ExpiredToken: ({ host }) => `AWS_SESSION_TOKEN has expired at ${host}: take new credentials.`,
+  ExpiredToken: ({ host }) => `AWS_SESSION_TOKEN has expired at ${host}: get new credentials.`,
   AccessDenied: ({ name, host }) =>
-    `${host} denies access to the bucket ${name}: give the key in AWS_ACCESS_KEY_ID the rights to list it and to read, write and delete in it.`,
+    `${host} denies access to the bucket ${name}: give the key in AWS_ACCESS_KEY_ID the permissions to list it and to read, write and delete in it.`,
   RequestTimeTooSkewed: ({ host }) =>
-    `The clock of this machine differs from that of ${host}: set it by NTP.`,
+    `The clock of this machine differs from that of ${host}: synchronize it with NTP.`,
   PermanentRedirect: wrongRegion,
   TemporaryRedirect: wrongRegion,
   AuthorizationHeaderMalformed: wrongRegion,
@@ -54,7 +54,7 @@ export function explainAnswer(bucket: Bucket, answer: S3Answer): OperatorError {
   const what = code === undefined ? `status ${answer.status}` : `status ${answer.status}, ${code}`;
   const advice =
     answer.status >= 500
-      ? 'repeat it later'
+      ? 'try again later'
       : `check ${bucket.hasEndpoint ? 'AWS_ENDPOINT_URL' : 'the address'}`;
   return new OperatorError(`${bucket.host} does not answer as expected (${what}): ${advice}.`);
 }

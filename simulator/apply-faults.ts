@@ -47,7 +47,7 @@ function failureAnswer({ kind, status = 502, body }: Fault): Answer {
     case 'busy':
       return refusal(429, 'BUSY', 'Too many orders at once.');
     case 'unavailable':
-      return refusal(503, 'UNAVAILABLE', 'Not in service right now.');
+      return refusal(503, 'UNAVAILABLE', 'Temporarily unavailable.');
     case 'changed_qr':
       return refusal(409, 'QR_CHANGED', 'The QR code has changed since it was resolved.');
     case 'unresolvable':

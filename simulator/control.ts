@@ -15,7 +15,7 @@ export function controlRoutes(bank: Bank): Route[] {
   const shown = (qr: SimulatedQr) => ({ ...qr, ...resolved(qr), state: stateOf(bank, qr) });
   const withQr = (id: string | undefined, use: (qr: SimulatedQr) => Answer) => {
     const qr = qrs.get(id ?? '');
-    return qr ? use(qr) : refusal(404, 'QR_CODE_NOT_FOUND', 'No such QR code was made here.');
+    return qr ? use(qr) : refusal(404, 'QR_CODE_NOT_FOUND', 'There is no such QR code.');
   };
   const keep = (qr: SimulatedQr) => {
     bank.record({ type: 'qr', qr });

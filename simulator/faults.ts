@@ -34,7 +34,7 @@ export const kinds = {
 } as const satisfies Record<string, Kind>;
 type KindName = keyof typeof kinds;
 
-/** A fault: a simulated failure of the bank side. */
+/** A fault: a failure scenario of the gateway. */
 export interface Fault {
   id: string;
   on: CallName;

@@ -50,7 +50,7 @@ async function answerTo(routes: Route[], request: IncomingMessage): Promise<Answ
   const { pathname, searchParams: query } = new URL(address);
   const known = routes.filter(({ path }) => path.test(pathname));
   const route = known.find(({ method }) => method === request.method);
-  if (!known[0]) return refusal(404, 'NOT_FOUND', 'There is nothing at this path.');
+  if (!known[0]) return refusal(404, 'NOT_FOUND', 'There is no such path.');
   if (!route) return refusal(405, 'METHOD_NOT_ALLOWED', `Use ${known.map(({ method }) => method)} here.`);
   if (route.token !== undefined && request.headers.authorization !== `Bearer ${route.token}`) {
     return refusal(401, 'UNAUTHORIZED', 'Send Authorization: Bearer with the token of this gateway.');

@@ -1,6 +1,6 @@
 /**
- * A simulator of the bank side and of a rate feed: a separate program that shares only the wire contract with Kopeck.
- * Its state survives kill -9, and it simulates failures on request. Its page is at /.
+ * A simulator of the payment gateway and of a rate feed: a separate program that shares only the wire contract with
+ * Kopeck. Its state survives kill -9, and it simulates failures on request. Its page is at /.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const routes = [...wireRoutes(bank, settings.token), ...controlRoutes(bank), ...
 const { host, port: wantedPort } = settings;
 const server = createHttpServer({ routes, host, beforeAnswer: bank.flushed }).listen(wantedPort, host);
 await once(server, 'listening').catch(error =>
-  exitWith(`SIMULATOR_PORT ${settings.port} on ${settings.host} cannot be listened on: ${error.code}.`),
+  exitWith(`SIMULATOR_PORT ${settings.port} on ${settings.host} cannot be used: ${error.code}.`),
 );
 const { address, family, port } = server.address() as AddressInfo;
 process.stdout.write(`simulator ready at http://${family === 'IPv6' ? `[${address}]` : address}:${port}\n`);

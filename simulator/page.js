@@ -58,13 +58,13 @@ function qrLine(qr) {
 }
 
 function qrCard(qr) {
-  if (!qr) return [element('p', {}, 'None yet: create one.')];
+  if (!qr) return [element('p', {}, 'No QR codes yet. Create one.')];
   const copy = () => act(() => navigator.clipboard.writeText(qr.link), 'Link copied.');
   const facts = {
-    State: stateMark(qr),
+    Status: stateMark(qr),
     Amount: rubles(qr.amount_kopecks),
     Recipient: `${qr.recipient} (${qr.recipient_id})`,
-    Scenario: qr.scenario,
+    Type: qr.scenario,
     Expires: qr.expires_at ? new Date(qr.expires_at).toLocaleString() : 'never',
   };
   const rows = Object.entries(facts).flatMap(([name, value]) => [
@@ -77,7 +77,7 @@ function qrCard(qr) {
     element('dl', {}, ...rows),
     element('code', {}, qr.link),
     element('button', { type: 'button', id: 'copy', onclick: copy }, 'Copy link'),
-    element('h3', {}, 'Orders of this QR code'),
+    element('h3', {}, 'Orders for this QR code'),
     orders.length ? element('ul', {}, ...orders.map(orderLine)) : element('p', {}, 'None yet.'),
   ];
 }
@@ -87,7 +87,7 @@ const orderLine = order =>
 
 function orderTable(orders) {
   if (orders.length === 0) return [element('p', {}, 'None yet.')];
-  const names = ['Created', 'Payment', 'Order', 'State', 'Reason', 'Amount', 'QR code'];
+  const names = ['Created', 'Payment', 'Order', 'Status', 'Reason', 'Amount', 'QR code'];
   const head = element('tr', {}, ...names.map(name => element('th', { scope: 'col' }, name)));
   const rows = orders.slice(0, 30).map(order => {
     const { created_at, payment_id, order_id, reason, amount_kopecks, qrc_id } = order;
@@ -100,17 +100,17 @@ function orderTable(orders) {
 
 function faultLine({ id, kind, on, qrc_id, times, ...params }) {
   const details = Object.values(params).map(value => `, ${value}`);
-  const often = times === null ? 'until cleared' : `${times} more times`;
+  const often = times === null ? 'until cleared' : `${times} more calls`;
   const text = `${kind} on ${on}${details.join('')}, ${often}${qrc_id ? `, ${shortened(qrc_id)}` : ''}`;
-  const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'Failure cleared.');
+  const clear = () => act(() => call('DELETE', `/sim/faults/${id}`), 'Failure scenario cleared.');
   const button = element('button', { type: 'button', id: `clear-${id}`, onclick: clear }, 'Clear');
   button.ariaLabel = `Clear ${text}`;
   return element('li', { className: 'line' }, element('span', {}, text), button);
 }
 
 function faultLines(faults) {
-  if (faults.length === 0) return [element('p', {}, 'None: the bank side works normally.')];
-  const clear = () => act(() => call('DELETE', '/sim/faults'), 'All failures cleared.');
+  if (faults.length === 0) return [element('p', {}, 'None. The gateway works normally.')];
+  const clear = () => act(() => call('DELETE', '/sim/faults'), 'All failure scenarios cleared.');
   const all = element('button', { type: 'button', id: 'clear-all', onclick: clear }, 'Clear all');
   return [...faults.map(faultLine), element('li', {}, all)];
 }
@@ -145,9 +145,9 @@ async function refresh() {
     chosenId ??= qrs[0]?.qrc_id ?? null;
     byId('rate').textContent = rate ? `1 USDT = ${rate} RUB` : 'The rate feed is down';
   } catch {
-    return showMessage('The simulator does not answer.', true);
+    return showMessage('The simulator is not responding.', true);
   }
-  if (message.textContent === 'The simulator does not answer.') showMessage('');
+  if (message.textContent === 'The simulator is not responding.') showMessage('');
   const { qrs, orders, faults, kinds } = latest;
   const chosen = qrs.find(qr => qr.qrc_id === chosenId);
   if (faultForm.kind.options.length === 0) {
@@ -180,7 +180,7 @@ faultForm.addEventListener('submit', event => {
   const fault = { ...rest, ms: number(ms), status: number(status), times: number(times) };
   fault.reason = (isDecline && reason) || undefined;
   fault.qrc_id = chosen ? chosenId : null;
-  act(() => call('PUT', '/sim/faults', fault), 'Failure set.');
+  act(() => call('PUT', '/sim/faults', fault), 'Failure scenario added.');
 });
 
 faultForm.kind.addEventListener('change', offerParams);

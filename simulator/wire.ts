@@ -70,7 +70,7 @@ function readRequest(paymentId: string, body: unknown): PayRequest {
   return { paymentId, qrUrl, qrcId, amountKopecks, fingerprint, reference: readReference(fields) };
 }
 
-/** Any text: the bank side does not interpret it. */
+/** Any text: the gateway does not interpret it. */
 function readReference({ reference }: Fields): string | undefined {
   if (reference === undefined || reference === null) return undefined;
   if (typeof reference === 'string' && reference.length <= maxReference) return reference;
@@ -81,7 +81,7 @@ function pay(bank: Bank, request: PayRequest): Answer {
   const { paymentId, qrcId, amountKopecks } = request;
   const known = bank.state.orders.get(paymentId);
   if (known && (known.qrc_id !== qrcId || known.asked_kopecks !== amountKopecks)) {
-    return refusal(409, 'ORDER_MISMATCH', 'This id belongs to an order of another QR code or amount.');
+    return refusal(409, 'ORDER_MISMATCH', 'This id belongs to an order with a different QR code or amount.');
   }
   if (known) return ok(orderNow(known, Date.now()));
   if (bank.state.voided.has(paymentId))
@@ -161,7 +161,8 @@ function list({ state }: Bank, query: URLSearchParams): Answer {
   const sinceMs = since === '' ? 0 : Date.parse(since);
   if (Number.isNaN(sinceMs)) throw new BadInput('"since" must be a time like 2026-11-15T10:00:00Z.');
   if (!/^\d{1,9}$/.test(cursor)) throw new BadInput('"cursor" must be a next_cursor of this list.');
-  if (!/^\d{1,4}$/.test(limit) || +limit < 1 || +limit > 1000) throw new BadInput('"limit" is 1 to 1000.');
+  if (!/^\d{1,4}$/.test(limit) || +limit < 1 || +limit > 1000)
+    throw new BadInput('"limit" must be 1 to 1000.');
   const [orders, nowMs]: [ShownOrder[], number] = [[], Date.now()];
   let index = Number(cursor);
   for (; index < state.ordersByArrival.length && orders.length < Number(limit); index++) {

@@ -92,7 +92,7 @@ export default {
     },
     {
       name: 'simulator-imports-nothing-of-the-service',
-      comment: 'The bank side is another system: it shares only the wire contract.',
+      comment: 'The gateway is another system: it shares only the wire contract.',
       severity: 'error',
       from: { path: '^simulator/' },
       to: { path: '^(src|test|bench)/' },

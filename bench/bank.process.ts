@@ -1,5 +1,5 @@
 /**
- * The bank side of the bench: resolves every code and pays every order, at once or after a set time. It measures its own
+ * The gateway of the bench: resolves every code and pays every order, at once or after a set time. It measures its own
  * answers, from the last byte of a request to the first byte of the answer. It keeps no orders, so it cannot be polled.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -11,7 +11,7 @@ interface BankTimes {
   payP50Ms: number;
 }
 
-/** What the service adds to the time of a bank side that is not immediate, as the bank side itself measured it. */
+/** What the service adds to the time of a gateway that is not immediate, as the gateway itself measured it. */
 export async function addedSection(context: Context): Promise<Figure[]> {
   const { service, bank } = await context.environment();
   const targets = payTargets(await context.livePartners());
@@ -38,7 +38,7 @@ function figureOf(p50Ms: number, { orders, resolveP50Ms, payP50Ms }: BankTimes):
   return {
     what: `added to a live payment, ${connections} in flight, bank of ${bankMs} ms`,
     measured: `${addedMs.toFixed(1)} ms`,
-    against: `median ${ms(p50Ms)}; the bank side took ${bankP50Ms.toFixed(1)} ms`,
+    against: `median ${ms(p50Ms)}; the gateway took ${bankP50Ms.toFixed(1)} ms`,
     bar: { name: 'ms added to a live payment', value: addedMs, limit: 10, rule: '≤' },
     values: { addedMs, p50Ms, resolveP50Ms, payP50Ms, orders },
   };

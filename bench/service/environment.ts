@@ -14,7 +14,7 @@ import { startService } from './start-service.ts';
 /** A running service in its own folder, with direct access to its database. */
 export interface BenchEnvironment {
   service: Running;
-  /** The bank side, a process of the bench that answers at once. */
+  /** The gateway, a process of the bench that answers at once. */
   bank: Running;
   pool: Pool;
   audit: AuditContext;

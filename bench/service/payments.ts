@@ -25,7 +25,7 @@ export async function paymentsSection(context: Context): Promise<Figure[]> {
   ];
 }
 
-/** Live payments over HTTP, through a bank side that answers at once. */
+/** Live payments over HTTP, through a gateway that answers at once. */
 export async function liveSection(context: Context): Promise<Figure[]> {
   const yardstick = await context.yardstick();
   const measured = await measureAll('live', liveConnections, context, await context.livePartners());

@@ -120,7 +120,7 @@ const cpuOf = ({ service, postgres: ofService, sessionsOfBench, bank }: ProcessG
     'PostgreSQL, background': sum(postgres.filter(entry => !isSession(entry))),
     'service, first process': sum(service.slice(0, 1)),
     'service, other processes': sum(service.slice(1)),
-    'bank side': sum(bank),
+    'payment gateway': sum(bank),
   };
 };
 

@@ -7,7 +7,7 @@ import type { Thresholds } from './thresholds.ts';
 
 const dayMs = 86_400_000;
 
-/** What is added up, as the audit log has it. An order of the bank side is always live and has no mode. */
+/** What is added up, as the audit log has it. An order of the gateway is always live and has no mode. */
 const decisions = {
   actions: ['payment.resolve', 'recovery.release'],
   amount: `(after ->> 'amount_kopecks')::bigint`,

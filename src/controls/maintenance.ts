@@ -16,9 +16,9 @@ export interface MaintenanceWindow {
 export interface PaymentStops {
   /** Switched on, or within a planned window. */
   isUnderMaintenance: boolean;
-  /** The database may have forgotten payments, and is being compared with the bank side. */
+  /** The database may have forgotten payments, and is being compared with the gateway. */
   isRecovering: boolean;
-  /** Orders of the bank side without a payment block their codes and keys. */
+  /** Orders of the gateway without a payment block their codes and keys. */
   hasStrayOrders: boolean;
 }
 

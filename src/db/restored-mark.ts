@@ -5,7 +5,7 @@ import { syncFolder, writeOnDisk } from './backup/files.ts';
 
 /**
  * Says that the database in DATA_DIR was restored: what was committed after `until` is missing in it. The next one to open
- * the database begins a new incarnation with it, in which the service first asks the bank side for what is missing.
+ * the database begins a new incarnation with it, in which the service first asks the gateway for what is missing.
  */
 export interface RestoredMark {
   restored_at: string;

@@ -1,6 +1,6 @@
 import type { DeclineCode, ListedOrder, OrderAnswer, OrderPage, Resolution, Unknown } from './gateway.ts';
 
-/** An answer of the bank side, not yet interpreted. */
+/** An answer of the gateway, not yet interpreted. */
 export interface Answer {
   status: number;
   body: Record<string, unknown> | undefined;
@@ -87,7 +87,7 @@ export function readRefusal({ status, body }: Answer) {
   return code ? ({ outcome: 'refused', code } as const) : undefined;
 }
 
-/** The bank side's reasons as codes of the partner contract; all others are `gateway_declined`. */
+/** The gateway's reasons as codes of the partner contract; all others are `gateway_declined`. */
 const declineCodes = new Map<unknown, DeclineCode>(
   Object.entries({
     QR_EXPIRED: 'qr_expired',
@@ -100,7 +100,7 @@ const declineCodes = new Map<unknown, DeclineCode>(
   }),
 );
 
-/** Declined for one of these reasons is an unknown outcome: the bank side itself has no final answer. */
+/** Declined for one of these reasons is an unknown outcome: the gateway itself has no final answer. */
 const inconclusiveReasons = new Set([
   'PAYER_BANK_TIMEOUT',
   'GATEWAY_TIMEOUT',

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 
 /**
- * A circuit breaker: opens when the bank side does not answer, and keeps new work away from it until it does.
+ * A circuit breaker: opens when the gateway does not answer, and keeps new work away from it until it does.
  * Written by hand: packages guard every call, but polls of unfinished payments must go through an open breaker.
  */
 export interface Breaker {
@@ -12,7 +12,7 @@ export interface Breaker {
   onFailure(source?: FailureSource): void;
 }
 
-/** Who asked about what. A bad QR code says nothing about the bank side, however often one partner asks about it. */
+/** Who asked about what. A bad QR code says nothing about the gateway, however often one partner asks about it. */
 export interface FailureSource {
   partner: string;
   qr: string;
@@ -28,7 +28,7 @@ const minQrs = 3;
 export interface BreakerOptions {
   clock: Clock;
   onChange(isOpen: boolean): void;
-  /** Makes a call without a source, which counts as any other: it shows whether the sources or the bank side fail. */
+  /** Makes a call without a source, which counts as any other: it shows whether the sources or the gateway fail. */
   check(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createBreaker({ clock, onChange, check }: BreakerOptions): Break
   let streak = newStreak();
   /** Set while it is open. */
   let nextTryMs: number | undefined;
-  /** The first success is reported too: an earlier process may have reported that the bank side is unreachable. */
+  /** The first success is reported too: an earlier process may have reported that the gateway is unreachable. */
   let hasReported = false;
   let isChecking = false;
 
@@ -93,7 +93,7 @@ function newStreak() {
       if (qrs.size < minQrs) qrs.add(source.qr);
     },
     length: () => plain + withSource,
-    /** Those of the bank side itself. */
+    /** Those of the gateway itself. */
     failures: () => (isShared() ? plain + withSource : 0),
   };
 }

@@ -6,7 +6,7 @@ import { keepPartitions } from '../db/partitions.ts';
 import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import type { GatewayCall } from './call.ts';
 
-/** Stores the calls to the bank side and their answers, for support. */
+/** Stores the calls to the gateway and their answers, for support. */
 export interface CallLog {
   /** Returns at once and never throws: a payment does not depend on its log. */
   record(call: GatewayCall): void;

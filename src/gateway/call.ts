@@ -3,7 +3,7 @@ import type { Id } from '../base/ids.ts';
 import type { Answer } from './answers.ts';
 import { describeError } from './transport.ts';
 
-/** One call to the bank side as it is logged: the bodies and how the answer was understood, never a header. */
+/** One call to the gateway as it is logged: the bodies and how the answer was understood, never a header. */
 export interface GatewayCall {
   call: 'resolve' | 'pay' | 'poll' | 'void';
   /** A QR code is resolved before there is a payment. */
@@ -75,7 +75,7 @@ const withoutReference = (text: string) =>
   );
 
 /**
- * A body that may be stored: without the token, in case the bank side repeats it; without NUL, which PostgreSQL does not
+ * A body that may be stored: without the token, in case the gateway repeats it; without NUL, which PostgreSQL does not
  * store; without the order's reference; and not longer than 4 KiB. In this order, so that the cut cannot leave half of a
  * token behind.
  */

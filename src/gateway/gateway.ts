@@ -1,6 +1,6 @@
 import type { Id } from '../base/ids.ts';
 
-/** The bank side: five calls, whose answers never confuse "no" with "unknown". */
+/** The gateway: five calls, whose answers never confuse "no" with "unknown". */
 export interface Gateway {
   resolve(qrUrl: string, requester: Requester): Promise<Resolution>;
   /** Idempotent by payment id: a repeated call never pays twice. */
@@ -26,7 +26,7 @@ export interface ResolvedQr {
   recipientId: string;
   amountKopecks: bigint | null;
   purpose: string;
-  /** Of the data as they were resolved: the bank side refuses a payment when they have changed since. */
+  /** Of the data as they were resolved: the gateway refuses a payment when they have changed since. */
   fingerprint: string;
 }
 
@@ -41,7 +41,7 @@ export interface Order {
   qrcId: string;
   amountKopecks: bigint;
   fingerprint: string;
-  /** Kept with the order and given back; at most 1 024 characters that the bank side does not read. */
+  /** Kept with the order and given back; at most 1 024 characters that the gateway does not read. */
   reference: string;
 }
 
@@ -77,16 +77,16 @@ export interface Unknown {
   contradicts?: true;
 }
 
-/** An order in the bank side's list; its payment id need not be ours. */
+/** An order in the gateway's list; its payment id need not be ours. */
 export interface ListedOrder {
   paymentId: string;
   orderId: string;
   state: string;
   amountKopecks: bigint;
   createdAt: Date;
-  /** Null: the bank side does not say for which code it is. */
+  /** Null: the gateway does not say for which code it is. */
   qrcId: string | null;
-  /** Null: the bank side does not keep it, or what it gave cannot be ours. */
+  /** Null: the gateway does not keep it, or what it gave cannot be ours. */
   reference: string | null;
 }
 

@@ -20,7 +20,7 @@ export interface HttpGatewayOptions {
   payTimeoutMs?: number;
   pollTimeoutMs?: number;
   clock: Clock;
-  /** Called when the bank side no longer answers, and when it does again. */
+  /** Called when the gateway no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
   onCall?: (call: GatewayCall) => void;
 }

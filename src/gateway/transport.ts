@@ -3,7 +3,7 @@ import { type Answer, readObject } from './answers.ts';
 import type { Breaker, FailureSource } from './breaker.ts';
 import { readAnswer } from './read-answer.ts';
 
-/** HTTP to the bank side. Every call counts for the circuit breaker. */
+/** HTTP to the gateway. Every call counts for the circuit breaker. */
 export interface Transport {
   call(request: GatewayRequest): Promise<Answer>;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export interface GatewayRequest {
   /** From the start of the call to the last byte of its answer. */
   timeoutMs: number;
   maxAnswerBytes?: number;
-  /** Who may be the cause of a failure once the bank side is connected. */
+  /** Who may be the cause of a failure once the gateway is connected. */
   source?: FailureSource | undefined;
 }
 

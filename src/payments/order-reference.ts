@@ -7,8 +7,8 @@ import type { NewPayment } from './openings.ts';
 import type { Payment } from './payment.ts';
 
 /**
- * What the bank side keeps with an order, so that a payment that our database has lost can be rebuilt. It is sealed: the
- * bank side learns nothing from it but its length, and can neither write one nor move one to another order.
+ * What the gateway keeps with an order, so that a payment that our database has lost can be rebuilt. It is sealed: the
+ * gateway learns nothing from it but its length, and can neither write one nor move one to another order.
  */
 type SealedPayment = Omit<NewPayment, 'rateStaleAt' | 'nextAt' | 'leaseHolder'> & Pick<Payment, 'createdAt'>;
 

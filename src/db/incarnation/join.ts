@@ -31,7 +31,7 @@ const firstFree = (nowMs: number) => BigInt(Math.max(0, Math.floor(nowMs - first
 
 /**
  * Joins the current incarnation, or begins the next one if this database is not the one that it was: then payments wait
- * until what may be missing was found at the bank side.
+ * until what may be missing was found at the gateway.
  */
 export async function joinIncarnation(
   { pool, clock }: { pool: Queryable; clock: Clock },

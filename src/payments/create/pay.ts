@@ -116,7 +116,7 @@ async function payInTestMode(deps: PayDeps, payment: OpenedPayment): Promise<Cre
 
 /**
  * An order is sent soon after its debit or never: if this process hung in between, the database may have lost the debit in a
- * fail-over, and the partner may have repeated the request since. Recovery asks the bank side and voids the order.
+ * fail-over, and the partner may have repeated the request since. Recovery asks the gateway and voids the order.
  */
 const sendWithinMs = 10_000;
 const isTooLateToSend = ({ clock }: PayDeps, { createdAt }: OpenedPayment) =>

@@ -45,7 +45,7 @@ const requestLeaseMs = 60_000;
 /** After a refusal that a test payment asked for. */
 const retryAfterSec = 1;
 
-/** What the bank side says about the code of the request. It is asked once, when it is needed. */
+/** What the gateway says about the code of the request. It is asked once, when it is needed. */
 export type Resolve = () => Promise<QrResolution>;
 
 /** Everything that can refuse a payment before money moves. Nothing is written, but for a test scenario's counter. */
@@ -109,7 +109,7 @@ export async function prepareUnchecked(
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenarioIn(caller.mode, request.metadata))
     return undefined;
   if (caller.mode === 'live') {
-    // The bank side is asked neither about a repeat nor about a payment that will be refused anyway.
+    // The gateway is asked neither about a repeat nor about a payment that will be refused anyway.
     const [known, stops] = await Promise.all([
       findPaymentByKey(deps.db, caller, request.idempotencyKey),
       readPaymentStops(deps.db, deps.clock),

@@ -1,7 +1,7 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
 
-/** An incarnation whose database may have forgotten payments, while it is compared with the bank side. */
+/** An incarnation whose database may have forgotten payments, while it is compared with the gateway. */
 export interface RecoveringIncarnation {
   number: number;
   cause: string;
@@ -14,7 +14,7 @@ export interface RecoveringIncarnation {
   closedAt: Date | null;
 }
 
-/** The clock of the bank side may differ, and a payment is a little older than the order that follows it. */
+/** The clock of the gateway may differ, and a payment is a little older than the order that follows it. */
 const skewMs = 15 * 60_000;
 
 /** Orders before that are known. */
@@ -115,7 +115,7 @@ interface Listed {
   isComplete: boolean;
 }
 
-/** The next list begins there. If the bank side's clock is ahead, our own time is how far it was read. */
+/** The next list begins there. If the gateway's clock is ahead, our own time is how far it was read. */
 export async function recordListed(
   db: Queryable,
   { number }: { number: number },
@@ -156,7 +156,7 @@ export async function findLastFound(
 
 /** An incarnation for people: what happened to the database, and what was brought back. */
 export interface PastIncarnation extends RecoveringIncarnation {
-  /** Null while it is compared with the bank side. */
+  /** Null while it is compared with the gateway. */
   openedAt: Date | null;
   listedOrders: bigint;
   recoveredPayments: bigint;

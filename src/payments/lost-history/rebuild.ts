@@ -87,7 +87,7 @@ interface Readable {
 const hasPayment = (item: { order: ListedOrder; payment: ReferencedPayment | undefined }): item is Readable =>
   item.payment !== undefined;
 
-/** The amount must be the one that the bank side pays: otherwise people must look at it. */
+/** The amount must be the one that the gateway pays: otherwise people must look at it. */
 function readReference(order: ListedOrder, key: KeyObject): ReferencedPayment | undefined {
   const paymentId: Id<'pay'> | undefined = parseId('pay', order.paymentId);
   if (!paymentId || order.reference === null) return undefined;

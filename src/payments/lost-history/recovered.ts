@@ -2,7 +2,7 @@ import { type Id, idFromUuid } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Payment } from '../payment.ts';
 
-/** A payment that was rebuilt from an order of the bank side. */
+/** A payment that was rebuilt from an order of the gateway. */
 export interface RecoveredPayment {
   paymentId: Id<'pay'>;
   partner: string;

@@ -7,9 +7,9 @@ import type { ListedOrder } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { Rebuilt, StrayReason } from './rebuild.ts';
 
-/** An order of the bank side that has no payment here and could not be rebuilt. */
+/** An order of the gateway that has no payment here and could not be rebuilt. */
 export interface StrayOrder {
-  /** The id under which the bank side has it. */
+  /** The id under which the gateway has it. */
   payment: string;
   orderId: string;
   state: string;

@@ -10,16 +10,16 @@ import {
 } from './incarnations.ts';
 import { findUnrecorded } from './rebuild.ts';
 
-/** The bank side may list an order so long after the creation time that it gives. */
+/** The gateway may list an order so long after the creation time that it gives. */
 const overlapMs = 15_000;
 /** 100 000 orders. The next round goes on from there. */
 const maxPages = 100;
-/** A bank side that fails once or twice is nothing for people. */
+/** A gateway that fails once or twice is nothing for people. */
 const alarmAfterMs = 60_000;
 const waits = 'history_watch_waits';
 
 /**
- * Reads what is new in the list of the bank side, if it is time to. At an order that no payment here knows payments wait again,
+ * Reads what is new in the list of the gateway, if it is time to. At an order that no payment here knows payments wait again,
  * and the recovery finds it. Returns whether it has closed the incarnation.
  */
 export async function watchRound(deps: HistoryDeps, signal?: AbortSignal): Promise<boolean> {
@@ -48,7 +48,7 @@ export async function watchRound(deps: HistoryDeps, signal?: AbortSignal): Promi
   return false;
 }
 
-/** Undefined if the bank side gives no list; payments go on. */
+/** Undefined if the gateway gives no list; payments go on. */
 const readPage = (
   { gateway, alarms }: HistoryDeps,
   { since, cursor, isLate }: { since: Date; cursor: string | undefined; isLate: boolean },

@@ -2,7 +2,7 @@ import { idFromUuid } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Order } from '../../gateway/index.ts';
 
-/** The newest of our orders that a bank side has accepted; undefined if there is none. */
+/** The newest of our orders that a gateway has accepted; undefined if there is none. */
 export async function findNewestOrder(
   db: Queryable,
 ): Promise<Pick<Order, 'paymentId' | 'amountKopecks'> | undefined> {

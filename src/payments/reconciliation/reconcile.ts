@@ -21,7 +21,7 @@ export type DifferenceKind = 'paid_there_not_here' | 'here_not_there' | 'amounts
 
 export interface Difference {
   kind: DifferenceKind;
-  /** Our id, or the bank side's text when there is no such payment here. */
+  /** Our id, or the gateway's text when there is no such payment here. */
   paymentId: string;
   partnerId: string | null;
   status: Payment['status'] | null;
@@ -47,7 +47,7 @@ export interface Watch {
   signal?: AbortSignal;
 }
 
-/** The clock of the bank side may differ from ours by this much. */
+/** The clock of the gateway may differ from ours by this much. */
 const skewMs = 600_000;
 /** An order is sent within a minute of its payment; one created this long after the period belongs to a later one. */
 const maxOrderDelayMs = 3_600_000;
@@ -98,7 +98,7 @@ async function run(
 const keyOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId} ${orderId}`;
 
 /**
- * Reads the list of the bank side page by page into a table, then compares it with our payments in one statement, so
+ * Reads the list of the gateway page by page into a table, then compares it with our payments in one statement, so
  * that a day of a million payments needs no more memory than one of ten. No transaction is open during the calls. Each
  * page must have a new order, or the list is endless; how long it takes proves nothing.
  */

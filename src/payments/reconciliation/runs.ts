@@ -10,7 +10,7 @@ import {
   type Watch,
 } from './reconcile.ts';
 
-/** A reconciliation with the bank side, finished or under way. */
+/** A reconciliation with the gateway, finished or under way. */
 export interface Run {
   runId: bigint;
   actor: string;

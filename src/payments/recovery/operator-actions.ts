@@ -91,7 +91,7 @@ export async function decidePaymentIn(
   const payment = await findPaymentAnywhere(tx, paymentId);
   if (!payment) return { outcome: 'no_payment' };
   const { partnerId, mode, status, statusDetail, amountKopecks } = payment;
-  // Its order may be on its way to the bank side, which would then pay what was released here.
+  // Its order may be on its way to the gateway, which would then pay what was released here.
   if (payment.isUnderWay && status === 'processing') return { outcome: 'under_way' };
   const asFinished = outcome === 'failed' ? ({ outcome, code: 'gateway_declined' } as const) : { outcome };
   const [result] = await finishAll(tx, audit.clock, [{ partnerId, mode, paymentId, ...asFinished }]);

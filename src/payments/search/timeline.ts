@@ -32,7 +32,7 @@ const timelineEvent = (
   ...more,
 });
 
-/** All events of a payment, here and at the bank side, in order of time. */
+/** All events of a payment, here and at the gateway, in order of time. */
 export async function paymentTimeline(db: Queryable, payment: PaymentForOperator): Promise<TimelineEvent[]> {
   const [entries, calls] = await Promise.all([entriesOf(db, payment), listCalls(db, payment.paymentId)]);
   const events = [

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   await mkdir(dir, { recursive: true });
   const url = `http://127.0.0.1:${port}`;
   const { key, secret, partnerId } = await getAccess(dir, url);
-  if (!key.startsWith('svc_test_')) throw new Error('This shop makes up its bills: give it a test key only.');
+  if (!key.startsWith('svc_test_')) throw new Error('This shop uses sample bills: use a test key only.');
   const orders = await openOrders(join(dir, 'orders.json'));
   const kopeck = new Kopeck({ apiKey: key, baseUrl, keys: orders.keys });
   await kopeck.ping();
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
 
 function explain(error: NodeJS.ErrnoException): string {
   if (error instanceof ConnectionError)
-    return `There is no service at ${baseUrl}: start it first, with npm start.`;
+    return `There is no service at ${baseUrl}: start it first with npm start.`;
   if (error.code === 'EADDRINUSE')
     return `Port ${port} is in use: stop the program that has it, or set SHOP_PORT to another.`;
   return error.message;

@@ -22,19 +22,19 @@ const words: Record<State, string> = {
 
 const advice: Record<State, string> = {
   new: 'Nothing has been debited.',
-  paying: 'We have asked for the payment. You may close this page: it goes on without you.',
-  processing: 'The bank has not answered yet. Nothing is lost, and there is no need to pay again.',
+  paying: 'The payment was sent. You can close this page.',
+  processing: 'The bank has not confirmed the payment yet. Do not pay again.',
   paid: 'Thank you! Your order is on its way.',
-  declined: 'The bank declined the payment, and the money is back.',
+  declined: 'The bank declined the payment. The money was returned.',
   refused: 'Nothing has been debited.',
 };
 
 const sources = {
   customer: 'by you',
-  answer: 'by the answer to our request',
+  answer: 'by the API response',
   webhook: 'by webhook',
   feed: 'by the event feed',
-  look: 'by asking again',
+  look: 'by polling',
 };
 
 /** What the page shows of an order: no keys, and no ids of other orders. */
@@ -102,7 +102,7 @@ export function orderPage(order: Order, quotedUsdt: string | undefined): string 
     `    <article class="order" data-order="${id}">
       <figure>
         <div class="qr" role="img" aria-label="QR code of the bill">${renderSVG(qr_url, { border: 2 })}</div>
-        <figcaption>The bill, as the till shows it</figcaption>
+        <figcaption>The bill, as the cash register shows it</figcaption>
       </figure>
       <section>
         <h1>${safe(product)}</h1>

@@ -33,7 +33,7 @@ async function rawBodyOf(request: Request): Promise<string | Uint8Array | undefi
     if (typeof kept === 'string' || kept instanceof Uint8Array) return kept;
   if (request.readableEnded)
     throw new Error(
-      'The body has been parsed already, so its signature cannot be checked: put kopeckWebhook before express.json(), or give this path express.raw({ type: "*/*" }).',
+      'The body is already parsed, so its signature cannot be verified: put kopeckWebhook before express.json(), or use express.raw({ type: "*/*" }) for this path.',
     );
   const chunks: Uint8Array[] = [];
   let length = 0;

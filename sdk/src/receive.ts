@@ -22,7 +22,7 @@ export const maxBytes = 1024 * 1024;
 
 export const tooLarge: Reply = {
   status: 413,
-  body: { error: { code: 'too_large', message: 'This is larger than any webhook.' } },
+  body: { error: { code: 'too_large', message: 'The body is larger than any webhook.' } },
 };
 
 /** What to answer. Errors of `onEvent` reach the framework, which answers 500 and logs them. */

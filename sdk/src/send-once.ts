@@ -60,9 +60,9 @@ export async function sendOnce<Answer>(
     signal?.throwIfAborted();
     const facts = { retryable: true, sameKey: true, idempotencyKey, cause };
     if (isLate) {
-      throw new TimeoutError(`There was no answer within ${timeoutMs} ms.`, { ...facts, code: 'timeout' });
+      throw new TimeoutError(`No response within ${timeoutMs} ms.`, { ...facts, code: 'timeout' });
     }
-    const message = 'The service could not be reached, or its answer was lost.';
+    const message = 'The service could not be reached, or its response was lost.';
     throw new ConnectionError(message, { ...facts, code: 'connection_failed' });
   } finally {
     clearTimeout(timer);
@@ -85,7 +85,7 @@ function readAnswer<Answer>(
     return read(text);
   } catch (cause) {
     const facts = { retryable: true, sameKey: true, idempotencyKey, requestId, cause };
-    throw new ConnectionError('The answer cannot be read.', { ...facts, code: 'unreadable_answer' });
+    throw new ConnectionError('The response cannot be parsed.', { ...facts, code: 'unreadable_answer' });
   }
 }
 

@@ -30,9 +30,9 @@ export async function verifyWebhook(
   const { atSec, digests } = readHeader(header);
   const body = isText ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(await isSigned(secrets, digests, joined(new TextEncoder().encode(`${atSec}.`), body))))
-    throw refused('signature_mismatch', 'No signature fits: another secret, or a body that was changed.');
+    throw refused('signature_mismatch', 'No signature matches: wrong secret, or the body was changed.');
   if (Math.abs(now() / 1_000 - Number(atSec)) > toleranceSec)
-    throw refused('timestamp_out_of_tolerance', `It was signed more than ${toleranceSec} s from now.`);
+    throw refused('timestamp_out_of_tolerance', `The timestamp is off by more than ${toleranceSec} s.`);
   try {
     return JSON.parse(isText ? rawBody : new TextDecoder().decode(body));
   } catch (cause) {
@@ -45,7 +45,7 @@ const refused = (code: string, message: string) => new SignatureError(message, {
 /** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; unknown schemes are ignored. */
 function readHeader(header: string | string[] | null | undefined): { atSec: string; digests: Bytes[] } {
   const text = Array.isArray(header) ? header.join(',') : header;
-  if (!text) throw refused('signature_missing', `There is no header ${signatureHeader}.`);
+  if (!text) throw refused('signature_missing', `The header ${signatureHeader} is missing.`);
   const parts = text.split(',').map(part => part.trim());
   const times = parts.filter(part => part.startsWith('t=')).map(part => part.slice(2));
   const digests = parts.filter(part => /^v1=[0-9a-f]{64}$/.test(part)).map(part => fromHex(part.slice(3)));

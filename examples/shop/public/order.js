@@ -35,6 +35,6 @@ for (const act of ['pay', 'hurry'])
   at(act).addEventListener('click', async () => {
     at(act).disabled = true;
     const response = await fetch(`/orders/${order}/${act}`, { method: 'POST' }).catch(() => undefined);
-    if (!response?.ok) at('advice').textContent = 'The shop does not answer. Please try again.';
+    if (!response?.ok) at('advice').textContent = 'The shop is not responding. Please try again.';
     at(act).disabled = false;
   });

@@ -20,7 +20,7 @@ export const oldestKept = (clock: Clock, { keptDays }: Pick<Retention, 'keptDays
   new Date(clock.nowMs() - keptDays * dayMs);
 
 /**
- * Deletes older rows of a plain table in batches, so that no statement takes long. Returns how many there were. If it is
+ * Deletes older rows of a plain table in batches, so that each statement is short. Returns how many there were. If it is
  * large, its column needs a B-tree index: rows that take the place of deleted ones make a BRIN index match every page.
  */
 export async function pruneOlder(db: Queryable, clock: Clock, retention: Retention): Promise<number> {

@@ -5,7 +5,7 @@ import { tryConnection } from '../dedicated-connection.ts';
 import type { Pool } from '../pool.ts';
 
 const checkIntervalMs = 2_000;
-/** A busy machine takes long to open a connection. */
+/** A busy machine needs some time to open a connection. */
 const limits = { connectionTimeoutMillis: 4_000, query_timeout: 4_000 };
 /** Another history is noticed by the next check, after 2 s. This is for checks that get no answer: one of them may fail. */
 const verifiedForMs = 10_000;

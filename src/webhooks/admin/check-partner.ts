@@ -18,7 +18,7 @@ interface CheckDeps {
 const always = async () => true;
 
 /**
- * Checks a partner's receiver. If it accepts valid events, a suspension ends. A check takes long, so `mayStillAct` is
+ * Checks a partner's receiver. If it accepts valid events, a suspension ends. A check is slow, so `mayStillAct` is
  * called after it, before anything changes.
  */
 export async function checkPartner(

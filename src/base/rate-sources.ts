@@ -25,9 +25,9 @@ function parseRateSource(item: string): RateSourceSetting {
   if (item.startsWith('fixed:')) return parseFixed(item);
   if (/^https?:\/\//.test(item)) return parseFeed(item);
   return item === ''
-    ? refuse('has an empty entry: remove the comma that is too many')
+    ? refuse('has an empty entry: remove the extra comma')
     : refuse(
-        `may have ${exchangeNames.join(', ')}, fixed:92.50 and http:// or https:// addresses, not "${item.slice(0, 40)}"`,
+        `may have ${exchangeNames.join(', ')}, fixed:92.50 and http:// or https:// URLs, not "${item.slice(0, 40)}"`,
       );
 }
 
@@ -43,8 +43,8 @@ function parseFixed(item: string): RateSourceSetting {
 /** The query of an address may hold an API key, so neither the name nor a message repeats it. */
 function parseFeed(item: string): RateSourceSetting {
   const url = URL.canParse(item) ? new URL(item) : undefined;
-  if (!url) return refuse('has an address that cannot be read');
-  if (url.username || url.password) return refuse(`has an address with a user name (${url.host}): remove it`);
+  if (!url) return refuse('has an invalid URL');
+  if (url.username || url.password) return refuse(`has a URL with a user name (${url.host}): remove it`);
   return { kind: 'feed', name: `${url.origin}${url.pathname}`, url: url.href };
 }
 

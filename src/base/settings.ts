@@ -129,7 +129,7 @@ const processes = (name: string, text: string | undefined) =>
 
 function retrySchedule(name: string, text = '0,10,30,120,300,900,3600,10800,21600'): number[] {
   const values = text.split(',').map(pause => wholeNumber(name, pause.trim(), 0, 7 * secPerDay));
-  return values[0] === 0 ? values : refuse(name, 'must begin with 0: the first attempt is made at once');
+  return values[0] === 0 ? values : refuse(name, 'must start with 0: the first attempt is immediate');
 }
 
 /** Disables the SSRF guard (development only). */
@@ -179,7 +179,7 @@ const list = (text: string) =>
 function httpUrl(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (!['http:', 'https:'].includes(protocol)) refuse(name, 'must be an http:// or https:// address');
+  if (!['http:', 'https:'].includes(protocol)) refuse(name, 'must be an http:// or https:// URL');
   let end = text.length;
   while (text[end - 1] === '/') end -= 1;
   return text.slice(0, end);
@@ -188,12 +188,12 @@ function httpUrl(name: string, text: string | undefined): string | undefined {
 function host(name: string, text: string): string {
   return /^[a-z0-9.-]+$/i.test(text)
     ? text.toLowerCase()
-    : refuse(name, `must be names of hosts, not "${text}"`);
+    : refuse(name, `must be a list of host names, not "${text}"`);
 }
 
 /** Checks only the characters; the HTTP server refuses what is not an address. */
 function addressRange(name: string, text: string): string {
-  const problem = `must be addresses or ranges such as 10.0.0.0/8, not "${text}"`;
+  const problem = `must be IP addresses or ranges such as 10.0.0.0/8, not "${text}"`;
   return /^[0-9a-f.:]+(\/\d{1,3})?$/i.test(text) ? text : refuse(name, problem);
 }
 
@@ -206,7 +206,7 @@ function token(name: string, text: string | undefined): string | undefined {
 /** A secret, so the message never repeats it. */
 function botToken(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
-  return refuse(name, 'must be a token as @BotFather gives it, digits, a colon and letters');
+  return refuse(name, 'must be a bot token from @BotFather: digits, a colon and letters');
 }
 
 /** Anyone can send to the address; the secret proves that a request comes from Telegram. */
@@ -214,7 +214,7 @@ function telegramWebhook(url: string | undefined, secret: string | undefined) {
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isValid = parsed?.protocol === 'https:' && parsed.pathname.length > 1 && parsed.search === '';
-  if (!isValid) refuse('TELEGRAM_WEBHOOK_URL', 'must be an https address with a path of its own');
+  if (!isValid) refuse('TELEGRAM_WEBHOOK_URL', 'must be an https URL with its own path');
   const isSecret = secret !== undefined && /^[\w-]{16,256}$/.test(secret);
   return isSecret
     ? { url, secret }
@@ -226,7 +226,7 @@ function telegramWebhook(url: string | undefined, secret: string | undefined) {
 
 function chatId(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const problem = `must be the number of a chat, such as -1001234567890, not "${text}"`;
+  const problem = `must be a chat ID, such as -1001234567890, not "${text}"`;
   return /^-?[1-9]\d{0,14}$/.test(text) ? Number(text) : refuse(name, problem);
 }
 

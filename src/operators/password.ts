@@ -39,7 +39,7 @@ export function passwordObjection(password: string, name: string): string | unde
   const restLength = rest.findLastIndex(character => /\p{L}/u.test(character)) + 1;
   const isTrivial = new Set(characters).size < minDistinct || isRepeated(plain);
   return isTrivial || restLength < minUncommonLength
-    ? 'It is too easy to guess: take several words that do not belong together.'
+    ? 'It is too easy to guess: use several unrelated words.'
     : undefined;
 }
 

@@ -109,7 +109,7 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
       { BACKUP_DIR: 's3://nobody-made-it/x' },
       /^There is no bucket nobody-made-it at 127\.0\.0\.1:\d+: create it/,
     ],
-    [{ BACKUP_DIR: 's3://backups/../x' }, /^s3:\/\/backups\/\.\.\/x is not the address of a bucket/],
+    [{ BACKUP_DIR: 's3://backups/../x' }, /^s3:\/\/backups\/\.\.\/x is not a bucket address/],
   ])('%j is refused in one line without a secret', async (wrong, line) => {
     const { code, stdout, stderr } = await kopeck(
       { BACKUP_DIR: address, ...s3.env, ...wrong },

@@ -102,7 +102,7 @@ describe.runIf(isS3Installed)('a bucket as a store', async () => {
     expect(await store.list('base')).toEqual([]);
   });
 
-  test('a server that goes on failing is given up, and one that does not speak S3 is named', async () => {
+  test('a server that goes on failing is given up, and one that does not support S3 is named', async () => {
     let requests = 0;
     s3.refuse = () => {
       requests += 1;
@@ -113,7 +113,7 @@ describe.runIf(isS3Installed)('a bucket as a store', async () => {
     );
     expect(requests).toBe(4);
     s3.refuse = () => ({ status: 200, code: 'a page' });
-    await expect(store.list('many')).rejects.toThrow('does not speak S3');
+    await expect(store.list('many')).rejects.toThrow('does not support S3');
     s3.refuse = () => undefined;
   });
 });

@@ -159,7 +159,7 @@ describeInBrowser('the example shop', async browser => {
 
 test('without the service, and with a live key, the shop says what is wrong', async () => {
   await expect(openShop({ KOPECK_URL: 'http://127.0.0.1:9' })).rejects.toThrow(
-    'start it first, with npm start',
+    'start it first with npm start',
   );
   await expect(openShop({ KOPECK_URL: service.address, KOPECK_KEY: 'svc_live_a_b' })).rejects.toThrow(
     'a test key only',

@@ -61,7 +61,7 @@ const readPage = (
 
 async function close(deps: HistoryDeps, { number }: WatchedIncarnation, count: number): Promise<boolean> {
   if (!(await closeIncarnation(deps.db, deps.clock, number))) return false;
-  deps.log.warn({ incarnation: number, orders: count }, 'orders of another history: payments are paused again');
+  deps.log.warn({ incarnation: number, orders: count }, 'orders of another history: payments are paused');
   await raiseForeignOrders(deps, count);
   await deps.alarms.clear(waits, 'service');
   return true;

@@ -25,7 +25,7 @@ export function describeBucket(given: string, settings: S3Settings | undefined):
   const [name = '', ...folders] = given.slice(scheme.length).replace(/\/$/, '').split('/');
   const isWrong = folders.some(folder => ['', '.', '..'].includes(folder));
   if (!/^[\w.-]{3,63}$/.test(name) || isWrong)
-    throw new OperatorError(`${given} is not the address of a bucket: write it as s3://BUCKET/FOLDER.`);
+    throw new OperatorError(`${given} is not a bucket address: write it as s3://BUCKET/FOLDER.`);
   const { sessionToken, endpoint } = settings ?? {};
   const credentials = {
     accessKeyId: required('AWS_ACCESS_KEY_ID', settings?.accessKeyId, name),
@@ -76,6 +76,6 @@ function endpointUrl(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || !['http:', 'https:'].includes(url.protocol))
-    refuseSetting('AWS_ENDPOINT_URL', 'must be an http:// or https:// address without a password');
+    refuseSetting('AWS_ENDPOINT_URL', 'must be an http:// or https:// URL without a password');
   return url.origin + url.pathname.replace(/\/$/, '');
 }

@@ -32,7 +32,7 @@ export async function listKeys(send: S3Client, { prefix, delimiter, max }: Listi
     });
     const xml = body.toString();
     if (!xml.includes('<ListBucketResult'))
-      throw new OperatorError('What answers at AWS_ENDPOINT_URL does not speak S3: correct it.');
+      throw new OperatorError('The server at AWS_ENDPOINT_URL does not support S3: correct the setting.');
     for (const section of sectionsOf(xml, 'Contents'))
       found.keys.push({
         key: textOf(section, 'Key') ?? '',

@@ -61,7 +61,7 @@ const maxWaitingSec = 300;
 const maxWaitingSegments = 16;
 
 const consequence =
-  'Commits since then are in no backup, and the disk of the server is filling up. See its log, and check archive_command';
+  'What was committed since then is in no backup, and the disk of the server fills. See its log, and what archive_command needs';
 
 /** What to do about it; undefined if all is well, or nothing is to be archived. */
 export function describeNotArchived(found: WalArchiving): string | undefined {

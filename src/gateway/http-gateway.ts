@@ -194,5 +194,5 @@ const listPath = (since: Date, limit: number, cursor?: string) =>
 
 const listFailed = (reason: string) =>
   new OperatorError(
-    `The payment gateway did not list its orders (${reason}): check GATEWAY_URL and that it responds.`,
+    `The payment gateway returned no list of orders (${reason}): check GATEWAY_URL and that it responds.`,
   );

@@ -111,5 +111,5 @@ function openGateway(
 
 const gatewayUnreachable = {
   kind: 'gateway_unreachable',
-  detail: 'The payment gateway is not responding: new payments are rejected until it responds.',
+  detail: 'The payment gateway does not respond: new payments are refused until it does.',
 };

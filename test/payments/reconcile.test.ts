@@ -278,6 +278,6 @@ describe('kopeck reconcile', () => {
     });
     const alone = await kopeck({ ...env, GATEWAY_URL: 'http://127.0.0.1:1' }, 'reconcile');
     expect(alone).toMatchObject({ code: 1, stdout: '' });
-    expect(alone.stderr).toMatch(/^The payment gateway did not list its orders \(.*\): .*\n$/);
+    expect(alone.stderr).toMatch(/^The payment gateway returned no list of orders \(.*\): .*\n$/);
   });
 });

@@ -1,4 +1,5 @@
 import { startBackgroundLoop } from '../../base/background-loop.ts';
+import { formatKopecks } from '../../base/money.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import type { HistoryDeps } from './deps.ts';
 import {
@@ -64,7 +65,7 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
 const waits = 'history_recovery_waits';
 
 async function raiseWaiting({ alarms }: HistoryDeps, error: Error): Promise<never> {
-  const detail = `Payments are paused until lost payments are recovered from the payment gateway: ${error.message}`;
+  const detail = `New payments are paused until the payment gateway lists the orders that this database may have lost: ${error.message}`;
   await alarms.raise({ kind: waits, subject: 'service', detail });
   throw error;
 }
@@ -93,7 +94,7 @@ async function rebuildForgotten(
     if (!(await claimRecovery(db, clock, heartbeat.instance))) return undefined;
     cursor = page.nextCursor ?? undefined;
     if (cursor !== undefined && seenCursors.has(cursor))
-      await raiseWaiting(deps, new Error('the list of orders has no end: its cursors must be fixed'));
+      await raiseWaiting(deps, new Error('the list of orders has no end: the gateway must fix its cursors'));
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   await recordCount(db, incarnation, listed);
@@ -128,16 +129,17 @@ async function setAside(deps: HistoryDeps, incarnation: number, rebuilt: Rebuilt
 }
 
 const advice = {
-  unreadable: 'its reference cannot be read: find out whose it is, then run kopeck recovery release',
-  no_account: 'its partner is not in this database: create the partner again, or run kopeck recovery release',
-  key_taken:
-    'its key belongs to another payment: find out which one is right, then run kopeck recovery release',
-  qr_in_flight: 'an earlier payment of its QR code is still processing: it is rebuilt when that one ends',
-  insufficient_balance: 'the balance does not cover it: repeat the lost top-ups, then it is rebuilt',
+  unreadable: 'Its reference cannot be read. Find out whose it is, then release it.',
+  no_account: 'Its partner is not in this database. Create the partner again, or release the order.',
+  key_taken: 'Its idempotency key belongs to another payment. Find out which one is right, then release it.',
+  qr_in_flight:
+    'An earlier payment of the same QR code is not completed. The payment is restored when that one is.',
+  insufficient_balance:
+    'The balance is too low. Credit the lost top-ups again; then the payment is restored.',
 } as const;
 
 const describeStray = ({ order, verdict }: Rebuilt) =>
-  `The payment gateway has an order of ${order.amountKopecks} kopecks (${order.state}) without a payment here; ${advice[verdict as keyof typeof advice]}.`;
+  `The payment gateway has an order for ${formatKopecks(order.amountKopecks)} RUB (${order.state}) without a payment here. ${advice[verdict as keyof typeof advice]}`;
 
 /** Those whose balance or code was missing may be possible by now. */
 async function retryStray(deps: HistoryDeps): Promise<void> {

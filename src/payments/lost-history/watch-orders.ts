@@ -54,7 +54,7 @@ const readPage = (
   { since, cursor, isLate }: { since: Date; cursor: string | undefined; isLate: boolean },
 ): Promise<OrderPage | undefined> =>
   gateway.listOrders(since, cursor).catch(async (error: Error) => {
-    const detail = `The database may have lost commits, and late orders cannot be found without the order list of the payment gateway: ${error.message}`;
+    const detail = `The database may have lost commits, and late orders cannot be found without the list of the payment gateway: ${error.message}`;
     if (isLate) await alarms.raise({ kind: waits, subject: 'service', detail });
     return undefined;
   });
@@ -71,5 +71,5 @@ export const raiseForeignOrders = ({ alarms }: HistoryDeps, count: number) =>
   alarms.raise({
     kind: 'foreign_orders',
     subject: 'service',
-    detail: `Orders appeared at the payment gateway that this database did not send (${count}): if another installation uses it, a copy of this one or its original, stop one of the two. Payments are paused until no such order has appeared for 10 s.`,
+    detail: `The payment gateway has orders that this database did not send (${count}). If another installation uses the same gateway, such as a copy of this one, stop one of the two. New payments are paused until no such order has appeared for 10 s.`,
   });

@@ -86,5 +86,5 @@ const raiseOverdue = ({ alarms }: PollDeps, { paymentId, createdAt }: DuePayment
   alarms.raise({
     kind: overdueAlarm,
     subject: paymentId,
-    detail: `Unfinished since ${createdAt.toISOString()}: check the outcome at the payment gateway, then run kopeck payment resolve.`,
+    detail: `Not completed since ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. Find out its status at the payment gateway, then resolve it in the console or with kopeck payment resolve.`,
   });

@@ -29,7 +29,8 @@ export interface RecorderDeps {
 
 const suspension = {
   kind: 'webhook_suspended',
-  detail: 'Three events in a row were not delivered: delivery is suspended until kopeck webhook check.',
+  detail:
+    'Three events in a row were not delivered. Webhooks are suspended until a check of the endpoint succeeds.',
 };
 
 /** So that a batch holds many results, and a statement costs little per attempt. */

@@ -148,5 +148,5 @@ const raiseUnreadableSecret = ({ alarms }: Work, subject: string) =>
     kind: 'webhook_secret_unreadable',
     subject,
     detail:
-      'The signing secret cannot be decrypted, so no events are sent: run kopeck webhook rotate --force.',
+      'The webhook secret cannot be decrypted, so no events are sent. Create a new one with kopeck webhook rotate --force.',
   });

@@ -209,7 +209,7 @@ async function show(context: CommandContext, partner: Partner): Promise<Output> 
       'rate limits',
       `${limits.create_rps}/s for new payments (burst ${limits.create_burst}), ${limits.other_rps}/s for other requests`,
     ],
-    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} queued)` : 'none'],
+    ['webhook', webhook ? `${webhook.url} (${webhook.state}, ${webhook.waiting} pending)` : 'none'],
   ]);
   const money = table(
     ['mode', 'available USDT', 'on hold', 'settled'],

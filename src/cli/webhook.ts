@@ -120,7 +120,7 @@ async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId):
       ['partner', partnerId],
       ['url', webhook.url],
       ['state', webhook.state],
-      ['queued events', `${webhook.waiting}`],
+      ['pending events', `${webhook.waiting}`],
       ['failed permanently', `${webhook.givenUp}`],
       ['signing secret', secret],
       ...old,
@@ -168,7 +168,7 @@ function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boo
         ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
         : 'TLS: not used (plain HTTP).',
       conclusion,
-      ...(reEnabled ? ['Delivery was suspended and resumes now with the queued events.'] : []),
+      ...(reEnabled ? ['Delivery was suspended and resumes now with the pending events.'] : []),
     ].join('\n'),
   };
 }

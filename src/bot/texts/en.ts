@@ -33,7 +33,7 @@ const notices: Notices = {
       : `📭 ${count} events were not delivered after 9 attempts each. Details: Webhook → Log.`,
   sending_suspended: () =>
     '⛔ Webhooks are suspended: three events in a row were not delivered. Fix your endpoint, then press Webhook → Check. No events are lost: we will send them after a successful check.',
-  sending_re_enabled: () => '✅ Webhooks are active again. We are sending the queued events.',
+  sending_re_enabled: () => '✅ Webhooks are active again. We are sending the pending events.',
   payment_in_review: (details, count) =>
     count === 1
       ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB is delayed: the bank has not confirmed the result yet. Do not pay again. We keep checking the status.`
@@ -210,7 +210,7 @@ export const en = {
       [
         `URL: <code>${e(webhook.url)}</code>`,
         `Status: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; press Check to resume'}`,
-        `Queued events: ${webhook.waiting}`,
+        `Pending events: ${webhook.waiting}`,
         `Failed permanently: ${webhook.givenUp}`,
       ].join('\n'),
     check: '🧪 Check',

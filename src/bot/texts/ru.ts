@@ -12,8 +12,8 @@ const modes: Record<string, string> = { live: 'боевой', test: 'тесто�
 const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
 const statuses: Record<Payment['status'], string> = {
   processing: 'в обработке',
-  succeeded: 'оплачен',
-  failed: 'не прошёл',
+  succeeded: 'успешный',
+  failed: 'неуспешный',
   rejected: 'отклонён',
 };
 
@@ -21,11 +21,11 @@ const nameOf = ({ mode, status }: PaymentFilter) =>
   `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
 const probeNames: Record<string, string> = {
-  'a valid event': 'корректное событие',
+  'a valid event': 'верное событие',
   'the same event again': 'то же событие ещё раз',
   'a wrong signature': 'неверная подпись',
-  'a timestamp ten minutes old': 'метка времени старше 10 минут',
-  'a changed body': 'изменённое тело запроса',
+  'a timestamp ten minutes old': 'метка времени десятиминутной давности',
+  'a changed body': 'изменённое тело',
 };
 
 const notices: Notices = {
@@ -42,14 +42,14 @@ const notices: Notices = {
       : `⏳ Задерживаются платежи: ${count}. Банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`,
   payment_review_ended: (details, count) =>
     count === 1
-      ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён: ${statuses[details.status as Payment['status']] ?? text(details.status)}.`
+      ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён, статус: ${statuses[details.status as Payment['status']] ?? text(details.status)}.`
       : `🏁 Завершены задержавшиеся платежи: ${count}.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
     `🪫 Низкий баланс (боевой): ${text(balance_usdt)} USDT. Порог уведомления — ${text(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
     count === 1
       ? `💰 Зачислено: ${text(usdt)} USDT. Баланс (${modes[`${mode}`] ?? ''}): ${text(balance_usdt)} USDT.`
-      : `💰 Зачислений: ${count}. Баланс (${modes[`${mode}`] ?? ''}): ${text(balance_usdt)} USDT.`,
+      : `💰 Пополнений: ${count}. Баланс (${modes[`${mode}`] ?? ''}): ${text(balance_usdt)} USDT.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
       ? `🔐 Другой участник создал ключ (${modes[`${mode}`] ?? ''}): <code>${text(key_id)}</code>. Если вы этого не ожидали, отзовите его в разделе «Ключи».`
@@ -117,7 +117,7 @@ export const ru: Texts = {
     sending: 'Приостановка и возобновление вебхуков',
     review: 'Задержки платежей',
     low: 'Низкий баланс',
-    credited: 'Зачисления',
+    credited: 'Пополнения',
     maintenance: 'Технические работы',
     rate: 'Устаревший курс',
   },
@@ -199,8 +199,8 @@ export const ru: Texts = {
       [
         `URL: <code>${e(webhook.url)}</code>`,
         `Статус: ${webhook.state === 'active' ? '✅ активен' : '⛔ приостановлен, нажмите «Проверить», чтобы возобновить'}`,
-        `В очереди на отправку: ${webhook.waiting}`,
-        `Не доставлено, попытки исчерпаны: ${webhook.givenUp}`,
+        `Ожидают отправки: ${webhook.waiting}`,
+        `Не доставлено окончательно: ${webhook.givenUp}`,
       ].join('\n'),
     check: '🧪 Проверить',
     checking: 'Проверяем…',
@@ -228,10 +228,10 @@ export const ru: Texts = {
         ),
         ...(tls ? [`TLS: ${tls.protocol}, сертификат действует до ${e(tls.validUntil)}`] : []),
         passed
-          ? 'Обработчик принимает корректные события и отклоняет остальные.'
+          ? 'Обработчик принимает верные события и отклоняет остальные.'
           : canReceive
-            ? 'Обработчик принимает корректные события, но часть проверок не пройдена.'
-            : 'Обработчик не принимает корректные события. Исправьте его и повторите проверку.',
+            ? 'Обработчик принимает верные события, но часть проверок не пройдена.'
+            : 'Обработчик не принимает верные события. Исправьте его и повторите проверку.',
         ...(reEnabled ? ['Отправка вебхуков возобновлена.'] : []),
       ].join('\n'),
   },
@@ -249,12 +249,12 @@ export const ru: Texts = {
       ].join('\n'),
     topUp: '➕ Пополнить',
     howToTopUp: partnerId =>
-      `Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить. Вам пришлют адрес для перевода. Укажите ID партнёра:\n<code>${partnerId}</code>\n\nО зачислении мы сообщим здесь.`,
-    history: '📜 История зачислений',
+      `Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить. Вам пришлют адрес для перевода. Укажите ID партнёра:\n<code>${partnerId}</code>\n\nО зачислении USDT мы сообщим здесь.`,
+    history: '📜 История пополнений',
     credits: credits =>
       credits.length === 0
-        ? 'Зачислений пока не было.'
-        : `Последние зачисления:\n${credits.map(one => `• ${formatTime(one.at)} ${modes[one.mode]}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
+        ? 'Пополнений пока не было.'
+        : `Последние пополнения:\n${credits.map(one => `• ${formatTime(one.at)} ${modes[one.mode]}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
     refill: '🧪 Пополнить тестовый баланс',
     refilled: 'Добавлено 10 000 тестовых USDT.',
     notAgainToday: 'Тестовый баланс можно пополнять раз в день.',

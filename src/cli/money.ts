@@ -53,44 +53,42 @@ export function ledgerCommands(withDatabase: WithDatabase): Command {
     .description('verify the ledger and print statements')
     .addCommand(statementCommand(withDatabase))
     .addCommand(
-      command(
-        'verify',
-        'recompute all balances from the entries; lists errors and exits with 1',
-      ).action(({ json }) =>
-        withDatabase(json, async ({ audit, progress }) => {
-          const startedAt = performance.now();
-          const { findings, entries, invariants } = await verifyLedger(audit.pool, {
-            onProgress: invariant => {
-              if (performance.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
-            },
-          });
-          const ok = findings.length === 0;
-          return {
-            isBad: !ok,
-            json: {
-              ok,
-              entries: Number(entries),
-              invariants,
-              findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
-                invariant,
-                partner_id: partnerId,
-                mode,
-                detail,
-              })),
-            },
-            text: ok
-              ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
-              : table(
-                  ['broken invariant', 'partner', 'mode', 'detail'],
-                  findings.map(({ invariant, partnerId, mode, detail }) => [
-                    invariant,
-                    partnerId,
-                    mode,
-                    detail,
-                  ]),
-                ),
-          };
-        }),
+      command('verify', 'recompute all balances from the entries; lists errors and exits with 1').action(
+        ({ json }) =>
+          withDatabase(json, async ({ audit, progress }) => {
+            const startedAt = performance.now();
+            const { findings, entries, invariants } = await verifyLedger(audit.pool, {
+              onProgress: invariant => {
+                if (performance.now() - startedAt > 2_000) progress(`Checking that ${invariant} …`);
+              },
+            });
+            const ok = findings.length === 0;
+            return {
+              isBad: !ok,
+              json: {
+                ok,
+                entries: Number(entries),
+                invariants,
+                findings: findings.map(({ invariant, partnerId, mode, detail }) => ({
+                  invariant,
+                  partner_id: partnerId,
+                  mode,
+                  detail,
+                })),
+              },
+              text: ok
+                ? `The ledger is consistent: ${entries} entries, ${invariants.length} invariants hold.`
+                : table(
+                    ['broken invariant', 'partner', 'mode', 'detail'],
+                    findings.map(({ invariant, partnerId, mode, detail }) => [
+                      invariant,
+                      partnerId,
+                      mode,
+                      detail,
+                    ]),
+                  ),
+            };
+          }),
       ),
     );
 }

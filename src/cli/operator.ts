@@ -30,8 +30,8 @@ export function operatorCommands(withDatabase: WithDatabase): Command {
     )
     .addCommand(command('list', 'list operators').action(({ json }) => withDatabase(json, list)))
     .addCommand(
-      command('reset <name>', 'reset password and TOTP, and show a new setup link').action(
-        (name, { json }) => withDatabase(json, context => reset(context, name)),
+      command('reset <name>', 'reset password and TOTP, and show a new setup link').action((name, { json }) =>
+        withDatabase(json, context => reset(context, name)),
       ),
     )
     .addCommand(

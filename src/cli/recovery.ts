@@ -17,19 +17,18 @@ export function recoveryCommands(withDatabase: WithDatabase): Command {
   return new Command('recovery')
     .description('show and resolve what was lost in a restore or fail-over of the database')
     .addCommand(
-      command('show', 'show the histories of the database and unmatched gateway orders').action(
-        ({ json }) =>
-          withDatabase(json, async ({ audit }) => {
-            const incarnations = await listIncarnations(audit.pool);
-            const orders = await listStray(audit.pool);
-            return {
-              json: {
-                incarnations: incarnations.map(incarnationObject),
-                stray_orders: orders.map(orderObject),
-              },
-              text: describe(incarnations, orders),
-            };
-          }),
+      command('show', 'show the histories of the database and unmatched gateway orders').action(({ json }) =>
+        withDatabase(json, async ({ audit }) => {
+          const incarnations = await listIncarnations(audit.pool);
+          const orders = await listStray(audit.pool);
+          return {
+            json: {
+              incarnations: incarnations.map(incarnationObject),
+              stray_orders: orders.map(orderObject),
+            },
+            text: describe(incarnations, orders),
+          };
+        }),
       ),
     )
     .addCommand(

@@ -108,8 +108,7 @@ async function settle(deps: HistoryDeps, incarnation: number, orders: ListedOrde
   for (const rebuilt of await rebuild(deps, incarnation, orders)) {
     const { order, verdict } = rebuilt;
     const isRebuilt = verdict === 'recovered';
-    if (isRebuilt)
-      deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a lost payment was rebuilt');
+    if (isRebuilt) deps.log.warn({ paymentId: order.paymentId, incarnation }, 'a lost payment was rebuilt');
     // Known is also one that was rebuilt by a process that died before it could say so.
     if (isRebuilt || verdict === 'known') {
       await markRebuilt(deps.db, deps.clock, order.paymentId);

@@ -30,6 +30,11 @@ export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
 }
 
+export function pageSize(text: string): number {
+  const count = positiveCount(text);
+  return count <= 1_000 ? count : refuse('a whole number from 1 to 1000');
+}
+
 export function basisPoints(text: string): number {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 5_000 ? value : refuse('a whole number from 0 to 5000');

@@ -5,11 +5,13 @@ import { decidePayment, findPaymentAnywhere, paymentObject, pollNow } from '../p
 import { label } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
+import { paymentListCommand } from './payment-list.ts';
 import { RefusedError } from './refused.ts';
 
 export function paymentCommands(withDatabase: WithDatabase): Command {
   return new Command('payment')
     .description('show payments, and resolve those without a final answer from the payment gateway')
+    .addCommand(paymentListCommand(withDatabase))
     .addCommand(
       command('show <payment>', 'show a payment of any partner').action((payment, { json }) =>
         withDatabase(json, context => show(context, payment)),
@@ -79,7 +81,10 @@ async function decide(
 }
 
 const noSuchPayment = (payment: string) =>
-  new RefusedError('no_payment', `There is no payment ${payment}: check the ID, it looks like pay_01h….`);
+  new RefusedError(
+    'no_payment',
+    `There is no payment ${payment}: check the ID, it looks like pay_01h…. To find one: kopeck payment list --external-id ID`,
+  );
 
 const underWay = (payment: string) =>
   new RefusedError(

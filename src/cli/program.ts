@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { alarmCommands } from './alarm.ts';
 import { archiveCommand } from './archive.ts';
@@ -23,11 +25,15 @@ import { triggerCommand } from './trigger.ts';
 import { archiveWalCommand, restoreWalCommand } from './wal.ts';
 import { webhookCommands } from './webhook.ts';
 
+const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
+const readVersion = (): string => JSON.parse(readFileSync(packageFile, 'utf8')).version;
+
 /** The whole command line; exported so that a test can compare it with its reference. */
 export function createProgram(terminal: Terminal): Command {
   const withDatabase = createWithDatabase(terminal);
   return new Command('kopeck')
     .description('Kopeck pays SBP QR codes in rubles and debits a USDT balance.')
+    .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand(false)
     .addCommand(
       new Command('start')

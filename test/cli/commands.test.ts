@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { acceptInvitation, signUp } from '../../src/partners/index.ts';
 import { kopeckProcess } from '../helpers/cli.ts';
@@ -129,6 +131,11 @@ describe('other commands', () => {
       error: { code: 'wrong_call', message: "missing required argument 'partner'" },
     });
     expect(await run('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: kopeck') });
+  });
+
+  test('the version is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+    expect(await run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   test('a process exits with these codes too', async () => {

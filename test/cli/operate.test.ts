@@ -46,6 +46,37 @@ describe('payment show', () => {
   });
 });
 
+describe('payment list', () => {
+  test('finds payments by external_id, partner, mode and status, newest first', async () => {
+    const shop = await createPartnerWithKeys(pool);
+    const tester = partnerAt(address, shop.testKey);
+    const pay = async (kopecks: number, external_id: string) =>
+      (await tester.pay({ qr_url: newLink(kopecks), external_id })).json.id as string;
+    const ids = [await pay(10_000, 'order 8'), await pay(10_001, 'order 9'), await pay(10_000, 'order 9')];
+    const find = async (...args: string[]) =>
+      JSON.parse((await run('payment', 'list', '--json', ...args)).stdout).payments.map(
+        ({ id }: { id: string }) => id,
+      );
+    expect(await find('--partner', shop.partnerId)).toEqual(ids.toReversed());
+    expect(await find('--partner', shop.partnerId, '--limit', '2')).toEqual([ids[2], ids[1]]);
+    expect(await find('--external-id', 'order 9')).toEqual([ids[2], ids[1]]);
+    expect(await find('--partner', shop.partnerId, '--status', 'failed')).toEqual([ids[1]]);
+    expect(await find('--partner', shop.partnerId, '--mode', 'live')).toEqual([]);
+    const { stdout } = await run('payment', 'list', '--external-id', 'order 8');
+    expect(stdout).toMatch(/^payment +created \(UTC\) +partner +mode +status +RUB +USDT +external_id\n/);
+    expect(stdout).toContain(ids[0]);
+    expect(stdout).toMatch(/ test +succeeded +100\.00 +\d+\.\d{6} +order 8\n$/);
+  });
+
+  test.each([
+    ['--status', 'paid'],
+    ['--limit', '1001'],
+  ])('refuses %s %s', async (...args) => {
+    const { code, stderr } = await run('payment', 'list', ...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(args[0])]);
+  });
+});
+
 describe('payment ask', () => {
   test('makes an unfinished live payment due now, with an audit record', async () => {
     const id = await unfinished();

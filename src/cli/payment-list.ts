@@ -1,0 +1,73 @@
+import { type Command, Option } from 'commander';
+import { parseId } from '../base/ids.ts';
+import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
+import {
+  type FoundPayment,
+  type PaymentFilter,
+  type PaymentStatus,
+  paymentObject,
+  searchPayments,
+} from '../payments/index.ts';
+import { label, pageSize } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { formatInstant, type Output, table } from './output.ts';
+
+interface ListOptions {
+  partner?: string;
+  externalId?: string;
+  mode?: 'test' | 'live';
+  status?: PaymentStatus;
+  limit: number;
+}
+
+export const paymentListCommand = (withDatabase: WithDatabase): Command =>
+  command('list', 'list payments of all partners, newest first')
+    .option('--partner <partner>', 'ID of a partner, or the beginning of its name', label)
+    .option('--external-id <id>', 'external_id that the partner sent', label)
+    .addOption(new Option('--mode <mode>', 'one mode only').choices(['test', 'live']))
+    .addOption(
+      new Option('--status <status>', 'one status only').choices(['processing', 'succeeded', 'failed']),
+    )
+    .option('--limit <count>', 'how many at most, up to 1000', pageSize, 20)
+    .action(({ json, ...options }) => withDatabase(json, context => list(context, options)));
+
+async function list({ audit }: CommandContext, options: ListOptions): Promise<Output> {
+  const { partner, externalId, mode, status, limit } = options;
+  const partnerId = partner === undefined ? undefined : parseId('prt', partner);
+  const filter: PaymentFilter = {
+    ...(partnerId ? { partnerId } : { partnerName: partner }),
+    externalId,
+    mode,
+    status,
+  };
+  const found: FoundPayment[] = [];
+  let page = await searchPayments(audit.pool, [filter], { limit });
+  found.push(...page.payments);
+  // A search stops after some thousand payments that do not match, and can be continued.
+  while (found.length < limit && page.next) {
+    page = await searchPayments(audit.pool, [filter], { limit: limit - found.length, after: page.next });
+    found.push(...page.payments);
+  }
+  return {
+    json: {
+      payments: found.map(payment => ({
+        ...JSON.parse(paymentObject(payment)),
+        partner_id: payment.partnerId,
+        partner_name: payment.partnerName,
+      })),
+    },
+    text: table(
+      ['payment', 'created (UTC)', 'partner', 'mode', 'status', 'RUB', 'USDT', 'external_id'],
+      found.map(payment => [
+        payment.paymentId,
+        formatInstant(payment.createdAt),
+        payment.partnerName,
+        payment.mode,
+        [payment.status, payment.errorCode].filter(Boolean).join(', '),
+        formatKopecks(payment.amountKopecks),
+        formatMicroUsdt(payment.microUsdt),
+        payment.externalId ?? '',
+      ]),
+    ),
+  };
+}

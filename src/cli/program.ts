@@ -5,6 +5,7 @@ import { alarmCommands } from './alarm.ts';
 import { archiveCommand } from './archive.ts';
 import { backupCommands } from './backup.ts';
 import { createWithDatabase, type Terminal } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { drillCommand } from './drill.ts';
@@ -70,7 +71,8 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(listenCommand())
     .addCommand(triggerCommand())
     .addCommand(demoCommand(withDatabase))
-    .addCommand(operatorCommands(withDatabase));
+    .addCommand(operatorCommands(withDatabase))
+    .addCommand(completionCommand(terminal));
 }
 
 /** Runs one command and sets the terminal's exit code. */

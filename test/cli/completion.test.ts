@@ -1,6 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { kopeck } from '../helpers/cli.ts';
+import { newFolder } from '../helpers/folders.ts';
 
 const scriptFor = async (shell: string) => (await kopeck({}, 'completion', shell)).stdout;
 
@@ -27,7 +30,9 @@ describe('kopeck completion', () => {
   test.each(['bash', 'zsh', 'fish'])('%s accepts the script', async shell => {
     const script = await scriptFor(shell);
     expect(script).toContain('payment list');
-    const { error, status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+    const file = join(newFolder(), 'script');
+    writeFileSync(file, script);
+    const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
     if (error) return console.warn(`SKIPPED: ${shell} cannot be found.`);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });

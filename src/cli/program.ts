@@ -9,6 +9,7 @@ import { completionCommand } from './completion.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { drillCommand } from './drill.ts';
+import { addExamples } from './examples.ts';
 import { keyCommands } from './key.ts';
 import { listenCommand } from './listen.ts';
 import { maintenanceCommands } from './maintenance.ts';
@@ -32,7 +33,7 @@ const readVersion = (): string => JSON.parse(readFileSync(packageFile, 'utf8')).
 /** The whole command line; exported so that a test can compare it with its reference. */
 export function createProgram(terminal: Terminal): Command {
   const withDatabase = createWithDatabase(terminal);
-  return new Command('kopeck')
+  const program = new Command('kopeck')
     .description('Kopeck pays SBP QR codes in rubles and debits a USDT balance.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand(false)
@@ -73,6 +74,8 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(demoCommand(withDatabase))
     .addCommand(operatorCommands(withDatabase))
     .addCommand(completionCommand(terminal));
+  addExamples(program);
+  return program;
 }
 
 /** Runs one command and sets the terminal's exit code. */

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+
+const partner = 'prt_01m7ehqr39e00aq7xw60wbe32j';
+const payment = 'pay_01m7ehqr39e00aq7xw60wbe32j';
+
+/** Of every command, for its help. A test parses them. */
+const examples: Record<string, string[]> = {
+  start: ['kopeck start', 'PORT=3000 DATA_DIR=/srv/kopeck kopeck start'],
+  doctor: ['kopeck doctor', 'kopeck doctor --json'],
+  demo: ['kopeck demo', 'kopeck demo --payments 200 --minutes 10'],
+  completion: ['kopeck completion bash > /etc/bash_completion.d/kopeck'],
+  'partner create': ["kopeck partner create --name 'Coffee shop'"],
+  'partner list': ['kopeck partner list'],
+  'partner show': [`kopeck partner show ${partner}`],
+  'partner suspend': [`kopeck partner suspend ${partner}`],
+  'partner resume': [`kopeck partner resume ${partner}`],
+  'partner approve': [`kopeck partner approve ${partner}`],
+  'partner invite': [`kopeck partner invite ${partner} --role developer`],
+  'partner limits': [
+    `kopeck partner limits ${partner}`,
+    `kopeck partner limits ${partner} --max-rub 100000 --daily-rub none --concurrent 50`,
+  ],
+  'key create': [
+    `kopeck key create ${partner} --mode test`,
+    `kopeck key create ${partner} --mode live --allow-ip 192.0.2.7 --allow-ip 2001:db8::/32`,
+  ],
+  'key list': [`kopeck key list ${partner}`],
+  'key revoke': ['kopeck key revoke 7f3a9c21b0d4'],
+  'key allow': [
+    'kopeck key allow 7f3a9c21b0d4 --allow-ip 192.0.2.0/24',
+    'kopeck key allow 7f3a9c21b0d4 --any',
+  ],
+  'balance credit': [`kopeck balance credit ${partner} --mode live --usdt 250.50 --reference tx-1`],
+  'ledger verify': ['kopeck ledger verify'],
+  'ledger statement': [`kopeck ledger statement ${partner} --mode live --day 2026-11-15 --csv`],
+  'rate show': ['kopeck rate show'],
+  'rate rules': ['kopeck rate rules', "kopeck rate rules --spread-bps 150 --reason 'agreed with finance'"],
+  reconcile: ['kopeck reconcile', 'kopeck reconcile --day 2026-11-15'],
+  'recovery show': ['kopeck recovery show'],
+  'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
+  archive: ['kopeck archive --before 2026-01 --dry-run', 'kopeck archive --before 2026-01'],
+  'payment list': [
+    'kopeck payment list --external-id order-1',
+    "kopeck payment list --partner 'Coffee' --status failed --limit 50",
+  ],
+  'payment show': [`kopeck payment show ${payment}`],
+  'payment ask': [`kopeck payment ask ${payment}`],
+  'payment resolve': [`kopeck payment resolve ${payment} --outcome succeeded --reason 'bank statement 42'`],
+  'recipient block': ["kopeck recipient block 'Suspicious shop'"],
+  'recipient unblock': ["kopeck recipient unblock 'Suspicious shop'"],
+  'recipient list': ['kopeck recipient list'],
+  'webhook set': [`kopeck webhook set ${partner} --url https://shop.example/kopeck`],
+  'webhook show': [`kopeck webhook show ${partner}`],
+  'webhook check': [`kopeck webhook check ${partner}`],
+  'webhook rotate': [`kopeck webhook rotate ${partner}`],
+  'webhook log': [`kopeck webhook log ${partner} --limit 20`],
+  'webhook resend': ['kopeck webhook resend evt_17', 'kopeck webhook resend --failed --since 2026-11-15'],
+  'maintenance on': ['kopeck maintenance on'],
+  'maintenance off': ['kopeck maintenance off'],
+  'maintenance plan': ['kopeck maintenance plan --from 2026-11-15T22:00:00Z --until 2026-11-15T22:30:00Z'],
+  'maintenance list': ['kopeck maintenance list'],
+  'maintenance cancel': ['kopeck maintenance cancel 3'],
+  'alarm list': ['kopeck alarm list', 'kopeck alarm list --all --json'],
+  'alarm clear': ['kopeck alarm clear 7'],
+  'operator create': ['kopeck operator create --name first-line --role support'],
+  'operator list': ['kopeck operator list'],
+  'operator reset': ['kopeck operator reset first-line'],
+  'operator disable': ['kopeck operator disable first-line'],
+  'operator enable': ['kopeck operator enable first-line'],
+  'operator role': ['kopeck operator role first-line --role viewer'],
+  'operator sign-out': ['kopeck operator sign-out first-line'],
+  'backup create': [
+    'kopeck backup create --to /backups --keep 7',
+    'kopeck backup create --to s3://bucket/kopeck',
+  ],
+  'backup list': ['kopeck backup list --from /backups'],
+  'backup verify': ['kopeck backup verify --from /backups'],
+  restore: [
+    'DATA_DIR=/srv/kopeck kopeck restore --from /backups',
+    'DATA_DIR=/srv/kopeck kopeck restore --from /backups --at 2026-11-15T10:00:00Z',
+  ],
+  drill: ['kopeck drill', 'kopeck drill --from /backups'],
+  'archive-wal': ['kopeck archive-wal %p %f --to /backups'],
+  'restore-wal': ['kopeck restore-wal %f %p --from /backups'],
+  listen: ['KOPECK_KEY=svc_test_… kopeck listen --forward-to http://127.0.0.1:3000/webhooks'],
+  trigger: ['KOPECK_KEY=svc_test_… kopeck trigger payment.succeeded'],
+};
+
+/** Adds them to the help of each command. */
+export function addExamples(command: Command, path = ''): void {
+  for (const one of command.commands) addExamples(one, path ? `${path} ${one.name()}` : one.name());
+  const own = examples[path];
+  if (own) command.addHelpText('after', `\nExamples:\n${own.map(line => `  ${line}`).join('\n')}`);
+}
+
+export const examplesOf = (path: string): string[] => examples[path] ?? [];

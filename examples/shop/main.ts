@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ConnectionError, Kopeck } from '../../sdk/src/index.ts';
 import { checkWebhook, findTestKey, setWebhook } from './local-service.ts';
@@ -9,7 +11,8 @@ const {
   KOPECK_URL: baseUrl = 'http://127.0.0.1:8080',
   KOPECK_KEY: givenKey,
   KOPECK_WEBHOOK_SECRET: givenSecret,
-  SHOP_PORT: port = '3000',
+  PORT: anyPort = '3001',
+  SHOP_PORT: port = anyPort,
   DATA_DIR: dataDir = './data',
 } = process.env;
 
@@ -20,7 +23,15 @@ async function getAccess(dir: string, url: string) {
   return { key, secret: await setWebhook(partnerId, `${url}${webhookPath}`), partnerId };
 }
 
+/** Before anything is created: a shop that cannot open must leave no partner behind. */
+async function requireFreePort(): Promise<void> {
+  const server = createServer().listen(Number(port), '127.0.0.1');
+  await once(server, 'listening');
+  await new Promise(resolve => server.close(resolve));
+}
+
 async function main(): Promise<void> {
+  await requireFreePort();
   const dir = join(dataDir, 'shop');
   await mkdir(dir, { recursive: true });
   const url = `http://127.0.0.1:${port}`;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -30,7 +30,7 @@ interface Shop {
 async function openShop(settings: Record<string, string>): Promise<Shop> {
   const port = `${await freePort()}`;
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH!, ...env, SHOP_PORT: port, ...settings },
+    env: { PATH: process.env.PATH!, ...env, PORT: port, ...settings },
   });
   let output = '';
   const ended = new Promise<void>(resolve => child.once('close', () => resolve()));
@@ -59,6 +59,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await shop?.stop();
   await service?.stop();
+});
+
+test('a shop whose port is in use says so, and creates nothing', async () => {
+  const dataDir = newFolder();
+  const { port } = new URL(shop.url);
+  const closed = openShop({ KOPECK_URL: service.address, DATA_DIR: dataDir, PORT: port });
+  await expect(closed).rejects.toThrow(`Port ${port} is in use`);
+  expect(existsSync(join(dataDir, 'shop'))).toBe(false);
 });
 
 const orders = () => JSON.parse(readFileSync(join(env.DATA_DIR, 'shop', 'orders.json'), 'utf8'));

@@ -92,5 +92,3 @@ export function addExamples(command: Command, path = ''): void {
   const own = examples[path];
   if (own) command.addHelpText('after', `\nExamples:\n${own.map(line => `  ${line}`).join('\n')}`);
 }
-
-export const examplesOf = (path: string): string[] => examples[path] ?? [];

@@ -108,7 +108,7 @@ async function showRate({ audit, settings }: CommandContext): Promise<Output> {
   };
   const summary = details([
     ['rate', `${json.rate} RUB for 1 USDT`],
-    ['mid price', json.mid],
+    ['mid rate', json.mid],
     ['spread', `${rate.spreadBps} bps`],
     ['as of', `${formatInstant(rate.asOf)} UTC, ${ageSec} s ago`],
     ['state', stale ? `stale: older than ${maxAgeSec} s` : 'fresh'],

@@ -255,21 +255,22 @@ describe('a process that dies', () => {
 
 test('a request is answered in time whatever hangs after the debit', async () => {
   const customer = await newCustomer();
-  let wake = () => {};
+  let expire = () => {};
   const asked: number[] = [];
-  const sleep = (ms: number) => {
+  const timer = (ms: number, run: () => void) => {
     asked.push(ms);
-    return new Promise<void>(resolve => (wake = resolve));
+    expire = run;
+    return () => {};
   };
   const hanging = {
     ...deps,
-    clock: { ...clock, sleep },
+    clock: { ...clock, timer },
     writer: { ...deps.writer, finish: () => never },
   };
   const qr = await qrWith();
   const creation = createPayment(hanging, customer.caller, requestFor(qr.link));
   await vi.waitFor(() => expect(asked).toEqual([75_000]));
-  wake();
+  expire();
   expect(await creation).toMatchObject({ outcome: 'payment', payment: { status: 'processing' } });
 });
 

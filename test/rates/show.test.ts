@@ -58,7 +58,7 @@ test('shows the rate, its age and the quote of each source', async () => {
   expect(shown.age_sec).toBeLessThan(60);
 
   const people = (await show({})).stdout;
-  expect(people).toMatch(/^rate +91\.5750 RUB for 1 USDT\nmarket +92\.5000\nspread +100 bps\n/);
+  expect(people).toMatch(/^rate +91\.5750 RUB for 1 USDT\nmid rate +92\.5000\nspread +100 bps\n/);
   expect(people).toMatch(/^state +fresh$/m);
   expect(people).toMatch(/^fixed:92\.5000 +used +92\.5000 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
   expect(people).toMatch(/^http:\/\/127\.0\.0\.1:1\/feed +failed +connect ECONNREFUSED/m);

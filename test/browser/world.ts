@@ -93,6 +93,10 @@ export async function openWorld(options: ConsoleOptions, browser: Browser) {
 export async function findBarriers(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   // Not by a script element: the content security policy would refuse it. Once per window, since it is large.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
+  // A message that is fading in has less contrast for a moment.
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter(one => one.effect.getComputedTiming().endTime < 5_000).map(one => one.finished.catch(() => {})))',
+  );
   const options: axe.RunOptions = {
     resultTypes: ['violations'],
     ...(rules === 'colours' ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),

@@ -37,7 +37,7 @@ describe.runIf(isS3Installed)('backups in a bucket', async () => {
       expect(failed).toMatchObject({ code: 1, stdout: '' });
       const lines = failed.stderr.split('\n').filter(line => !/ MB$/.test(line));
       expect(lines.join('\n')).toBe(
-        `${s3.host} denies access to the bucket backups: give the key in AWS_ACCESS_KEY_ID the rights to list it and to read, write and delete in it.\n`,
+        `${s3.host} denies access to the bucket backups: give the key in AWS_ACCESS_KEY_ID the permissions to list it and to read, write and delete in it.\n`,
       );
       expect(await folders()).toHaveLength(1);
       expect(await idsIn()).toEqual([]);

@@ -92,10 +92,6 @@ function NoDifference({ run }: { run: ReconciliationDetail['run'] }) {
 /** A payment that only the gateway has is not a link. */
 function PaymentId({ one: { payment_id, status } }: { one: Difference }) {
   if (!payment_id) return <span className="dim">—</span>;
-  if (!status) return <code className="wrap-anywhere">{payment_id}</code>;
-  return (
-    <Link href={`/payments/${payment_id}`}>
-      <code>{payment_id}</code>
-    </Link>
-  );
+  const id = <code className="wrap-anywhere">{payment_id}</code>;
+  return status ? <Link href={`/payments/${payment_id}`}>{id}</Link> : id;
 }

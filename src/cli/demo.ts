@@ -131,7 +131,7 @@ function describe(payments: number, tally: Tally, tookMs: number): Output {
         ['outcome', 'payments'],
         outcomes.map(([outcome, count]) => [outcome, `${count}`]),
       ),
-      'Payments that are still processing finish automatically or are on the Review page.',
+      'Payments that are still processing finish automatically or are on the Manual review page of the console.',
     ].join('\n'),
   };
 }

@@ -19,6 +19,8 @@ export interface ApiDeps extends CreateDeps {
   /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
   reads: PartnerReads;
   heartbeat: Heartbeat;
+  /** Fails unless new connections still lead to the history of the database that this process joined. */
+  confirmHistory(): Promise<void>;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
   /** Aborted when the process will stop: it still serves, but its callers should leave. */

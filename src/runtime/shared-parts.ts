@@ -62,6 +62,7 @@ export async function createSharedParts(
     secretKey,
     alarms,
     heartbeat,
+    confirmHistory: watch?.confirm ?? (async () => {}),
     gateway,
     referenceKey: referenceKeyOf(secretKey),
     leaseRelease,

@@ -34,6 +34,7 @@ export interface ApiOptions {
   qrHosts?: string[];
   maxBeforeDebit?: number;
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
+  confirmHistory?: ApiDeps['confirmHistory'];
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -70,6 +71,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
     heartbeat,
+    confirmHistory: options.confirmHistory ?? (async () => {}),
     metrics: new Registry(),
     leaseRelease,
     alarms: createAlarms({ db: pool, clock, log }),

@@ -57,6 +57,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     referenceKey: referenceKeyOf(secretKey),
     heartbeat,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
+    confirmHistory: async () => {},
     leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),

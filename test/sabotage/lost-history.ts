@@ -149,6 +149,13 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'only a later order of its key takes the place',
   },
   {
+    guard: 'nothing is not found for good in an old history',
+    file: 'src/api/http/not-on-record.ts',
+    pattern: /await confirmHistory\(\);/,
+    test: 'test/api/not-on-record.test.ts',
+    failingTitle: 'is not found only if this is the current history',
+  },
+  {
     guard: 'an older history is not joined',
     file: 'src/db/incarnation/guard.ts',
     pattern: /if \(objection\) throw new OldHistoryError\(objection\);/,

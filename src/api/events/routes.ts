@@ -3,7 +3,8 @@ import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { envelope, findLastEvent, formatEventId, listEvents, parseEventId } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
-import { sendError, shapeError } from '../http/errors.ts';
+import { shapeError } from '../http/errors.ts';
+import { sendNotOnRecord } from '../http/not-on-record.ts';
 import { sendJsonText } from '../http/responses.ts';
 import * as schemas from './schemas.ts';
 
@@ -17,7 +18,7 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const db = deps.reads.of(request.caller.partnerId);
       const position = await readPosition(db, request.caller, after);
       const page = await listEvents(db, request.caller, { after: position, limit });
-      if (!page) return sendError(request, reply, 'not_found');
+      if (!page) return sendNotOnRecord(deps, request, reply);
       const rest = JSON.stringify({
         has_more: page.hasMore,
         // Without new events the reader's own position, so that it can always be stored.

@@ -13,6 +13,7 @@ import type { ApiDeps } from '../deps.ts';
 import { refuseUnstorableText } from '../http/body.ts';
 import { sendError } from '../http/errors.ts';
 import { readInstant } from '../http/instants.ts';
+import { sendNotOnRecord } from '../http/not-on-record.ts';
 import { sendJsonText } from '../http/responses.ts';
 import { createPaymentRoute } from './create-payment.ts';
 import { createFinishedPaymentCache, type FinishedPaymentCache } from './finished-payment-cache.ts';
@@ -70,7 +71,7 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
       const cursor = startingAfter && (await findPayment(deps.reads.byKey, request.caller, startingAfter));
       if (after !== undefined && (!cursor || cursor.status === 'rejected'))
-        return sendError(request, reply, 'not_found');
+        return sendNotOnRecord(deps, request, reply);
       const page = await listPayments(deps.reads.of(request.caller.partnerId), request.caller, {
         limit,
         startingAfter,
@@ -98,7 +99,7 @@ function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: Finished
       if (cached) return sendJsonText(reply, cached);
       const paymentId = parseId('pay', request.params.payment_id);
       const payment = paymentId && (await findPayment(deps.reads.byKey, request.caller, paymentId));
-      if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
+      if (!payment || payment.status === 'rejected') return sendNotOnRecord(deps, request, reply);
       return sendJsonText(reply, cache.toJson(payment));
     },
   );

@@ -15,6 +15,8 @@ export interface IncarnationWatch {
   isVerified(): boolean;
   /** If this process paused since the last check, waits for the next one. */
   afterPause(): Promise<void>;
+  /** Fails unless a connection that is opened after this call leads to the history that this process joined. */
+  confirm(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,8 @@ export function watchIncarnation(
 ): IncarnationWatch {
   let verifiedMs = clock.monotonicMs();
   let hasFailed = false;
+  let startedChecks = 0;
+  let endedChecks = 0;
   let checked = Promise.withResolvers<void>();
   const isVerified = () => clock.monotonicMs() - verifiedMs < verifiedForMs;
   const loop = startBackgroundLoop({
@@ -36,6 +40,7 @@ export function watchIncarnation(
     everyMs: checkIntervalMs,
     work: async () => {
       const startedMs = clock.monotonicMs();
+      startedChecks += 1;
       hasFailed = await tryConnection(pool, 'history check', limits).then(
         () => false,
         error => {
@@ -45,17 +50,27 @@ export function watchIncarnation(
         },
       );
       if (!hasFailed) verifiedMs = startedMs;
+      endedChecks = startedChecks;
       checked.resolve();
       checked = Promise.withResolvers();
     },
     onError: () => {},
   });
+  async function nextCheck(): Promise<void> {
+    loop.runNow();
+    await checked.promise;
+  }
   return {
     isVerified,
     afterPause: async () => {
       if (isVerified() || hasFailed) return;
-      loop.runNow();
-      await checked.promise;
+      await nextCheck();
+    },
+    confirm: async () => {
+      // One that is under way may have connected before: only a later one counts.
+      const wanted = startedChecks + 1;
+      while (endedChecks < wanted) await nextCheck();
+      if (hasFailed) throw new NotAnsweringError('it is not certain that this is the current history');
     },
     stop: loop.stop,
   };

@@ -1,97 +1,126 @@
 import Type from 'typebox';
+import {
+  insufficientBalance,
+  missingField,
+  partnerId as partnerIdExample,
+  succeeded,
+} from './docs/examples.ts';
 
 /**
  * Shapes that several route groups use. Each shape serves as TypeScript type, as request validation and as part of the
  * OpenAPI document.
  */
 
-export const usdt = (description: string) =>
-  Type.String({ pattern: '^-?\\d+\\.\\d{6}$', description, examples: ['1.081082'] });
+export const usdt = (description: string, example: string) =>
+  Type.String({ pattern: '^-?\\d+\\.\\d{6}$', description, examples: [example] });
 
 export const rubles = (description: string) =>
-  Type.String({ pattern: '^\\d+\\.\\d{2}$', description, examples: ['100.00'] });
+  Type.String({ pattern: '^\\d+\\.\\d{2}$', description, examples: [succeeded.amount_rub] });
 
 export const rate = Type.String({
   pattern: '^\\d+\\.\\d{4}$',
   description: 'RUB for 1 USDT, margin included',
-  examples: ['92.5000'],
+  examples: [succeeded.rate],
 });
 
-export const mode = Type.Enum(['live', 'test'], { description: 'The mode of the key' });
+export const mode = Type.Enum(['live', 'test'], {
+  description: 'The mode of the key',
+  examples: [succeeded.mode],
+});
 
 export const requestId = Type.String({
   pattern: '^req_[0-7][0-9a-z]{25}$',
   description: 'Identifies this request; also in the header X-Request-Id',
-  examples: ['req_01m7ehqr39e00aq7xw60wbe32j'],
+  examples: [insufficientBalance.request_id],
 });
 
-export const paymentId = Type.String({
-  pattern: '^pay_[0-7][0-9a-z]{25}$',
-  description: 'Assigned by the service',
-  examples: ['pay_01m7ehqr39e00aq7xw60wbe32j'],
-});
+export const paymentId = (example: string) =>
+  Type.String({
+    pattern: '^pay_[0-7][0-9a-z]{25}$',
+    description: 'Assigned by the service',
+    examples: [example],
+  });
 
 export const partnerId = Type.String({
   pattern: '^prt_[0-7][0-9a-z]{25}$',
-  examples: ['prt_01m7ehqr39e00aq7xw60wbe32j'],
+  examples: [partnerIdExample],
 });
 
 export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-export const instant = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-11-15T10:00:00.123000+00:00'] });
+export const instant = (description: string, example: string) =>
+  Type.String({ format: 'date-time', description, examples: [example] });
 
 export const Payment = Type.Object(
   {
-    id: paymentId,
+    id: paymentId(succeeded.id),
     object: Type.Literal('payment'),
     mode,
     status: Type.Enum(['processing', 'succeeded', 'failed'], {
       description: '`processing` is not a refusal: the amount is debited and the outcome not yet known',
+      examples: [succeeded.status],
     }),
     status_detail: orNull(
       Type.Enum(['awaiting_gateway', 'manual_review', 'gateway_declined'], {
         description: 'Details of unfinished and declined payments',
       }),
     ),
-    external_id: orNull(Type.String({ description: 'Your order id, as sent', examples: ['order-42'] })),
-    recipient: Type.String({ description: 'According to the SBP data', examples: ['Test recipient'] }),
+    external_id: orNull(
+      Type.String({ description: 'Your order id, as sent', examples: [succeeded.external_id] }),
+    ),
+    recipient: Type.String({ description: 'According to the SBP data', examples: [succeeded.recipient] }),
     amount_rub: rubles('Payment amount in rubles'),
-    amount_usdt: usdt('Amount debited from the balance'),
+    amount_usdt: usdt('Amount debited from the balance', succeeded.amount_usdt),
     rate,
     currency: Type.Literal('RUB'),
     settlement_currency: Type.Literal('USDT'),
-    created_at: instant('Creation time'),
-    settled_at: orNull(instant('Completion time')),
+    created_at: instant('Creation time', succeeded.created_at),
+    settled_at: orNull(instant('Completion time', succeeded.settled_at)),
     error: orNull(
       Type.Object(
         { code: Type.String({ examples: ['gateway_declined'] }), message: Type.String() },
         { description: 'Why a payment failed; null otherwise' },
       ),
     ),
-    metadata: Type.Object({}, { additionalProperties: true, description: 'Your metadata, as sent' }),
+    metadata: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: 'Your metadata, as sent',
+        examples: [succeeded.metadata],
+      },
+    ),
   },
-  { $id: 'Payment' },
+  { $id: 'Payment', examples: [succeeded] },
 );
 
 export const ErrorBody = Type.Object(
   {
     error: Type.Object({
-      code: Type.String({ description: 'Stable; rely on this' }),
-      message: Type.String({ description: 'For people; may change' }),
+      code: Type.String({ description: 'Stable; rely on this', examples: [insufficientBalance.code] }),
+      message: Type.String({
+        description: 'For people; may change',
+        examples: [insufficientBalance.message],
+      }),
       request_id: requestId,
       retryable: Type.Boolean({
         description: 'Addition. True: wait, then send the same request again',
+        examples: [insufficientBalance.retryable],
       }),
       same_key: Type.Boolean({
         description:
           'Addition. True: whenever you send this payment again, even after fixing it, keep its `Idempotency-Key`. False: the key is missing or belongs to another payment',
+        examples: [insufficientBalance.same_key],
       }),
-      required_usdt: Type.Optional(usdt('With `insufficient_balance`: the required amount')),
-      balance_usdt: Type.Optional(usdt('With `insufficient_balance`: the available balance')),
+      required_usdt: Type.Optional(
+        usdt('With `insufficient_balance`: the required amount', insufficientBalance.required_usdt),
+      ),
+      balance_usdt: Type.Optional(
+        usdt('With `insufficient_balance`: the available balance', insufficientBalance.balance_usdt),
+      ),
     }),
   },
-  { $id: 'Error' },
+  { $id: 'Error', examples: [{ error: insufficientBalance }] },
 );
 
 export const ValidationErrorBody = Type.Object(
@@ -104,5 +133,5 @@ export const ValidationErrorBody = Type.Object(
       }),
     ),
   },
-  { $id: 'ValidationError' },
+  { $id: 'ValidationError', examples: [{ detail: [missingField('body', 'amount_rub')] }] },
 );

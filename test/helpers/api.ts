@@ -185,11 +185,16 @@ async function expectDocumented(
 
 const validators = new WeakMap<object, ValidateFunction>();
 function compile(documented: { content: Record<string, { schema: object }> }, { components }: OpenApi) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  const answer = documented.content['application/json']!.schema;
-  return ajv.compile(closed({ $ref: '#/answer', answer, components }));
+  return validatorOf(documented.content['application/json']!.schema, components);
 }
+
+// One for all: each compiles the schema of schemas first.
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+
+/** Of a schema of the document; a field that it does not have is an error. */
+export const validatorOf = (schema: object, components: object): ValidateFunction =>
+  ajv.compile(closed({ $ref: '#/answer', answer: schema, components }));
 
 /** The same schema without additional properties: an undocumented field in an answer is an error. */
 function closed(schema: unknown): object {

@@ -1,9 +1,10 @@
 import Type from 'typebox';
+import * as examples from '../docs/examples.ts';
 import { apiKeySecurity, responses } from '../http/responses.ts';
 import { mode, partnerId, requestId, usdt } from '../shared-schemas.ts';
 
 export const Ping = Type.Object({
-  ok: Type.Boolean(),
+  ok: Type.Boolean({ examples: [true] }),
   partner_id: partnerId,
   mode,
   api_version: Type.String({ examples: ['2026-11-14'] }),
@@ -11,7 +12,7 @@ export const Ping = Type.Object({
 });
 
 const Balance = Type.Object({
-  balance_usdt: usdt('Available balance'),
+  balance_usdt: usdt('Available balance', '9995.620323'),
   currency: Type.Literal('USDT'),
   request_id: requestId,
 });
@@ -21,7 +22,7 @@ export const pingOperation = {
   tags: ['Account'],
   summary: 'Key check',
   security: apiKeySecurity,
-  response: responses(Ping, []),
+  response: responses({ description: 'The key works', schema: Ping, examples: examples.ping }, []),
 };
 
 export const getBalanceOperation = {
@@ -29,5 +30,8 @@ export const getBalanceOperation = {
   tags: ['Account'],
   summary: 'Balance in USDT',
   security: apiKeySecurity,
-  response: responses(Balance, []),
+  response: responses(
+    { description: 'The balance in the mode of the key', schema: Balance, examples: examples.balance },
+    [],
+  ),
 };

@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import { scenarios } from '../../payments/index.ts';
 import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
+import { events, only, webhookHeaders, webhookSecret } from './examples.ts';
 import { guideRoutes } from './guides.ts';
 import { referenceRoutes } from './reference-page.ts';
 
@@ -36,23 +37,21 @@ ${Object.entries(scenarios)
   .join('\n')}
 `;
 
-const event = (name: string, summary: string) => ({
+const event = (operationId: string, outcome: keyof typeof events, summary: string) => ({
   post: {
-    operationId: `on${name}`,
+    operationId,
     tags: ['Webhooks'],
     summary,
     // The endpoint is the partner's; our requests carry a signature instead of a key.
     security: [],
-    description:
-      'Signed with `X-Service-Signature: t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` with your webhook secret.',
-    parameters: ['X-Service-Event', 'X-Service-Delivery', 'X-Service-Payment-Id', 'X-Service-Signature'].map(
-      header => ({
-        name: header,
-        in: 'header' as const,
-        required: true,
-        schema: { type: 'string' as const },
-      }),
-    ),
+    description: `Signed with \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`: HMAC-SHA256 of \`<t>.<raw body>\` with your webhook secret. The example is signed with the secret \`${webhookSecret}\`; its body has no spaces or line breaks between the values.`,
+    parameters: Object.entries(webhookHeaders[outcome]).map(([name, example]) => ({
+      name,
+      in: 'header' as const,
+      required: true,
+      schema: { type: 'string' as const },
+      example,
+    })),
     requestBody: {
       required: true,
       content: {
@@ -61,12 +60,17 @@ const event = (name: string, summary: string) => ({
             type: 'object' as const,
             required: ['id', 'event', 'created_at', 'data'],
             properties: {
-              id: { type: 'string' as const, pattern: '^evt_\\d+$' },
-              event: { type: 'string' as const, enum: ['payment.succeeded', 'payment.failed'] },
-              created_at: { type: 'string' as const, format: 'date-time' },
+              id: { type: 'string' as const, pattern: '^evt_\\d+$', examples: [events[outcome].id] },
+              event: { type: 'string' as const, enum: [events[outcome].event] },
+              created_at: {
+                type: 'string' as const,
+                format: 'date-time',
+                examples: [events[outcome].created_at],
+              },
               data: { $ref: '#/components/schemas/Payment' },
             },
           },
+          examples: only(summary, events[outcome]),
         },
       },
     },
@@ -94,13 +98,19 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
       ],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
       webhooks: {
-        'payment.succeeded': event('PaymentSucceeded', 'A payment went through; the debit is final'),
+        'payment.succeeded': event(
+          'onPaymentSucceeded',
+          'succeeded',
+          'A payment went through; the debit is final',
+        ),
         'payment.failed': event(
-          'PaymentFailed',
+          'onPaymentFailed',
+          'failed',
           'A payment did not go through; the USDT were returned to the balance',
         ),
       },
     } as never,
+    transform: ({ schema, url }) => ({ schema: withHeaders(schema), url }),
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },
@@ -108,6 +118,12 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
   documentRoute(server);
   guideRoutes(server);
   referenceRoutes(server);
+}
+
+/** Headers that the document requires and the validator does not, because the route checks them itself. */
+function withHeaders(schema: FastifySchema & { documentedHeaders?: unknown }): FastifySchema {
+  const { documentedHeaders, ...rest } = schema;
+  return documentedHeaders === undefined ? rest : { ...rest, headers: documentedHeaders };
 }
 
 /** Routes are not added while the server runs, so the document is made once. */

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { allErrors, retryAdvice } from '../../base/errors.ts';
-import type { ErrorCode } from './errors.ts';
+import { insufficientBalance } from '../docs/examples.ts';
+import type { Detail, ErrorCode } from './errors.ts';
 
 /** What OpenAPI calls a security requirement: the partner's key. */
 export const apiKeySecurity = [{ apiKey: [] }];
@@ -16,45 +17,69 @@ const commonErrors: ErrorCode[] = [
   'gateway_unavailable',
 ];
 
-const exampleRequestId = 'req_01m7ehqr39e00aq7xw60wbe32j';
-
-function exampleOf(code: ErrorCode) {
-  const extra =
-    code === 'insufficient_balance' ? { required_usdt: '1.081082', balance_usdt: '0.500000' } : {};
-  const { message } = allErrors[code];
-  const error = { code, message, request_id: exampleRequestId, ...retryAdvice(code), ...extra };
-  return { summary: message, value: { error } };
+interface Example {
+  summary: string;
+  value: unknown;
 }
 
-const validationExample = {
-  summary: 'The request is malformed',
-  value: { detail: [{ loc: ['body', 'amount_rub'], msg: 'Field required', type: 'missing' }] },
-};
+interface Documented {
+  description: string;
+  schema: Type.TSchema;
+  examples?: Record<string, Example>;
+}
 
-/** The responses of an operation for OpenAPI: its own shape, and each of its errors with an example, by status. */
-export function responses(success: Type.TSchema, codes: ErrorCode[]) {
+/**
+ * The responses of an operation for OpenAPI: its own shape, and each of its errors with an example, by status.
+ * `malformed` is what a malformed request gets, where there is something to send.
+ */
+export function responses(success: Documented, codes: ErrorCode[], malformed?: Detail) {
   const byStatus = Map.groupBy(new Set([...codes, ...commonErrors]), code => allErrors[code].status);
-  const entries = Array.from(byStatus, ([status, group]) => [status, errorResponse(status, group)] as const);
-  if (!byStatus.has(422)) entries.push([422, errorResponse(422, [])]);
-  return { 200: success, ...Object.fromEntries(entries) };
+  const refused = byStatus.get(422) ?? [];
+  byStatus.delete(422);
+  return {
+    200: response(success),
+    ...Object.fromEntries(
+      Array.from(byStatus, ([status, group]) => [
+        status,
+        response({
+          description: group.map(quoted).join(', '),
+          schema: Type.Ref('Error'),
+          examples: examplesOf(group),
+        }),
+      ]),
+    ),
+    422: malformedResponse(refused, malformed),
+  };
 }
 
-function errorResponse(status: number, codes: ErrorCode[]) {
-  const examples: Record<string, unknown> = Object.fromEntries(codes.map(code => [code, exampleOf(code)]));
-  const malformed = status === 422;
-  const shapes = [
-    ...(codes.length > 0 ? [Type.Ref('Error')] : []),
-    ...(malformed ? [Type.Ref('ValidationError')] : []),
-  ];
-  if (malformed) examples.malformed = validationExample;
-  return {
-    description: [...codes.map(code => `\`${code}\``), ...(malformed ? ['malformed request'] : [])].join(
-      ', ',
-    ),
-    content: {
-      'application/json': { schema: shapes.length === 1 ? shapes[0] : Type.Union(shapes), examples },
-    },
+function malformedResponse(codes: ErrorCode[], malformed: Detail | undefined) {
+  const shapes = [...(codes.length > 0 ? [Type.Ref('Error')] : []), Type.Ref('ValidationError')];
+  const example = malformed && {
+    malformed: { summary: 'The request is malformed', value: { detail: [malformed] } },
   };
+  return response({
+    description: [...codes.map(quoted), 'malformed request'].join(', '),
+    schema: shapes.length === 1 ? shapes[0]! : Type.Union(shapes),
+    ...(example || codes.length > 0 ? { examples: { ...examplesOf(codes), ...example } } : {}),
+  });
+}
+
+const response = ({ description, ...json }: Documented) => ({
+  description,
+  content: { 'application/json': json },
+});
+
+const quoted = (code: ErrorCode) => `\`${code}\``;
+const examplesOf = (codes: ErrorCode[]) => Object.fromEntries(codes.map(code => [code, exampleOf(code)]));
+
+function exampleOf(code: ErrorCode): Example {
+  const { message } = allErrors[code];
+  const { request_id } = insufficientBalance;
+  const error =
+    code === 'insufficient_balance'
+      ? insufficientBalance
+      : { code, message, request_id, ...retryAdvice(code) };
+  return { summary: message, value: { error } };
 }
 
 /** Sends JSON that is text already: payments are stored with the partner's metadata exactly as it came. */

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import * as examples from '../docs/examples.ts';
 import { apiKeySecurity, responses } from '../http/responses.ts';
 import { orNull, requestId, rubles } from '../shared-schemas.ts';
 
@@ -10,6 +11,7 @@ const ResolvedQr = Type.Object({
   purpose: Type.String({ examples: ['Test payment'] }),
   payable: Type.Boolean({
     description: 'False when the recipient is blocked or the amount is outside the limits',
+    examples: [true],
   }),
   request_id: requestId,
 });
@@ -18,59 +20,62 @@ const PaymentRef = Type.Ref('Payment');
 
 const PaymentList = Type.Object({
   data: Type.Array(Type.Ref('Payment')),
-  has_more: Type.Boolean(),
+  has_more: Type.Boolean({ examples: [false] }),
   next_cursor: orNull(Type.String({ description: 'Pass it as `starting_after`; null on the last page' })),
   request_id: requestId,
 });
 
 const qrUrl = Type.String({
   description: 'Link of an SBP QR code',
-  examples: [
-    'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754',
-  ],
+  examples: [examples.paymentRequests.succeeded.value.qr_url],
 });
 
-const ResolveRequest = Type.Object({ qr_url: qrUrl });
+const ResolveRequest = Type.Object({ qr_url: qrUrl }, { 'x-examples': examples.resolveRequest });
 
-const PaymentRequest = Type.Object({
-  qr_url: qrUrl,
-  amount_rub: Type.Optional(
-    Type.Union([Type.String(), Type.Number(), Type.Null()], {
-      description: 'Expected amount; a QR code with a different amount is rejected with `amount_mismatch`',
-      examples: ['305.10'],
-    }),
-  ),
-  external_id: Type.Optional(
-    orNull(Type.String({ maxLength: 128, description: 'Your order identifier', examples: ['order-42'] })),
-  ),
-  metadata: Type.Optional(
-    orNull(
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description: 'Arbitrary data, returned in the payment and in webhooks. At most 16 KiB',
-        },
+const PaymentRequest = Type.Object(
+  {
+    qr_url: qrUrl,
+    amount_rub: Type.Optional(
+      Type.Union([Type.String(), Type.Number(), Type.Null()], {
+        description: 'Expected amount; a QR code with a different amount is rejected with `amount_mismatch`',
+        examples: ['305.10'],
+      }),
+    ),
+    external_id: Type.Optional(
+      orNull(Type.String({ maxLength: 128, description: 'Your order identifier', examples: ['order-42'] })),
+    ),
+    metadata: Type.Optional(
+      orNull(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description: 'Arbitrary data, returned in the payment and in webhooks. At most 16 KiB',
+            examples: [examples.succeeded.metadata],
+          },
+        ),
       ),
     ),
-  ),
-});
+  },
+  { 'x-examples': examples.paymentRequests },
+);
 
-/** Optional for the validator, because a missing key has its own error code. */
 const PaymentHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description:
-        'Required. 1 to 255 printable ASCII characters; the same one on every repeat of the same payment',
-      examples: ['0b7a3c1e-5d0f-4a57-9d43-9a2f7f0c1b2d'],
-    }),
-  ),
+  'Idempotency-Key': Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: '1 to 255 printable ASCII characters; the same one on every repeat of the same payment',
+    examples: [examples.idempotencyKey],
+  }),
 });
 
 const ListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   starting_after: Type.Optional(
-    Type.String({ description: 'The id of the last payment on the previous page' }),
+    Type.String({
+      description: 'The id of the last payment on the previous page',
+      examples: [examples.succeeded.id],
+    }),
   ),
   status: Type.Optional(Type.Enum(['processing', 'succeeded', 'failed'])),
   external_id: Type.Optional(
@@ -91,7 +96,9 @@ const ListQuery = Type.Object({
   ),
 });
 
-const PaymentParams = Type.Object({ payment_id: Type.String({ description: 'The id of a payment' }) });
+const PaymentParams = Type.Object({
+  payment_id: Type.String({ description: 'The id of a payment', examples: [examples.succeeded.id] }),
+});
 
 export const resolveQrOperation = {
   operationId: 'resolveQr',
@@ -99,15 +106,19 @@ export const resolveQrOperation = {
   summary: 'QR details without a debit',
   security: apiKeySecurity,
   body: ResolveRequest,
-  response: responses(ResolvedQr, [
-    'invalid_request',
-    'invalid_qr',
-    'unsupported_qr',
-    'unsupported_variable_amount',
-    'qr_unresolvable',
-    'gateway_unavailable',
-    'gateway_busy',
-  ]),
+  response: responses(
+    { description: 'What the code says', schema: ResolvedQr, examples: examples.resolvedQr },
+    [
+      'invalid_request',
+      'invalid_qr',
+      'unsupported_qr',
+      'unsupported_variable_amount',
+      'qr_unresolvable',
+      'gateway_unavailable',
+      'gateway_busy',
+    ],
+    examples.missingField('body', 'qr_url'),
+  ),
 };
 
 export const createPaymentOperation = {
@@ -115,28 +126,37 @@ export const createPaymentOperation = {
   tags: ['Payments'],
   summary: 'Pay an SBP QR code',
   security: apiKeySecurity,
-  headers: PaymentHeaders,
+  // Not for the validator: a missing key has its own error code.
+  documentedHeaders: PaymentHeaders,
   body: PaymentRequest,
-  response: responses(PaymentRef, [
-    'invalid_request',
-    'missing_idempotency_key',
-    'invalid_qr',
-    'unsupported_qr',
-    'unsupported_variable_amount',
-    'amount_mismatch',
-    'amount_limit_exceeded',
-    'insufficient_balance',
-    'recipient_blocked',
-    'daily_limit_exceeded',
-    'idempotency_conflict',
-    'duplicate_qr_in_flight',
-    'qr_changed',
-    'qr_unresolvable',
-    'rate_unavailable',
-    'gateway_unavailable',
-    'gateway_busy',
-    'maintenance',
-  ]),
+  response: responses(
+    {
+      description: 'The payment, also when it was declined',
+      schema: PaymentRef,
+      examples: examples.paymentAnswers,
+    },
+    [
+      'invalid_request',
+      'missing_idempotency_key',
+      'invalid_qr',
+      'unsupported_qr',
+      'unsupported_variable_amount',
+      'amount_mismatch',
+      'amount_limit_exceeded',
+      'insufficient_balance',
+      'recipient_blocked',
+      'daily_limit_exceeded',
+      'idempotency_conflict',
+      'duplicate_qr_in_flight',
+      'qr_changed',
+      'qr_unresolvable',
+      'rate_unavailable',
+      'gateway_unavailable',
+      'gateway_busy',
+      'maintenance',
+    ],
+    examples.missingField('body', 'qr_url'),
+  ),
 };
 
 export const listPaymentsOperation = {
@@ -145,7 +165,11 @@ export const listPaymentsOperation = {
   summary: 'Payment history, newest first',
   security: apiKeySecurity,
   querystring: ListQuery,
-  response: responses(PaymentList, ['not_found']),
+  response: responses(
+    { description: 'One page of payments', schema: PaymentList, examples: examples.paymentList },
+    ['not_found'],
+    examples.notAnInteger('query', 'limit'),
+  ),
 };
 
 export const getPaymentOperation = {
@@ -154,5 +178,7 @@ export const getPaymentOperation = {
   summary: 'Status of one payment: the source of truth',
   security: apiKeySecurity,
   params: PaymentParams,
-  response: responses(PaymentRef, ['not_found']),
+  response: responses({ description: 'The payment', schema: PaymentRef, examples: examples.paymentAnswers }, [
+    'not_found',
+  ]),
 };

@@ -1,11 +1,15 @@
 import Type from 'typebox';
+import * as examples from '../docs/examples.ts';
 import { apiKeySecurity, responses } from '../http/responses.ts';
 import { rate, requestId, rubles, usdt } from '../shared-schemas.ts';
 
 const freshness = {
-  as_of: Type.Integer({ description: 'Unix seconds of the exchange data', examples: [1794737400] }),
+  as_of: Type.Integer({ description: 'Unix seconds of the exchange data', examples: [1794736740] }),
   max_age_sec: Type.Integer({ description: 'Maximum age of the rate for payments', examples: [300] }),
-  stale: Type.Boolean({ description: 'True when the rate is too old and payments are not accepted' }),
+  stale: Type.Boolean({
+    description: 'True when the rate is too old and payments are not accepted',
+    examples: [false],
+  }),
 };
 
 const Rate = Type.Object({
@@ -17,7 +21,7 @@ const Rate = Type.Object({
 
 const Quote = Type.Object({
   amount_rub: rubles('As requested'),
-  amount_usdt: usdt('Amount that would be debited, rounded up'),
+  amount_usdt: usdt('Amount that would be debited, rounded up', '3.298379'),
   rate,
   pair: Type.Literal('USDT/RUB'),
   fee_rub: Type.Literal('0.00'),
@@ -27,17 +31,20 @@ const Quote = Type.Object({
 
 const amountRub = Type.Union([Type.String(), Type.Number()], {
   description: 'Rubles as a decimal string or a number, with at most 2 decimal places',
-  examples: ['100.00'],
+  examples: ['305.10'],
 });
 
-const QuoteRequest = Type.Object({ amount_rub: amountRub });
+const QuoteRequest = Type.Object({ amount_rub: amountRub }, { 'x-examples': examples.quoteRequest });
 
 export const getRateOperation = {
   operationId: 'getRate',
   tags: ['Rates'],
   summary: 'Current rate',
   security: apiKeySecurity,
-  response: responses(Rate, ['rate_unavailable']),
+  response: responses(
+    { description: 'The rate for new payments', schema: Rate, examples: examples.currentRate },
+    ['rate_unavailable'],
+  ),
 };
 
 export const createQuoteOperation = {
@@ -46,5 +53,9 @@ export const createQuoteOperation = {
   summary: 'How much USDT is debited for an amount in rubles',
   security: apiKeySecurity,
   body: QuoteRequest,
-  response: responses(Quote, ['invalid_request', 'rate_unavailable']),
+  response: responses(
+    { description: 'What a payment of this amount would cost now', schema: Quote, examples: examples.quote },
+    ['invalid_request', 'rate_unavailable'],
+    examples.missingField('body', 'amount_rub'),
+  ),
 };

@@ -1,27 +1,35 @@
 import Type from 'typebox';
+import { missingField } from '../docs/examples.ts';
+import { statement, statementCsv } from '../docs/statement-example.ts';
 import { apiKeySecurity, responses } from '../http/responses.ts';
 import { mode, orNull, partnerId, paymentId, usdt } from '../shared-schemas.ts';
 
-const balances = (description: string) =>
+const example = statement.example.value;
+const [entryExample, holdExample] = [example.entries[0]!, example.open_holds[0]!];
+
+const balances = (description: string, of: typeof example.opening) =>
   Type.Object(
     {
-      topup_usdt: usdt('Negative: total of all top-ups'),
-      treasury_usdt: usdt('Negative: total granted in test mode'),
-      available_usdt: usdt('Available balance'),
-      held_usdt: usdt('On hold for unfinished payments'),
-      settled_usdt: usdt('Spent on succeeded payments'),
+      topup_usdt: usdt('Negative: total of all top-ups', of.topup_usdt),
+      treasury_usdt: usdt('Negative: total granted in test mode', of.treasury_usdt),
+      available_usdt: usdt('Available balance', of.available_usdt),
+      held_usdt: usdt('On hold for unfinished payments', of.held_usdt),
+      settled_usdt: usdt('Spent on succeeded payments', of.settled_usdt),
     },
     { description },
   );
 
-const account = Type.Enum(['topup', 'treasury', 'available', 'held', 'settled']);
+const account = (name: string) =>
+  Type.Enum(['topup', 'treasury', 'available', 'held', 'settled'], { examples: [name] });
 
-const entryNo = Type.String({ pattern: '^\\d+$', description: 'Sequential number', examples: ['17'] });
-
-const at = Type.String({ format: 'date-time', examples: ['2026-11-15T10:00:00.123Z'] });
+/** What an entry and an open hold begin with. */
+const numbered = ({ entry_no, at }: { entry_no: string; at: string }) => ({
+  entry_no: Type.String({ pattern: '^\\d+$', description: 'Sequential number', examples: [entry_no] }),
+  at: Type.String({ format: 'date-time', examples: [at] }),
+});
 
 const StatementQuery = Type.Object({
-  day: Type.String({ description: 'A UTC day', examples: ['2026-11-15'] }),
+  day: Type.String({ description: 'A UTC day', examples: [example.day] }),
   format: Type.Enum(['json', 'csv'], { default: 'json' }),
 });
 
@@ -29,29 +37,35 @@ const Statement = Type.Object({
   object: Type.Literal('statement'),
   partner_id: partnerId,
   mode,
-  day: Type.String({ format: 'date', examples: ['2026-11-15'] }),
-  closed: Type.Boolean({ description: 'False for today: more entries may follow' }),
+  day: Type.String({ format: 'date', examples: [example.day] }),
+  closed: Type.Boolean({
+    description: 'False for today: more entries may follow',
+    examples: [example.closed],
+  }),
   currency: Type.Literal('USDT'),
-  opening: balances('At the start of the day'),
+  opening: balances('At the start of the day', example.opening),
   entries: Type.Array(
     Type.Object({
-      entry_no: entryNo,
-      at,
-      kind: Type.String({ examples: ['hold'] }),
-      from: account,
-      to: account,
-      amount_usdt: usdt('Amount of the entry'),
-      after: balances('After this entry'),
-      payment_id: orNull(paymentId),
+      ...numbered(entryExample),
+      kind: Type.String({ examples: [entryExample.kind] }),
+      from: account(entryExample.from),
+      to: account(entryExample.to),
+      amount_usdt: usdt('Amount of the entry', entryExample.amount_usdt),
+      after: balances('After this entry', entryExample.after),
+      payment_id: orNull(paymentId(entryExample.payment_id)),
       reference: orNull(Type.String({ description: 'Reference of a credit' })),
     }),
   ),
-  closing: balances('At the end of the day, or now'),
+  closing: balances('At the end of the day, or now', example.closing),
   open_holds: Type.Array(
-    Type.Object({ entry_no: entryNo, at, amount_usdt: usdt('Amount on hold'), payment_id: paymentId }),
+    Type.Object({
+      ...numbered(holdExample),
+      amount_usdt: usdt('Amount on hold', holdExample.amount_usdt),
+      payment_id: paymentId(holdExample.payment_id),
+    }),
     { description: 'Payments that were unfinished at that time' },
   ),
-  digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+  digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$', examples: [example.digest] }),
 });
 
 const StatementCsv = Type.String({ description: 'The same as CSV; the last line is the digest' });
@@ -67,10 +81,17 @@ export const getStatementOperation = {
   security: apiKeySecurity,
   querystring: StatementQuery,
   response: {
-    ...responses(Statement, ['invalid_request', 'not_found']),
+    ...responses(
+      { description: 'The statement', schema: Statement, examples: statement },
+      ['invalid_request', 'not_found'],
+      missingField('query', 'day'),
+    ),
     200: {
       description: 'The statement',
-      content: { 'application/json': { schema: Statement }, 'text/csv': { schema: StatementCsv } },
+      content: {
+        'application/json': { schema: Statement, examples: statement },
+        'text/csv': { schema: StatementCsv, examples: statementCsv },
+      },
     },
     304: Unchanged,
   },

@@ -1,0 +1,237 @@
+/**
+ * The examples of the OpenAPI document are one morning of one partner in test mode: order-42 is paid, order-43 is
+ * declined, order-44 is still processing. They are written by hand; a test checks that ids, times, amounts, balances and
+ * the signature agree.
+ */
+
+const recipient = 'Test recipient';
+const rate = '92.5000';
+
+const qrUrls = {
+  succeeded:
+    'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754',
+  failed: 'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE643?type=02&sum=10001&cur=RUB',
+  processing: 'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE644?type=02&sum=10002&cur=RUB',
+};
+
+export const partnerId = 'prt_01m7ddqjw0e008ytbvz7zrnnnw';
+export const idempotencyKey = '0b7a3c1e-5d0f-4a57-9d43-9a2f7f0c1b2d';
+
+/** An example as OpenAPI wants it: in an object, by name. */
+const named = <Value>(summary: string, value: Value) => ({ summary, value });
+/** For a response that is always the same but for its values. */
+export const only = <Value>(summary: string, value: Value) => ({ example: named(summary, value) });
+
+export const paymentRequests = {
+  succeeded: named('Order-42: a payment that succeeds', {
+    qr_url: qrUrls.succeeded,
+    amount_rub: '305.10',
+    external_id: 'order-42',
+    metadata: { cart: 'A-1007' },
+  }),
+  failed: named('Order-43: .01 is declined in test mode', {
+    qr_url: qrUrls.failed,
+    amount_rub: '100.01',
+    external_id: 'order-43',
+  }),
+  processing: named('Order-44: .02 is processing for 30 seconds in test mode', {
+    qr_url: qrUrls.processing,
+    amount_rub: '100.02',
+    external_id: 'order-44',
+  }),
+};
+
+export const succeeded = {
+  id: 'pay_01m7facgbve00a84p7s7mf3jgj',
+  object: 'payment',
+  mode: 'test',
+  status: 'succeeded',
+  status_detail: null,
+  external_id: 'order-42',
+  recipient,
+  amount_rub: '305.10',
+  amount_usdt: '3.298379',
+  rate,
+  currency: 'RUB',
+  settlement_currency: 'USDT',
+  created_at: '2026-11-15T10:00:00.123000+00:00',
+  settled_at: '2026-11-15T10:00:00.187000+00:00',
+  error: null,
+  metadata: { cart: 'A-1007' },
+};
+
+const failed = {
+  id: 'pay_01m7fanndge00b7addvmap4jjy',
+  object: 'payment',
+  mode: 'test',
+  status: 'failed',
+  status_detail: 'gateway_declined',
+  external_id: 'order-43',
+  recipient,
+  amount_rub: '100.01',
+  amount_usdt: '1.081190',
+  rate,
+  currency: 'RUB',
+  settlement_currency: 'USDT',
+  created_at: '2026-11-15T10:05:00.208000+00:00',
+  settled_at: '2026-11-15T10:05:00.264000+00:00',
+  error: {
+    code: 'gateway_declined',
+    message: 'The payment was declined by the bank or the recipient.',
+  },
+  metadata: {},
+};
+
+const processing = {
+  id: 'pay_01m7faytgne00bzewkz6ndvmn2',
+  object: 'payment',
+  mode: 'test',
+  status: 'processing',
+  status_detail: 'awaiting_gateway',
+  external_id: 'order-44',
+  recipient,
+  amount_rub: '100.02',
+  amount_usdt: '1.081298',
+  rate,
+  currency: 'RUB',
+  settlement_currency: 'USDT',
+  created_at: '2026-11-15T10:10:00.341000+00:00',
+  settled_at: null,
+  error: null,
+  metadata: {},
+};
+
+export const paymentAnswers = {
+  succeeded: named('Paid; the debit is final', succeeded),
+  failed: named('Declined; the USDT were returned', failed),
+  processing: named('Debited, and the outcome is not known yet', processing),
+};
+
+/** Newest first, before the outcome of order-44 is known. */
+export const paymentList = only('The three payments of the morning', {
+  data: [processing, failed, succeeded],
+  has_more: false,
+  next_cursor: null,
+  request_id: 'req_01m7faz01ge00amrhezmc0m9ns',
+});
+
+export const events = {
+  succeeded: {
+    id: 'evt_17',
+    event: 'payment.succeeded',
+    created_at: '2026-11-15T10:00:00.187000+00:00',
+    data: succeeded,
+  },
+  failed: {
+    id: 'evt_18',
+    event: 'payment.failed',
+    created_at: '2026-11-15T10:05:00.264000+00:00',
+    data: failed,
+  },
+} as const;
+
+/** Order-44 has no event yet. */
+export const eventList = only('One event for each final payment', {
+  data: [events.succeeded, events.failed],
+  has_more: false,
+  next_cursor: 'evt_18',
+  request_id: 'req_01m7faz10re008w0kbkwpdjcac',
+});
+
+/** Signs the webhooks below, so that readers can test their code with them. */
+export const webhookSecret = 'whsec_example';
+
+export const webhookHeaders = {
+  succeeded: {
+    'X-Service-Event': 'payment.succeeded',
+    'X-Service-Delivery': 'whd_01m7facgdvfzessheaza0psnqg',
+    'X-Service-Payment-Id': 'pay_01m7facgbve00a84p7s7mf3jgj',
+    'X-Service-Signature': 't=1794736800,v1=a53496a6c87fc40fd89b8257e33fbdbb6cba3b444077455e1d6d69906d5d53c4',
+  },
+  failed: {
+    'X-Service-Event': 'payment.failed',
+    'X-Service-Delivery': 'whd_01m7fannf8ey69c74r04djet1k',
+    'X-Service-Payment-Id': 'pay_01m7fanndge00b7addvmap4jjy',
+    'X-Service-Signature': 't=1794737100,v1=8d5e324063318111433b178f4231c496238fe07aa0242827221901afcf568b85',
+  },
+};
+
+export const ping = only('A test key', {
+  ok: true,
+  partner_id: partnerId,
+  mode: 'test',
+  api_version: '2026-11-14',
+  request_id: 'req_01m7fa8v20e00bjmhfbtbf8s86',
+});
+
+export const balance = only('After the three payments', {
+  balance_usdt: '9995.620323',
+  currency: 'USDT',
+  request_id: 'req_01m7fayz28e009028w91rbddcm',
+});
+
+const freshness = { as_of: 1794736740, max_age_sec: 300, stale: false };
+
+export const currentRate = only('Rubles for 1 USDT', {
+  pair: 'USDT/RUB',
+  rate,
+  ...freshness,
+  request_id: 'req_01m7faazdge00aq0jew1djx791',
+});
+
+export const quoteRequest = only('Before order-42 is paid', { amount_rub: '305.10' });
+
+export const quote = only('305.10 / 92.5, rounded up to the sixth place', {
+  amount_rub: '305.10',
+  amount_usdt: '3.298379',
+  rate,
+  pair: 'USDT/RUB',
+  fee_rub: '0.00',
+  ...freshness,
+  request_id: 'req_01m7fab960e00ay0bqevhg5794',
+});
+
+export const resolveRequest = only('The code of order-42', { qr_url: qrUrls.succeeded });
+
+export const resolvedQr = only('The code can be paid', {
+  qrc_id: 'AD10004MV5CJ3D638358RO81129CE63P',
+  recipient,
+  amount_rub: '305.10',
+  currency: 'RUB',
+  purpose: 'Test payment',
+  payable: true,
+  request_id: 'req_01m7fabjyge009jsd1vk8xn2fb',
+});
+
+export const clockRequest = only('The wait of order-44', { advance_sec: 30 });
+
+export const advancedClock = only('Order-44 is final now', {
+  object: 'test_clock',
+  advanced_sec: 30,
+  request_id: 'req_01m7faz2z8e00a5kq2dfq515m3',
+});
+
+export const readClock = only('Advanced once', {
+  object: 'test_clock',
+  advanced_sec: 30,
+  request_id: 'req_01m7faz3yge00a3jv9t7f4b1bt',
+});
+
+/** The error of a payment for order-42, had there been less money. */
+export const insufficientBalance = {
+  code: 'insufficient_balance',
+  message: 'The balance does not cover the payment; top it up.',
+  request_id: 'req_01m7facgbpe008z2p0prvd1rms',
+  retryable: false,
+  same_key: true,
+  required_usdt: '3.298379',
+  balance_usdt: '0.500000',
+};
+
+/** A detail of a malformed request. */
+export const missingField = (...loc: string[]) => ({ loc, msg: 'Field required', type: 'missing' });
+export const notAnInteger = (...loc: string[]) => ({
+  loc,
+  msg: 'Input should be a valid integer, unable to parse string as an integer',
+  type: 'int_parsing',
+});

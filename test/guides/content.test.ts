@@ -6,7 +6,7 @@ import { allErrors, errors } from '../../src/base/errors.ts';
 import { scenarios } from '../../src/payments/create/scenarios.ts';
 import { failureMessages } from '../../src/payments/payment.ts';
 import { root } from '../sdk/packed.ts';
-import { type Guide, guides, libraryReadme, patternOf } from './snippets.ts';
+import { choose, type Guide, guides, languages, libraryReadme, patternOf, stepsOf } from './snippets.ts';
 
 const guide = (name: string) => guides.find(one => one.name === name)!;
 /** The code in the first column of the table below a heading row that begins so. */
@@ -46,6 +46,56 @@ describe('what stands in a table of the service', () => {
   test('scenarios', () => {
     const documented = firstColumn(guide('test-mode'), '| `kopeck_scenario` |');
     expect(documented.sort()).toEqual(Object.keys(scenarios).sort());
+  });
+});
+
+describe('snippets', () => {
+  test('are in all languages, in the order of the tabs, but for commands of the shell', () => {
+    const steps = guides.flatMap(({ path, steps }) => steps.map(step => ({ path, step })));
+    expect(steps.length).toBeGreaterThan(30);
+    for (const { path, step } of steps) {
+      const place = `${path}:${step[0]!.line}`;
+      const used = step.map(({ language }) => language);
+      if (step.length === 1) {
+        expect(used, place).toEqual(['sh']);
+        // What calls the API is not for the shell only.
+        expect(step[0]!.code, place).not.toContain('/v1/');
+        continue;
+      }
+      const isClient = step[0]!.fileName?.startsWith('kopeck.');
+      const callsApi = step.some(({ code }) => code.includes('/v1/'));
+      const missing = isClient ? ['sh', 'ts'] : callsApi ? [] : ['sh'];
+      expect(used, place).toEqual(languages.filter(language => !missing.includes(language)));
+    }
+  });
+
+  test('that follow each other directly are tabs; the output is that of all of them', () => {
+    const fence = '```';
+    const block = (language: string, code: string) => `${fence}${language}\n${code}\n${fence}\n`;
+    const text = [
+      block('sh', 'curl a\n# {"a":1}'),
+      block('ts', 'a();'),
+      block('go', 'a()'),
+      block('text', '1'),
+      block('ts', 'b();'),
+      'Then:\n',
+      block('python', '# c.py\nc()'),
+    ].join('\n');
+    const steps = stepsOf(text);
+    expect(
+      steps.map(step => step.map(({ language, prints, fileName }) => [language, prints, fileName])),
+    ).toEqual([
+      [
+        ['sh', '{"a":1}\n', undefined],
+        ['ts', '1\n', undefined],
+        ['go', '1\n', undefined],
+      ],
+      [['ts', undefined, undefined]],
+      [['python', undefined, 'c.py']],
+    ]);
+    expect(choose(steps[0]!, 'go')!.code).toBe('a()\n');
+    expect(choose(steps[1]!, 'go')).toBe(undefined);
+    expect(() => stepsOf(block('text', 'nothing'))).toThrow('line 1: nothing prints this');
   });
 });
 

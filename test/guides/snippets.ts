@@ -3,26 +3,35 @@ import { join } from 'node:path';
 import { root } from '../sdk/packed.ts';
 import { withReaderCode } from './reader-code.ts';
 
+/** In the order of the tabs. */
+export const languages = ['sh', 'ts', 'python', 'php', 'go'] as const;
+export type Language = (typeof languages)[number];
+
 export interface Snippet {
-  language: string;
+  language: Language;
   code: string;
   line: number;
-  /** What the guide says that it prints: the `text` that follows it. */
+  /** The name of the file, if its first line gives it: other snippets use it. */
+  fileName: string | undefined;
+  /** What the guide says that it prints. */
   prints: string | undefined;
 }
+
+/** The same in one or more languages: code blocks that follow each other directly, which a page shows as tabs. */
+export type Step = Snippet[];
 
 export interface Guide {
   name: string;
   path: string;
   text: string;
-  snippets: Snippet[];
+  steps: Step[];
 }
 
 const folder = join(root, 'docs/guides');
 
 function readGuide(name: string, path: string): Guide {
   const text = readFileSync(path, 'utf8');
-  return { name, path, text, snippets: snippetsOf(text) };
+  return { name, path, text, steps: stepsOf(text) };
 }
 
 export const guides: Guide[] = readdirSync(folder).map(name =>
@@ -33,27 +42,59 @@ const readme = readGuide('library', join(root, 'sdk/README.md'));
 /** The guides are whole; a README may leave something to its reader. */
 export const libraryReadme: Guide = {
   ...readme,
-  snippets: readme.snippets.map(snippet =>
-    snippet.language === 'ts' ? { ...snippet, code: withReaderCode(snippet.code) } : snippet,
+  steps: readme.steps.map(step =>
+    step.map(snippet =>
+      snippet.language === 'ts' ? { ...snippet, code: withReaderCode(snippet.code) } : snippet,
+    ),
   ),
 };
 
-function snippetsOf(text: string): Snippet[] {
-  const snippets: Snippet[] = [];
-  for (const { 1: indent = '', 2: language = '', 3: body = '', index } of text.matchAll(
+/** The snippet that the reader of a language takes. What `curl` cannot do, such as receiving, is done with TypeScript. */
+export const choose = (step: Step, language: Language) =>
+  step.length === 1 && step[0]!.language === 'sh'
+    ? step[0]
+    : (step.find(snippet => snippet.language === language) ??
+      (language === 'sh' && step.length > 1 ? step.find(snippet => snippet.language === 'ts') : undefined));
+
+export function stepsOf(text: string): Step[] {
+  const steps: Step[] = [];
+  // Where the last code block ended; undefined after what a snippet prints.
+  let openAt: number | undefined;
+  for (const { 0: whole, 1: indent = '', 2: language = '', 3: body = '', index } of text.matchAll(
     /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm,
   )) {
     const code = body.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     const line = text.slice(0, index).split('\n').length;
-    if (language !== 'text') {
-      snippets.push({ language, code, line, prints: undefined });
+    const last = steps.at(-1);
+    if (language === 'text') {
+      const silent = last?.filter(({ prints }) => prints === undefined) ?? [];
+      if (silent.length === 0) throw new Error(`line ${line}: nothing prints this`);
+      for (const snippet of silent) snippet.prints = code;
+      openAt = undefined;
       continue;
     }
-    const before = snippets.at(-1);
-    if (!before || before.prints !== undefined) throw new Error(`line ${line}: nothing prints this`);
-    before.prints = code;
+    const snippet = snippetOf(language as Language, code, line);
+    const isTab =
+      openAt !== undefined &&
+      text.slice(openAt, index).trim() === '' &&
+      !last!.some(other => other.language === language);
+    if (isTab) last!.push(snippet);
+    else steps.push([snippet]);
+    openAt = index + whole.length;
   }
-  return snippets;
+  return steps;
+}
+
+/** `curl` prints JSON where a program prints what it needs, so the output of a shell snippet is a comment at its end. */
+function snippetOf(language: Language, code: string, line: number): Snippet {
+  const [, comment] = (language === 'sh' && /\n((?:# .*\n)+)$/.exec(code)) || [];
+  return {
+    language,
+    code,
+    line,
+    fileName: /^(?:<\?php )?(?:#|\/\/) (\w+\.\w+)\n/.exec(code)?.[1],
+    prints: comment?.replaceAll(/^# /gm, ''),
+  };
 }
 
 /** Like the text, in which `…` stands for anything. */

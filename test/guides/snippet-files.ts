@@ -1,0 +1,118 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../sdk/packed.ts';
+import { choose, type Guide, guides, type Language, type Snippet } from './snippets.ts';
+import { verifierDrivers } from './verifier-drivers.ts';
+
+/** The snippets of a guide in one language, as files. */
+export interface Prepared {
+  folder: string;
+  /** Where its endpoint listens. */
+  port: number;
+  /** The compiled programs. */
+  programs: string;
+}
+
+type ProgramLanguage = Exclude<Language, 'sh'>;
+const extensions: Record<ProgramLanguage, string> = { ts: 'ts', python: 'py', php: 'php', go: 'go' };
+
+/** An endpoint for webhooks. */
+export const isReceiver = ({ language, code }: Snippet) =>
+  language !== 'sh' && code.includes('KOPECK_WEBHOOK_SECRET');
+export const isVerifier = ({ fileName }: Snippet) => fileName?.startsWith('verify.') ?? false;
+/** What other snippets use: a reader has it in every folder. */
+const isShared = ({ fileName }: Snippet) => /^(kopeck|verify)\./.test(fileName ?? '');
+
+const nameOf = ({ fileName, line, language }: Snippet) =>
+  fileName ?? `line-${line}.${extensions[language as ProgramLanguage]}`;
+const programOf = ({ name }: Guide, { line }: Snippet) => `${name}-${line}`;
+
+const sharedFiles = (language: Language) =>
+  guides
+    .flatMap(({ steps }) => steps.flat())
+    .filter(snippet => snippet.language === language && isShared(snippet));
+
+/** Undefined for a file that is only used by others. */
+export function commandOf(guide: Guide, snippet: Snippet, { port, programs }: Prepared): string | undefined {
+  if (isShared(snippet) && !isVerifier(snippet)) return undefined;
+  const language = snippet.language as ProgramLanguage;
+  const file = isVerifier(snippet) ? verifierDrivers[language].fileName : nameOf(snippet);
+  const commands: Record<ProgramLanguage, string> = {
+    ts: `exec node ${file}`,
+    python: `exec python3 ${file}`,
+    php: isReceiver(snippet) ? `exec php -S 127.0.0.1:${port} ${file}` : `exec php ${file}`,
+    go: `exec ${join(programs, programOf(guide, snippet))}`,
+  };
+  return commands[language];
+}
+
+/** Every snippet of a guide that is a program; those that a reader would type into a terminal are not. */
+export async function prepare(guide: Guide, language: Language, project: string): Promise<Prepared> {
+  const folder = join(project, language, guide.name);
+  mkdirSync(folder, { recursive: true });
+  const port = await freePort();
+  for (const snippet of guide.steps.flatMap(step => choose(step, language) ?? [])) {
+    if (snippet.language === 'sh') continue;
+    const code = isReceiver(snippet) ? snippet.code.replace('3000', `${port}`) : snippet.code;
+    const driver = isVerifier(snippet) ? [verifierDrivers[snippet.language]] : [];
+    const files = [
+      ...sharedFiles(snippet.language).map(shared => ({ fileName: nameOf(shared), code: shared.code })),
+      ...(isShared(snippet) ? [] : [{ fileName: nameOf(snippet), code }]),
+      ...driver,
+    ];
+    // A program of Go is a folder, and all folders are compiled together.
+    const place = language === 'go' ? join(project, 'go', 'source', programOf(guide, snippet)) : folder;
+    if (language === 'go' && isShared(snippet) && driver.length === 0) continue;
+    mkdirSync(place, { recursive: true });
+    for (const file of files) writeFileSync(join(place, file.fileName), file.code);
+  }
+  return { folder, port, programs: join(project, 'go', 'programs') };
+}
+
+/** One call for all, since each would link the standard library's packages again. The cache stays for the next run. */
+export async function compileGo(project: string): Promise<void> {
+  const cwd = join(project, 'go', 'source');
+  writeFileSync(join(cwd, 'go.mod'), 'module snippets\n\ngo 1.19\n');
+  const env = {
+    ...process.env,
+    GOCACHE: join(root, 'node_modules/.cache/go-build'),
+    GOPATH: join(project, 'go', 'path'),
+    GOTOOLCHAIN: 'local',
+  };
+  const go = promisify(execFile);
+  const { stdout: unformatted } = await go('gofmt', ['-l', '.'], { cwd, env });
+  if (unformatted !== '') throw new Error(`not as gofmt writes it: ${unformatted}`);
+  await go('go', ['build', '-o', '../programs/', './...'], { cwd, env });
+}
+
+const probes: Record<Language, [program: string, ...args: string[]]> = {
+  sh: ['curl', '--version'],
+  ts: [process.execPath, '--version'],
+  python: ['python3', '--version'],
+  php: ['php', '-r', 'exit(extension_loaded("curl") ? 0 : 1);'],
+  go: ['go', 'version'],
+};
+
+/** With a clear notice for a language that is not installed. */
+export function canRun(language: Language): boolean {
+  const [program, ...args] = probes[language];
+  const isThere = spawnSync(program, args).status === 0;
+  const line = '!'.repeat(78);
+  if (!isThere)
+    console.warn(
+      `${line}\n!!  SNIPPETS IN ${language.toUpperCase()} ARE NOT RUN: it is not installed.\n!!  Run .ci/run as root, which installs it.\n${line}`,
+    );
+  return isThere;
+}
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -73,7 +73,8 @@ describe('the request id', () => {
 
 describe('an unknown path or method', () => {
   test.each([
-    ['GET', '/'],
+    ['GET', '/index.html'],
+    ['POST', '/'],
     ['GET', '/v1'],
     ['GET', '/v2/ping'],
     ['GET', '/v1/ping/'],
@@ -198,26 +199,29 @@ describe('endpoints beside the contract', () => {
     for (const code of Object.keys(errors)) expect(text, code).toContain(`"code":"${code}"`);
   });
 
-  test('/docs loads nothing from other hosts', async () => {
-    const response = await fetch(`${address}/docs/`);
-    expect(response.headers.get('content-type')).toMatch(/^text\/html/);
-    const policy = response.headers.get('content-security-policy')!;
-    expect(policy).toMatch(/^default-src 'none';/);
-    expect(policy).not.toMatch(/https?:|\*/);
-    const html = await response.text();
-    const addresses = Array.from(
-      html.matchAll(/\b(?:src|href)\s*=\s*["']?([^"'\s>]+)/gi),
-      ([, found]) => found!,
-    ).filter(found => !found.startsWith('data:'));
-    expect(addresses.length).toBeGreaterThan(0);
-    for (const found of addresses) {
-      expect(found).not.toMatch(/^(?:[a-z]+:)?\/\//i);
-      const asset = await fetch(new URL(found, response.url));
-      expect(asset.status, found).toBe(200);
-      expect(asset.headers.get('content-security-policy')).toBe(policy);
-      await asset.arrayBuffer();
-    }
-  });
+  test.each(['/', '/docs/', '/docs/reference/create-payment'])(
+    '%s loads nothing from other hosts',
+    async path => {
+      const response = await fetch(`${address}${path}`);
+      expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+      const policy = response.headers.get('content-security-policy')!;
+      expect(policy).toMatch(/^default-src 'none';/);
+      expect(policy).not.toMatch(/https?:|\*|unsafe/);
+      const html = await response.text();
+      const addresses = Array.from(
+        html.matchAll(/<(?:script|link|img)\b[^>]*\s(?:src|href)="([^"]+)"/g),
+        ([, found]) => found!,
+      );
+      expect(addresses.length).toBeGreaterThan(2);
+      for (const found of addresses) {
+        expect(found).toMatch(/^\/docs\/assets\//);
+        const asset = await fetch(new URL(found, response.url));
+        expect(asset.status, found).toBe(200);
+        expect(asset.headers.get('content-security-policy')).toBe(policy);
+        await asset.arrayBuffer();
+      }
+    },
+  );
 
   test('/healthz and /readyz answer 200', async () => {
     expect(await (await fetch(`${address}/healthz`)).json()).toEqual({ ok: true });

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { documentApi } from '../../src/api/docs/openapi.ts';
-import { createFastify } from '../../src/api/http/fastify.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { createStaticFile, sendStaticFile, staticMethods } from '../../src/api/http/static-file.ts';
-import { systemClock } from '../../src/base/clock.ts';
 
 const text = 'a text that repeats '.repeat(200);
 const file = createStaticFile('text/plain; charset=utf-8', text);
@@ -58,31 +55,6 @@ test('a caller that has the file gets 304 without a body', async () => {
   }
   // The compressed and the plain form are different representations.
   expect((await ask({ 'if-none-match': etag })).statusCode).toBe(200);
-});
-
-const documented = createFastify({ clock: systemClock, trustProxy: [] });
-await documentApi(documented);
-const address = await documented.listen({ host: '127.0.0.1', port: 0 });
-afterAll(() => documented.close());
-
-test.each([
-  '/docs/',
-  '/docs/js/scalar.js',
-  '/docs/guides/',
-  '/docs/guides/first-payment',
-  '/docs/guides/style.css',
-  '/openapi.json',
-])('%s is compressed, can be revalidated, and answers HEAD as GET without a body', async path => {
-  const ask = (method: string, more = {}) =>
-    fetch(`${address}${path}`, { method, headers: { 'accept-encoding': 'gzip, br', ...more } });
-  const [head, get] = [await ask('HEAD'), await ask('GET')];
-  expect([head.status, await head.text()]).toEqual([200, '']);
-  expect((await get.text()).length).toBeGreaterThan(0);
-  expect(head.headers.get('content-encoding')).toBe('br');
-  for (const name of ['content-length', 'content-type', 'etag', 'cache-control', 'vary'])
-    expect(head.headers.get(name), name).toBe(get.headers.get(name));
-  const again = await ask('GET', { 'if-none-match': get.headers.get('etag') });
-  expect([again.status, await again.text()]).toEqual([304, '']);
 });
 
 test('a large file is written in pieces, in many turns of the event loop', async () => {

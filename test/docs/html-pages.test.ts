@@ -1,37 +1,35 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openOrders } from '../../examples/shop/orders.ts';
 import { createShop } from '../../examples/shop/shop.ts';
 import { Kopeck } from '../../sdk/src/index.ts';
-import { documentApi } from '../../src/api/docs/openapi.ts';
-import { createFastify } from '../../src/api/http/fastify.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { staticFileRoutes } from '../../src/console/static-files.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
+import { crawl, startSite } from './site-world.ts';
 
-/** What routes with parameters are asked for. */
-const folder = join(import.meta.dirname, '..', '..', 'docs', 'guides');
-const guides = readdirSync(folder).map(name => name.replace(/^README\.md$|\.md$/, ''));
-const valuesOf: Record<string, string[]> = { '/docs/guides/:name': guides, '/console/*': ['', 'payments'] };
-
-/** The documentation and the console's pages on one server, and the paths of all its routes for GET. */
-async function startPages() {
-  const server = createFastify({ clock: systemClock, trustProxy: [] });
-  const paths: string[] = [];
-  server.addHook('onRoute', ({ method, url }) => {
-    if (![method].flat().includes('GET')) return;
-    const values = valuesOf[url] ?? [''];
-    paths.push(...values.map(value => url.replace(/(:\w+|\*)$/, value)));
-  });
-  await documentApi(server);
-  const pages = newFolder();
-  writeFileSync(join(pages, 'index.html'), '<title>Kopeck</title>');
+/** The documentation and the console's pages on one server. */
+const pages = newFolder();
+writeFileSync(join(pages, 'index.html'), '<title>Kopeck</title>');
+const urls: string[] = [];
+const address = await startSite(async server => {
+  server.addHook('onRoute', ({ method, url }) => void ([method].flat().includes('GET') && urls.push(url)));
   await server.register(async scope => staticFileRoutes(scope, pages), { prefix: '/console' });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  afterAll(() => server.close());
-  return { address, paths };
+});
+const documentation = await crawl(address);
+
+/** All pages: what the routes are asked for, and what the documentation links to. */
+async function fetchPages(): Promise<Response[]> {
+  const paths = new Set([
+    ...urls.map(url => url.replace(/(:\w+|\*)$/, '')),
+    ...documentation.keys(),
+    '/console/payments',
+  ]);
+  const answers = await Promise.all(
+    Array.from(paths, path => fetch(`${address}${path}`, { redirect: 'manual' })),
+  );
+  return answers.filter(answer => typeOf(answer).startsWith('text/html'));
 }
 
 async function startShop(): Promise<string> {
@@ -61,15 +59,20 @@ function expectPageHeaders(response: Response): void {
 }
 
 test('every page of the service has a strict policy', async () => {
-  const { address, paths } = await startPages();
-  const answers = await Promise.all(paths.map(path => fetch(`${address}${path}`, { redirect: 'manual' })));
-  const pages = answers.filter(answer => typeOf(answer).startsWith('text/html'));
-  const found = pages.map(({ url }) => new URL(url).pathname);
-  expect(found).toEqual(
-    expect.arrayContaining(['/docs/', '/docs/guides/', '/console/', '/console/payments']),
+  const found = await fetchPages();
+  expect(found.map(({ url }) => new URL(url).pathname)).toEqual(
+    expect.arrayContaining([
+      '/',
+      '/docs/',
+      '/docs/guides/',
+      '/docs/guides/first-payment',
+      '/docs/reference/create-payment',
+      '/docs/changelog',
+      '/console/',
+      '/console/payments',
+    ]),
   );
-  expect(found.filter(path => path.startsWith('/docs/guides/'))).toHaveLength(guides.length);
-  pages.forEach(expectPageHeaders);
+  found.forEach(expectPageHeaders);
 });
 
 test.each([
@@ -81,11 +84,9 @@ test.each([
   expectPageHeaders(page);
 });
 
-test('no page has an inline script', async () => {
-  const { address, paths } = await startPages();
-  for (const path of paths) {
-    const response = await fetch(`${address}${path}`, { redirect: 'manual' });
-    if (!typeOf(response).startsWith('text/html')) continue;
-    expect(await response.text(), path).not.toMatch(/<script(?![^>]* src=)|<[^>]* on[a-z]+=/);
-  }
+test('no page has an inline script or style', async () => {
+  for (const page of await fetchPages())
+    expect(await page.text(), page.url).not.toMatch(
+      /<script(?![^>]* src=)|<style|<[^>]* (?:on[a-z]+|style)=/,
+    );
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { anchorOf, renderMarkdown } from '../../src/api/docs/markdown.ts';
+import { anchorOf } from '../../src/api/docs/markdown.ts';
 import { allErrors, errors } from '../../src/base/errors.ts';
 import { scenarios } from '../../src/payments/create/scenarios.ts';
 import { failureMessages } from '../../src/payments/payment.ts';
@@ -125,40 +125,6 @@ test('every guide is in the list of guides, and the list is in the README', () =
   expect(named.sort()).toEqual(guides.map(({ name }) => name).filter(name => name !== 'README'));
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   for (const { name } of guides) if (name !== 'README') expect(readme).toContain(`docs/guides/${name}.md`);
-});
-
-describe('markdown', () => {
-  const html = (source: string) => renderMarkdown(source).html;
-
-  test('is never HTML of its own', () => {
-    expect(html('a <script>alert(1)</script> & `<b>`')).toBe(
-      '<p>a &lt;script&gt;alert(1)&lt;/script&gt; &amp; <code>&lt;b&gt;</code></p>',
-    );
-    expect(html('[x](javascript:alert)')).toBe('<p><a href="#">x</a></p>');
-    expect(html('[x](//elsewhere.example)')).toBe('<p><a href="#">x</a></p>');
-    expect(html('[x](a"onclick=b)')).toBe('<p><a href="#">x</a></p>');
-  });
-
-  test('links between files become links between pages', () => {
-    expect(html('[`a`](a-b.md#c) and [all](README.md)')).toBe(
-      '<p><a href="a-b#c"><code>a</code></a> and <a href="./">all</a></p>',
-    );
-  });
-
-  test('code means nothing else', () => {
-    expect(html('`**a** [b](c.md)` **d** *e* 2 * 3 * 4')).toBe(
-      '<p><code>**a** [b](c.md)</code> <strong>d</strong> <em>e</em> 2 * 3 * 4</p>',
-    );
-    expect(html('```ts\n# no heading\n\n| no table |\n```\nafter')).toContain(
-      '<code># no heading\n\n| no table |\n</code></pre>\n<p>after</p>',
-    );
-  });
-
-  test('lists go on over lines', () => {
-    expect(html('1. a\n   b\n2. c\n\n- d')).toBe(
-      '<ol>\n<li>a b</li>\n<li>c</li>\n</ol>\n<ul>\n<li>d</li>\n</ul>',
-    );
-  });
 });
 
 test('what a guide says that is printed is taken literally but for the dots', () => {

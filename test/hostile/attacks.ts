@@ -124,8 +124,8 @@ export const attacks: Record<string, Attack> = {
         signal,
       ),
     ),
-  'documentation again and again': (target, signal) => get(target, signal, ['/docs/', '/docs/js/scalar.js']),
+  'documentation again and again': (target, signal) => get(target, signal, ['/docs/', '/docs/search.json']),
   'downloads that nobody reads': (target, signal) =>
-    holdConnections(target, signal, 400, getRequest('/docs/js/scalar.js').repeat(20)),
+    holdConnections(target, signal, 400, getRequest('/docs/search.json').repeat(20)),
   'connections without a request': (target, signal) => holdConnections(target, signal, 1_000, ''),
 };

@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { scenarios } from '../../payments/index.ts';
 import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
 import { events, only, webhookHeaders, webhookSecret } from './examples.ts';
-import { guideRoutes } from './guides.ts';
-import { referenceRoutes } from './reference-page.ts';
+import { siteRoutes } from './routes.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a USDT balance.
@@ -116,8 +115,7 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
     },
   });
   documentRoute(server);
-  guideRoutes(server);
-  referenceRoutes(server);
+  siteRoutes(server);
 }
 
 /** Headers that the document requires and the validator does not, because the route checks them itself. */

@@ -24,7 +24,11 @@ export interface StaticFile {
 export const staticMethods = ['GET', 'HEAD'];
 
 /** A file whose content is known; each compressed form is made on the first request for it, off the event loop. */
-export function createStaticFile(type: string, content: string | Buffer): StaticFile {
+export function createStaticFile(
+  type: string,
+  content: string | Buffer,
+  cacheControl = 'no-cache',
+): StaticFile {
   const bytes = Buffer.from(content);
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const variants = new Map<Encoding, Promise<Variant>>();
@@ -34,7 +38,7 @@ export function createStaticFile(type: string, content: string | Buffer): Static
   });
   return {
     type,
-    cacheControl: 'no-cache',
+    cacheControl,
     variant(encoding) {
       const known = variants.get(encoding);
       if (known) return known;
@@ -46,7 +50,7 @@ export function createStaticFile(type: string, content: string | Buffer): Static
   };
 }
 
-/** Of the reference's 4.4 MB level 6 made 1.07 MB in 0.7 s, the best level 0.94 MB in 19 s, on a busy machine. */
+/** The first reader waits for it: of 75 KB level 6 makes 16 KB in 4 ms, the best level 15 KB in 0.9 s on a busy machine. */
 const brotliParams = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 
 async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {

@@ -1,0 +1,45 @@
+import { highlight } from './highlight.ts';
+import { type Html, html } from './html.ts';
+
+export interface Snippet {
+  language: string;
+  code: string;
+}
+
+/** The languages that share one group of tabs, in the order of the tabs, with the names that readers see. */
+export const tabNames: Record<string, string> = {
+  sh: 'curl',
+  ts: 'TypeScript',
+  python: 'Python',
+  php: 'PHP',
+  go: 'Go',
+};
+
+const otherNames: Record<string, string> = { text: 'Output', json: 'JSON', js: 'JavaScript' };
+
+/** With a tab stop, so that the keyboard can scroll what is wider than a phone. */
+export function codeBlock({ language, code }: Snippet, label?: string): Html {
+  const name =
+    label ?? otherNames[language] ?? (language === 'sh' ? 'Shell' : (tabNames[language] ?? language));
+  return html`<div class="code ${language}"><pre tabindex="0" role="group" aria-label="${name}"><code>${highlight(code, language)}</code></pre></div>
+`;
+}
+
+/**
+ * One example in several languages. Without scripts the languages stand one below the other under headings of the given
+ * level; `assets/tabs.js` makes tabs of them.
+ */
+export function codeTabs(snippets: Snippet[], level: number): Html {
+  const order = Object.keys(tabNames);
+  const sorted = snippets.toSorted((a, b) => order.indexOf(a.language) - order.indexOf(b.language));
+  const panels = sorted.map(snippet => {
+    const name = tabNames[snippet.language]!;
+    const heading = html`<h${level} class="tab-name">${name}</h${level}>`;
+    return html`<div class="tab" data-language="${snippet.language}">${heading}
+${codeBlock(snippet, name)}</div>
+`;
+  });
+  return html`<div class="tabs">
+${panels}</div>
+`;
+}

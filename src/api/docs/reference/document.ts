@@ -1,0 +1,104 @@
+/** The parts of the OpenAPI document that the reference shows. */
+export interface ApiDocument {
+  info: { title: string; version: string; description: string };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, Schema> };
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: [string, ...string[]];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, { description: string; content?: Record<string, Content> }>;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  description?: string;
+  example?: unknown;
+  schema: Schema;
+}
+
+export interface Content {
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { summary?: string; value: unknown }>;
+}
+
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  enum?: unknown[];
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  default?: unknown;
+  examples?: unknown[];
+}
+
+/** An operation with its place: the method and the path of an endpoint. */
+export interface Endpoint {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+/** The endpoints in the order of their tags, and within a tag as they were registered. */
+export function endpointsOf({ paths, tags }: ApiDocument): Endpoint[] {
+  const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const rank = ({ operation }: Endpoint) => tags.findIndex(({ name }) => name === operation.tags[0]);
+  return endpoints.sort((a, b) => rank(a) - rank(b));
+}
+
+/** `createPayment` has the page `create-payment`. */
+export const operationPath = ({ operationId }: Operation) =>
+  `/docs/reference/${operationId.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+
+export const eventPath = (event: string) => `/docs/events/${event.replaceAll('.', '-')}`;
+
+/** A schema itself, where there is a reference to it. */
+export const resolveSchema = (schema: Schema, { components }: ApiDocument): Schema =>
+  schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1)!]!;
+
+/** What a schema accepts besides `null`. */
+export function withoutNull(schema: Schema): { alternatives: Schema[]; isNullable: boolean } {
+  const { anyOf = [schema] } = schema;
+  const alternatives = anyOf.filter(({ type }) => type !== 'null');
+  return { alternatives, isNullable: alternatives.length < anyOf.length };
+}
+
+export interface ApiError {
+  code: string;
+  status: string;
+  message: string;
+  retryable: boolean;
+  sameKey: boolean;
+}
+
+/** The errors that an operation may answer with; the examples of its responses name them. */
+export function errorsOf({ responses }: Operation): ApiError[] {
+  const refusals = Object.entries(responses).filter(([status]) => /^[45]/.test(status));
+  return refusals.flatMap(([status, { content }]) =>
+    Object.values(content?.['application/json']?.examples ?? {}).flatMap(({ value }) => {
+      const { error } = value as { error?: Record<string, string | boolean> };
+      if (!error) return [];
+      const { code, message, retryable, same_key: sameKey } = error;
+      return { code, status, message, retryable, sameKey } as ApiError;
+    }),
+  );
+}

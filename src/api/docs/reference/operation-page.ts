@@ -1,0 +1,89 @@
+import { codeBlock, codeTabs } from '../code-block.ts';
+import { type Html, html, type Part } from '../html.ts';
+import { renderInline, renderMarkdown } from '../markdown.ts';
+import {
+  type ApiDocument,
+  type Content,
+  type Endpoint,
+  errorsOf,
+  type Operation,
+  type Parameter,
+} from './document.ts';
+import { errorLink } from './errors-page.ts';
+import { examplesOf, toJson } from './examples.ts';
+import { fieldsOf, parametersOf } from './fields.ts';
+import { samplesOf } from './samples.ts';
+
+/** One endpoint: what it is for, what it takes and returns, an example in every language, and its errors. */
+export function operationPage(endpoint: Endpoint, document: ApiDocument): Html {
+  const { method, path, operation } = endpoint;
+  const isAddition = operation.tags[0] === 'Additions';
+  return html`<h1>${operation.summary}</h1>
+<p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>${isAddition && html` <span class="label">addition</span>`}</p>
+${operation.description !== undefined && renderMarkdown(operation.description, '')}
+${requestSections(operation, document)}<h2 id="example">Example request</h2>
+${codeTabs(samplesOf(endpoint, document), 3)}${responseSection(operation, document)}${errorsSection(operation)}`;
+}
+
+const places: [Parameter['in'], title: string][] = [
+  ['header', 'Headers'],
+  ['path', 'Path parameters'],
+  ['query', 'Query parameters'],
+];
+
+/** Also of what the service sends to an endpoint of the partner. */
+export function requestSections({ parameters = [], requestBody }: Operation, document: ApiDocument): Part {
+  const content = requestBody?.content['application/json'];
+  return [
+    ...places.map(([place, title]) => {
+      const those = parameters.filter(one => one.in === place);
+      return those.length > 0 && html`<h2 id="${place}">${title}</h2>\n${parametersOf(those, document)}`;
+    }),
+    content && html`<h2 id="body">Body</h2>\n${fieldsOf(content.schema, document, 'request')}`,
+  ];
+}
+
+function responseSection({ responses }: Operation, document: ApiDocument): Part {
+  const { content = {}, description = '' } = responses['200'] ?? {};
+  const others = Object.entries(responses).filter(([status]) => /^3/.test(status));
+  // What the generator of the document writes where there is nothing to say.
+  const isSaid = description !== 'Default Response';
+  return html`<h2 id="response">Response</h2>
+<p>Status 200${isSaid && html`: ${renderInline(description)}`}. Fields may be added: ignore those that you do not know.</p>
+${Object.entries(content).map(([type, one]) => contentOf(type, one, document))}${others.map(
+  ([status, { description }]) => html`<p>Status ${status}: ${renderInline(description)}.</p>\n`,
+)}`;
+}
+
+function contentOf(type: string, content: Content, document: ApiDocument): Part {
+  if (type !== 'application/json')
+    return html`<p><code>${type}</code>: ${renderInline(content.schema.description ?? '')}.</p>\n`;
+  return [fieldsOf(content.schema, document, 'response'), jsonExamples(content, document)];
+}
+
+export const jsonExamples = (content: Content, document: ApiDocument) =>
+  examplesOf(content, document).map(
+    ({ summary, value }) =>
+      html`${summary !== undefined && html`<p>${renderInline(summary)}:</p>\n`}${codeBlock({ language: 'json', code: toJson(value) }, 'Example response')}`,
+  );
+
+function errorsSection(operation: Operation): Html {
+  const rows = errorsOf(operation).map(({ code, status, message }) => ({
+    status,
+    link: errorLink(code),
+    message,
+  }));
+  const malformed = {
+    status: '422',
+    link: html`<a href="/docs/reference/errors#malformed">no code</a>`,
+    message: 'A field is missing or has the wrong type.',
+  };
+  const sorted = [...rows, malformed].sort((a, b) => Number(a.status) - Number(b.status));
+  return html`<h2 id="errors">Errors</h2>
+<div class="wide" tabindex="0" role="group" aria-label="Errors"><table>
+<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${sorted.map(({ status, link, message }) => html`<tr><td>${status}</td><td>${link}</td><td>${message}</td></tr>\n`)}</tbody>
+</table></div>
+`;
+}

@@ -1,0 +1,34 @@
+import { unescapeHtml } from './html.ts';
+
+export interface Section {
+  level: number;
+  /** Empty for the beginning of a page. */
+  id: string;
+  heading: string;
+  /** Without the code blocks. */
+  text: string;
+}
+
+/** The parts of a rendered page, each with the heading that it begins with. */
+export function sectionsOf(page: string): Section[] {
+  const [, ...parts] = page.split(/<(?=h1[ >]|h[23] id=")/);
+  return parts.map(part => {
+    const end = part.indexOf('</h');
+    return {
+      level: Number(part[1]),
+      id: part.startsWith('h1') ? '' : part.slice('h2 id="'.length, part.indexOf('">')),
+      heading: plainText(part.slice(part.indexOf('>') + 1, end)),
+      text: plainText(withoutCodeBlocks(`<${part.slice(end + 1)}`)),
+    };
+  });
+}
+
+function withoutCodeBlocks(text: string): string {
+  const [before, ...parts] = text.split('<pre');
+  return [before, ...parts.map(part => part.slice(part.indexOf('</pre>')))].join(' ');
+}
+
+const plainText = (text: string) =>
+  unescapeHtml(text.replaceAll(/<[^<>]*>/g, ' '))
+    .replaceAll(/\s+/g, ' ')
+    .trim();

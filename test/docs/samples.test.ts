@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type ApiDocument, endpointsOf } from '../../src/api/docs/reference/document.ts';
+import { samplesOf } from '../../src/api/docs/reference/samples.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { startSite } from './site-world.ts';
+
+const document = (await (await fetch(`${await startSite()}/openapi.json`)).json()) as ApiDocument;
+
+interface Received {
+  line: string;
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+const received: Received[] = [];
+/** Answers everything and keeps what it was asked. */
+const recorder = createServer(async (request, response) => {
+  const body = request.method === 'POST' ? await json(request) : undefined;
+  received.push({ line: `${request.method} ${request.url}`, headers: request.headers, body });
+  response.setHeader('content-type', 'application/json').end('{"id":"pay_1"}');
+});
+await new Promise<void>(resolve => recorder.listen(0, '127.0.0.1', resolve));
+afterAll(() => recorder.close());
+const env = {
+  ...process.env,
+  KOPECK_URL: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`,
+  KOPECK_KEY: 'svc_test_key',
+};
+
+const programs: Record<string, [program: string, args: string[], file: string]> = {
+  sh: ['sh', [], 'sample.sh'],
+  ts: [process.execPath, [], 'sample.mts'],
+  python: ['python3', [], 'sample.py'],
+  php: ['php', [], 'sample.php'],
+  go: ['go', ['run'], 'sample.go'],
+};
+const isThere = ([program]: [program: string, ...rest: unknown[]]) =>
+  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+const endpointOf = (operationId: string) =>
+  endpointsOf(document).find(({ operation }) => operation.operationId === operationId)!;
+
+describe.each([
+  ['createPayment', 'POST /v1/payments'],
+  ['getStatement', 'GET /v1/statement?day=2026-11-15'],
+])('the samples of %s', (operationId, line) => {
+  const samples = samplesOf(endpointOf(operationId), document);
+
+  test('are there in every language', () => {
+    expect(samples.map(({ language }) => language)).toEqual(Object.keys(programs));
+  });
+
+  test.each(samples)('send the request: $language', async ({ language, code }) => {
+    const given = programs[language]!;
+    if (!isThere(given)) return;
+    const [program, args, file] = given;
+    const path = join(newFolder(), file);
+    writeFileSync(path, code);
+    const { stdout } = await promisify(execFile)(program, [...args, path], { env });
+    expect(stdout).toContain('pay_1');
+    const [request, ...more] = received.splice(0);
+    expect(more).toEqual([]);
+    expect([request!.line, request!.headers.authorization]).toEqual([line, 'Bearer svc_test_key']);
+    if (operationId !== 'createPayment') return;
+    expect(request!.headers['content-type']).toBe('application/json');
+    expect(request!.headers['idempotency-key']).toMatch(/^[\x21-\x7e]+$/);
+    const { qr_url, external_id, metadata } = request!.body as Record<string, unknown>;
+    expect([qr_url, external_id]).toEqual([
+      expect.stringMatching(/^https:\/\/qr\.nspk\.ru\//),
+      expect.any(String),
+    ]);
+    expect(Array.isArray(metadata)).toBe(false);
+  });
+});

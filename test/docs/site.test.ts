@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { crawl, startSite } from './site-world.ts';
+
+const address = await startSite();
+const visited = await crawl(address);
+const ask = (path: string, method = 'GET', headers: Record<string, string> = {}) =>
+  fetch(`${address}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { 'accept-encoding': 'br, gzip', ...headers },
+  });
+const own = [...visited.keys(), '/docs/search.json'].filter(path => path !== '/healthz');
+const assets = own.filter(path => path.startsWith('/docs/assets/'));
+
+test('the landing page leads to everything, and no link dangles', () => {
+  const landing = visited.get('/')!.links.map(({ pathname }) => pathname);
+  expect(landing).toEqual(
+    expect.arrayContaining([
+      '/docs/',
+      '/docs/guides/first-payment',
+      '/docs/reference/',
+      '/openapi.json',
+      '/healthz',
+    ]),
+  );
+  for (const [path, { response, links }] of visited) {
+    expect(response.status, path).toBe(200);
+    for (const { pathname, hash } of links)
+      if (hash !== '')
+        expect(visited.get(pathname)!.text, `${path}: ${hash}`).toContain(`id="${hash.slice(1)}"`);
+  }
+});
+
+test('every page is in the side bar of every other, and has one first heading, a title and our icon', () => {
+  const pages = [...visited].filter(([path]) => /^\/docs\/(?!assets)/.test(path)).map(([path]) => path);
+  expect(pages.length).toBeGreaterThan(15);
+  for (const path of pages) {
+    const { text } = visited.get(path)!;
+    const [, sideBar = ''] = text.split('<nav id="menu"');
+    for (const other of pages) expect(sideBar.split('</nav>')[0], path).toContain(`href="${other}"`);
+    expect(text.match(/<h1[ >]/g), path).toHaveLength(1);
+    expect(text.match(/aria-current="page"/g), path).toHaveLength(1);
+    expect(text, path).toMatch(/<title>[^<]+ · Kopeck<\/title>/);
+    expect(text, path).toMatch(
+      /<link rel="icon" type="image\/svg\+xml" href="\/docs\/assets\/[\w-]+\/icon\.svg">/,
+    );
+  }
+  const icon = assets.find(path => path.endsWith('/icon.svg'))!;
+  const ofConsole = readFileSync(join(import.meta.dirname, '../../web/public/icon.svg'), 'utf8');
+  expect(visited.get(icon)!.text).toBe(ofConsole);
+});
+
+test.each(own)('%s is compressed, can be revalidated, and answers HEAD as GET without a body', async path => {
+  const [head, get] = [await ask(path, 'HEAD'), await ask(path)];
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  expect((await get.text()).length).toBeGreaterThan(0);
+  expect(head.headers.get('content-encoding')).toBe('br');
+  for (const name of [
+    'content-length',
+    'content-type',
+    'content-security-policy',
+    'etag',
+    'cache-control',
+    'vary',
+  ])
+    expect(head.headers.get(name), name).toBe(get.headers.get(name));
+  const again = await ask(path, 'GET', { 'if-none-match': get.headers.get('etag')! });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+});
+
+test('pages are asked for again, assets are kept', async () => {
+  for (const path of own) {
+    const kept = path.startsWith('/docs/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    expect((await ask(path, 'HEAD')).headers.get('cache-control'), path).toBe(kept);
+  }
+});
+
+describe('size', () => {
+  const bytesOf = async (path: string) => Number((await ask(path, 'HEAD')).headers.get('content-length'));
+
+  test.each(own.filter(path => /^\/(?!openapi|docs\/(?:assets|search))/.test(path)))(
+    '%s with all that it loads and the index of the search',
+    async path => {
+      const loaded = visited.get(path)!.text.matchAll(/(?:src|<link [^>]*href)="([^"]+)"/g);
+      const paths = new Set([path, '/docs/search.json', ...Array.from(loaded, ([, target]) => target!)]);
+      const sizes = await Promise.all(Array.from(paths, bytesOf));
+      expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(60_000);
+    },
+  );
+});
+
+test.each([
+  ['/docs', '/docs/'],
+  ['/docs/guides', '/docs/guides/'],
+  ['/docs/reference', '/docs/reference/'],
+  ['/docs/changelog/', '/docs/changelog'],
+  ['/docs/guides/errors/?from=mail', '/docs/guides/errors'],
+])('%s leads to %s', async (path, target) => {
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await ask(path, method);
+    expect([answer.status, answer.headers.get('location')]).toEqual([308, target]);
+  }
+});
+
+test.each([
+  '/docs/nothing',
+  '/docs/guides/README',
+  '/docs/guides/README.md',
+  '/docs/guides/..%2f..%2fpackage.json',
+  '/docs/guides/__proto__',
+  '/docs/assets/site.css',
+  '/docs/assets/0000000000000000/site.css',
+  '/index.html',
+])('%s is not found, as everywhere', async path => {
+  const answer = await ask(path);
+  expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
+});

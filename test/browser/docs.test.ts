@@ -54,7 +54,7 @@ describeInBrowser('the documentation', async browser => {
     await expect.poll(() => page.getByRole('status').textContent()).toMatch(/results$/);
     expect(await results.first().textContent()).toContain('amount_mismatch');
     await page.keyboard.press('ArrowDown');
-    expect(await results.first().evaluate('(element) => element === document.activeElement')).toBe(true);
+    expect(await page.locator(':focus').textContent()).toBe(await results.first().textContent());
     await page.keyboard.press('Escape');
     expect(await results.count()).toBe(0);
     await page.keyboard.press('End');

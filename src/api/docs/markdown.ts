@@ -35,7 +35,7 @@ const findPage = (file: string): string | undefined =>
 
 /** Links lead to pages of this service or to http(s); a document that is a page here is linked as one. */
 function resolveLink(target: string, file: string): string | undefined {
-  if (/^(?:https?:\/\/|\/(?![/\\])|#)/.test(target)) return target;
+  if (/^(?:https?:\/\/|\/(?!\/)|#)/.test(target)) return target;
   const [path = '', anchor] = target.split('#', 2);
   const page = findPage(posix.join(posix.dirname(file), path));
   return page === undefined || anchor === undefined ? page : `${page}#${anchor}`;

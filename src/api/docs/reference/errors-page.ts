@@ -1,3 +1,4 @@
+import { errors as contractErrors } from '../../../base/errors.ts';
 import { codeBlock } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { anchorOf } from '../markdown.ts';
@@ -37,11 +38,14 @@ function errorSection({ code, status, message, retryable, sameKey }: ApiError, d
     html`<a href="${operationPath(operation)}">${method} ${path}</a>`,
   ]);
   return html`<h3 id="${code}"><code>${code}</code></h3>
-<p>Status ${status}. ${message}</p>
+<p>Status ${status}. ${message}${isAddition(code) && html` <span class="label">addition</span>`}</p>
 <p>Retry: ${retryable ? 'yes' : 'no'}. Idempotency key: ${sameKey ? 'the same' : 'a new one'}.
 Returned by ${isEverywhere ? 'every operation' : links}. <a href="/docs/guides/errors#${guideAnchor(code, status)}">What to do about <code>${code}</code></a></p>
 `;
 }
 
-/** The guide has a heading such as "`invalid_qr` · 400". */
-const guideAnchor = (code: string, status: string) => anchorOf(`\`${code}\` · ${status}`);
+const isAddition = (code: string) => !Object.hasOwn(contractErrors, code);
+
+/** The guide has headings such as "`invalid_qr` · 400" and "`test_key_required` · 403 · addition". */
+const guideAnchor = (code: string, status: string) =>
+  anchorOf(`\`${code}\` · ${status}${isAddition(code) ? ' · addition' : ''}`);

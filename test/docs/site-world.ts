@@ -2,6 +2,7 @@ import { afterAll } from 'vitest';
 import { pingOperation } from '../../src/api/account/schemas.ts';
 import { documentApi } from '../../src/api/docs/openapi.ts';
 import { createFastify } from '../../src/api/http/fastify.ts';
+import { validatorCompiler } from '../../src/api/http/validation.ts';
 import { createPaymentOperation, getPaymentOperation } from '../../src/api/payments/schemas.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from '../../src/api/shared-schemas.ts';
 import { getStatementOperation } from '../../src/api/statement/schemas.ts';
@@ -12,6 +13,7 @@ type Server = ReturnType<typeof createFastify>;
 /** The documentation of some operations, without a database. */
 export async function startSite(more: (server: Server) => Promise<void> = async () => {}): Promise<string> {
   const server = createFastify({ clock: systemClock, trustProxy: [] });
+  server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
   await more(server);
   await documentApi(server);

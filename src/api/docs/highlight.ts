@@ -1,15 +1,40 @@
 import { type Html, html, type Part } from './html.ts';
 
-/**
- * Every alternative matches as soon as it has begun, so the time is linear. What is not closed ends with the line, or with
- * the text where the language allows several lines.
- */
-const cLike =
-  /(?<comment>\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?)|(?<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\[\s\S])*`?)|(?<number>\b\d[\w.]*)|(?<name>[$\p{L}_][$\p{L}\d_]*)/gu;
-const shell =
-  /(?<comment>(?<!\S)#[^\n]*)|(?<string>"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)|(?<name>[\p{L}_][\p{L}\d_-]*)/gu;
-const python =
-  /(?<comment>#[^\n]*)|(?<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?)|(?<number>\b\d[\w.]*)|(?<name>[\p{L}_][\p{L}\d_]*)/gu;
+type Kind = 'comment' | 'string' | 'number' | 'keyword';
+
+/** What is not closed ends with the line, or with the text where the language allows several lines. */
+const lineComment = /\/\/[^\n]*/y;
+const blockComment = /\/\*(?:[^*]|\*+[^*/])*(?:\*+\/)?/y;
+const hashComment = /#[^\n]*/y;
+const doubleQuoted = /"(?:[^"\\\n]|\\.)*"?/y;
+const singleQuoted = /'(?:[^'\\\n]|\\.)*'?/y;
+const backQuoted = /`(?:[^`\\]|\\[\s\S])*`?/y;
+const number = /\d[\w.]*/y;
+const name = /[$\p{L}_][$\p{L}\d_]*/uy;
+
+const cLike: [Kind | 'name', RegExp][] = [
+  ['comment', lineComment],
+  ['comment', blockComment],
+  ['string', doubleQuoted],
+  ['string', singleQuoted],
+  ['string', backQuoted],
+  ['number', number],
+  ['name', name],
+];
+const python: typeof cLike = [
+  ['comment', hashComment],
+  ['string', doubleQuoted],
+  ['string', singleQuoted],
+  ['number', number],
+  ['name', name],
+];
+const shell: typeof cLike = [
+  ['comment', hashComment],
+  ['string', /"(?:[^"\\]|\\[\s\S])*"?/y],
+  ['string', /'[^']*'?/y],
+  // A word may contain a hash; only between words it begins a comment.
+  ['name', /[^\s"'#][^\s"']*/y],
+];
 
 const words = (text: string) => new Set(text.split(' '));
 
@@ -19,7 +44,7 @@ const typescript = words(
 );
 
 interface Language {
-  tokens: RegExp;
+  tokens: typeof cLike;
   keywords: Set<string>;
 }
 
@@ -54,25 +79,25 @@ const languages: Record<string, Language> = {
 };
 
 /** Code with its tokens marked; in a language that is not known, as it is. */
-export function highlight(code: string, name: string): Html {
-  const language = Object.hasOwn(languages, name) ? languages[name] : undefined;
+export function highlight(code: string, languageName: string): Html {
+  const language = Object.hasOwn(languages, languageName) ? languages[languageName] : undefined;
   if (!language) return html`${code}`;
   const parts: Part[] = [];
-  let end = 0;
-  for (const { 0: text, index, groups } of code.matchAll(language.tokens)) {
-    parts.push(code.slice(end, index), marked(text, kindOf(groups!, language)));
-    end = index + text.length;
+  for (let at = 0; at < code.length; ) {
+    const { text, kind } = tokenAt(code, at, language);
+    parts.push(kind === undefined ? text : html`<span class="${kind}">${text}</span>`);
+    at += text.length;
   }
-  return html`${parts}${code.slice(end)}`;
+  return html`${parts}`;
 }
 
-function kindOf(groups: Record<string, string | undefined>, { keywords }: Language): string | undefined {
-  const { comment, string, number, name } = groups;
-  if (comment !== undefined) return 'comment';
-  if (string !== undefined) return 'string';
-  if (number !== undefined) return 'number';
-  return name !== undefined && keywords.has(name) ? 'keyword' : undefined;
+function tokenAt(code: string, at: number, { tokens, keywords }: Language): { text: string; kind?: Kind } {
+  for (const [kind, pattern] of tokens) {
+    pattern.lastIndex = at;
+    const text = pattern.exec(code)?.[0];
+    if (text === undefined) continue;
+    if (kind !== 'name') return { text, kind };
+    return keywords.has(text) ? { text, kind: 'keyword' } : { text };
+  }
+  return { text: code[at]! };
 }
-
-const marked = (text: string, kind: string | undefined): Part =>
-  kind === undefined ? text : html`<span class="${kind}">${text}</span>`;

@@ -26,8 +26,8 @@ export function fieldsOf(schema: Schema, document: ApiDocument, direction: Direc
 }
 
 export function parametersOf(parameters: Parameter[], document: ApiDocument): Html {
-  const fields = parameters.map(({ name, in: place, schema, description = '', required, example }) => ({
-    name: place === 'header' ? headerName(name) : name,
+  const fields = parameters.map(({ name, schema, description = '', required, example }) => ({
+    name,
     schema,
     description,
     isRequired: required === true && schema.default === undefined,
@@ -36,21 +36,17 @@ export function parametersOf(parameters: Parameter[], document: ApiDocument): Ht
   return listOf(fields, document, 'request');
 }
 
-/** Headers as people write them; on the wire their case does not matter. */
-export const headerName = (name: string) => name.replaceAll(/\b[a-z]/g, letter => letter.toUpperCase());
-
 const listOf = (fields: Field[], document: ApiDocument, direction: Direction) => html`<ul class="fields">
 ${fields.map(field => fieldItem(field, document, direction))}</ul>
 `;
 
-/** Marks at the start of a description that are shown as labels. */
-const labelsOf = { addition: /^Addition\. /, required: /^Required\. / };
+/** A mark at the start of a description that is shown as a label. */
+const addition = 'Addition. ';
 
 function fieldItem(field: Field, document: ApiDocument, direction: Direction): Html {
-  const { name, schema, example } = field;
-  const isAddition = labelsOf.addition.test(field.description);
-  const isRequired = field.isRequired || labelsOf.required.test(field.description);
-  const description = field.description.replace(labelsOf.addition, '').replace(labelsOf.required, '');
+  const { name, schema, isRequired, example } = field;
+  const isAddition = field.description.startsWith(addition);
+  const description = isAddition ? field.description.slice(addition.length) : field.description;
   const labels: Part[] = [
     isAddition && html` <span class="label">addition</span>`,
     direction === 'request' && isRequired && html` <span class="label required">required</span>`,

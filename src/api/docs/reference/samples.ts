@@ -1,7 +1,6 @@
 import type { Snippet } from '../code-block.ts';
 import type { ApiDocument, Endpoint, Parameter } from './document.ts';
 import { exampleOf, examplesOf } from './examples.ts';
-import { headerName } from './fields.ts';
 
 interface SampleRequest {
   method: string;
@@ -27,8 +26,7 @@ export function samplesOf(endpoint: Endpoint, document: ApiDocument): Snippet[] 
 function requestOf({ method, path, operation }: Endpoint, document: ApiDocument): SampleRequest {
   const { parameters = [], requestBody } = operation;
   const exampleText = ({ example, schema }: Parameter) => String(example ?? exampleOf(schema, document));
-  const isSent = ({ required, description = '', schema }: Parameter) =>
-    schema.default === undefined && (required === true || description.startsWith('Required.'));
+  const isSent = ({ required, schema }: Parameter) => required === true && schema.default === undefined;
   const sent = (place: Parameter['in']) => parameters.filter(one => one.in === place && isSent(one));
   const query = sent('query').map(one => `${one.name}=${encodeURIComponent(exampleText(one))}`);
   const content = requestBody?.content['application/json'];
@@ -38,7 +36,7 @@ function requestOf({ method, path, operation }: Endpoint, document: ApiDocument)
     path: [filled, ...(query.length > 0 ? [query.join('&')] : [])].join('?'),
     headers: [
       ...(content ? [['Content-Type', 'application/json'] as [string, string]] : []),
-      ...sent('header').map(one => [headerName(one.name), exampleText(one)] as [string, string]),
+      ...sent('header').map(one => [one.name, exampleText(one)] as [string, string]),
     ],
     body: content && examplesOf(content, document)[0].value,
   };

@@ -2,10 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
 import { dayMs, oldestKept, pruneOlder, type Retention } from './prune.ts';
 
-const weekMs = 7 * dayMs;
 /** A Monday, 00:00 UTC. */
-const firstWeekMs = 4 * dayMs;
-const weeksAhead = 2;
+const firstMondayMs = 4 * dayMs;
+const periodsAhead = 2;
 
 /** Any number that no other lock uses. One process at a time changes the partitions of a table. */
 const lockClass = 718_000_002;
@@ -19,15 +18,20 @@ interface Partition {
 }
 
 /** `since` is the column by which the table is partitioned. */
-type Log = Omit<Retention, 'where'>;
+interface Log extends Omit<Retention, 'where'> {
+  /** The period of a partition: weeks, from Monday, if it is not set. */
+  partitionDays?: 1 | 7;
+}
+
+const periodMsOf = ({ partitionDays = 7 }: Log) => partitionDays * dayMs;
 
 /**
- * A log has one partition per week. Old rows leave with their partition: that costs the same whatever it holds, while a
- * DELETE leaves dead rows behind and makes the next one search longer. `NAME_default` takes every row whose week has no
- * partition, so an insert never fails: before the first round, after a long stop, with a wrong clock. No row goes before
- * its age; all are gone a week later.
+ * A log has one partition per week or per day. Old rows leave with their partition: that costs the same whatever it holds,
+ * while a DELETE leaves dead rows behind and makes the next one search longer. `NAME_default` takes every row whose period
+ * has no partition, so an insert never fails: before the first round, after a long stop, with a wrong clock. No row goes
+ * before its age; all are gone one period later.
  *
- * Creates the partitions of this week and the next ones, drops those that are too old, and deletes old rows of the default
+ * Creates the partitions of this period and the next ones, drops those that are too old, and deletes old rows of the default
  * partition. Returns how many rows were deleted one by one. If the table is in use for too long, it fails with
  * 55P03 and goes on where it was in the next round.
  */
@@ -57,9 +61,9 @@ function changeOne(pool: Pool, clock: Clock, log: Log): Promise<boolean> {
       await drop(tx, log, old);
       return true;
     }
-    const week = missingWeek(clock, partitions);
-    if (week === undefined) return false;
-    await create(tx, log, week);
+    const period = missingPeriod(clock, log, partitions);
+    if (period === undefined) return false;
+    await create(tx, log, period);
     return true;
   });
 }
@@ -77,15 +81,17 @@ async function listPartitions(tx: Queryable, { table }: Log): Promise<Partition[
 }
 
 /**
- * The last week without a partition. The last one first: rows of this week may wait in the default partition, and if they
- * are too many to be moved, the next weeks have their partitions all the same.
+ * The last period without a partition. The last one first: rows of this period may wait in the default partition, and if
+ * they are too many to be moved, the next periods have their partitions all the same.
  */
-function missingWeek(clock: Clock, partitions: Partition[]): Date | undefined {
-  const thisWeekMs = clock.nowMs() - ((((clock.nowMs() - firstWeekMs) % weekMs) + weekMs) % weekMs);
-  for (let ahead = weeksAhead; ahead >= 0; ahead--) {
-    const fromMs = thisWeekMs + ahead * weekMs;
+function missingPeriod(clock: Clock, log: Log, partitions: Partition[]): Date | undefined {
+  const periodMs = periodMsOf(log);
+  const nowMs = clock.nowMs();
+  const thisPeriodMs = nowMs - ((((nowMs - firstMondayMs) % periodMs) + periodMs) % periodMs);
+  for (let ahead = periodsAhead; ahead >= 0; ahead--) {
+    const fromMs = thisPeriodMs + ahead * periodMs;
     const isTaken = partitions.some(
-      ({ from, to }) => from.getTime() < fromMs + weekMs && to.getTime() > fromMs,
+      ({ from, to }) => from.getTime() < fromMs + periodMs && to.getTime() > fromMs,
     );
     if (!isTaken) return new Date(fromMs);
   }
@@ -94,11 +100,11 @@ function missingWeek(clock: Clock, partitions: Partition[]): Date | undefined {
 
 /**
  * Writes and reads wait for the commit, which follows within milliseconds. Without the lock on the table, a row on its way to
- * the default partition would be refused there, since its week has a partition now.
+ * the default partition would be refused there, since its period has a partition now.
  */
 async function create(tx: Queryable, log: Log, from: Date): Promise<void> {
   const { table, since } = log;
-  const to = new Date(from.getTime() + weekMs);
+  const to = new Date(from.getTime() + periodMsOf(log));
   const partition = `${table}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
   await tx.query({ text: `LOCK TABLE ONLY ${table} IN SHARE ROW EXCLUSIVE MODE` });
   await tx.query({ text: `LOCK TABLE ${defaultOf(log)} IN ACCESS EXCLUSIVE MODE` });

@@ -3,7 +3,7 @@
 export const layers = [
   ['base'],
   ['db'],
-  ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates'],
+  ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
   ['payments'],
   ['approvals', 'webhooks'],
   ['api', 'bot', 'console'],

@@ -97,6 +97,27 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_partner ON api_keys USING btree (partner_id);
 CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF revoked_at, allowed_addresses ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 
+CREATE TABLE api_requests (
+  request_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  partner_id uuid,
+  mode mode,
+  key_id text,
+  method text,
+  path text,
+  payment_id uuid,
+  status smallint NOT NULL,
+  error_code text,
+  duration_ms integer NOT NULL
+) PARTITION BY RANGE (at);
+CREATE TABLE api_requests_default PARTITION OF api_requests DEFAULT;
+CREATE INDEX api_requests_by_error ON api_requests USING btree (error_code, request_id) WHERE error_code IS NOT NULL;
+CREATE INDEX api_requests_by_failure ON api_requests USING btree ((status / 100), request_id) WHERE status >= 400;
+CREATE INDEX api_requests_by_id ON api_requests USING btree (request_id);
+CREATE INDEX api_requests_by_partner ON api_requests USING btree (partner_id, request_id) WHERE partner_id IS NOT NULL;
+CREATE INDEX api_requests_by_path ON api_requests USING btree (path, request_id);
+CREATE INDEX api_requests_by_payment ON api_requests USING btree (payment_id, request_id) WHERE payment_id IS NOT NULL;
+
 CREATE TABLE archive_sums (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,

@@ -4,8 +4,9 @@ import type { ClockOffset } from '../db/database-clock.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { PartnerReads } from '../db/outside-pools.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Authenticator, RateLimiter } from '../partners/index.ts';
+import type { Authenticator, KeyHolder, RateLimiter } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
+import type { RequestLog } from '../request-log/index.ts';
 import type { Admission } from './http/admission-control.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import type { TelegramReceiver } from './telegram/webhook-route.ts';
@@ -26,6 +27,8 @@ export interface ApiDeps extends CreateDeps {
   /** Aborted when the process will stop: it still serves, but its callers should leave. */
   draining?: AbortSignal;
   metrics: Registry;
+  /** Undefined: requests are not logged. */
+  requestLog?: RequestLog | undefined;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[];
   /** Set when Telegram pushes updates instead of being polled. */
@@ -41,6 +44,12 @@ export interface ApiDeps extends CreateDeps {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller;
+    /** Whose key it carries, also if it is refused; undefined if the key is not genuine. */
+    keyHolder?: KeyHolder | undefined;
+    /** Of the error body that answers it. */
+    errorCode?: string;
+    /** The payment that it created, or would have created again. */
+    paymentId?: string;
   }
   interface FastifyContextConfig {
     /** Creating payments has its own rate limit; everything else shares one. */

@@ -94,7 +94,8 @@ export function uuidFromId(id: Id<IdKind>): string {
 }
 
 /** Milliseconds since the epoch, by the clock of the process that made the id. */
-export const timeOfId = (id: Id<IdKind>) => Number.parseInt(uuidFromId(id).replace('-', '').slice(0, 12), 16);
+export const timeOfId = (id: Id<IdKind>) => timeOfUuid(uuidFromId(id));
+export const timeOfUuid = (uuid: string) => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
 /** The lower bound for range queries: no id made at that time or later has a smaller UUID. */
 export function minUuidAt(ms: number): string {

@@ -47,6 +47,8 @@ export interface Settings {
   testPaymentsPerDay: number;
   /** How long test payments stay after their end. */
   testDataDays: number;
+  /** How long the log of API requests is kept; 0: nothing is logged. */
+  requestLogDays: number;
   /** No quote outside is ever used. */
   rateBounds: { minE4: bigint; maxE4: bigint };
   cryptoPayToken: string | undefined;
@@ -105,6 +107,7 @@ export function readSettings(environment: Environment): Settings {
       1_000_000_000,
     ),
     testDataDays: wholeNumber('TEST_DATA_DAYS', read('TEST_DATA_DAYS') ?? '90', 7, 3_650),
+    requestLogDays: wholeNumber('REQUEST_LOG_DAYS', read('REQUEST_LOG_DAYS') ?? '7', 0, 90),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     rateBounds,
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),

@@ -3,14 +3,16 @@ import { createFairShare } from '../base/fair-share.ts';
 import { openPool, type Pool, type Queryable, withCircuitBreaker } from './pool.ts';
 
 /**
- * Connections for what people outside ask for, beside the main pool: payments and background work never wait for these.
- * They are opened when they are needed.
+ * Connections for what people outside ask for, and for the log of their requests, beside the main pool: payments and
+ * background work never wait for these. They are opened when they are needed.
  */
 export interface OutsidePools {
   partnerReads: Pool;
   console: Pool;
   /** The bot's conversations; its notices use the main pool. */
   conversations: Pool;
+  /** The log of requests. */
+  requestLog: Pool;
   close(): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export interface OutsidePools {
 const readConnections = 4;
 const consoleConnections = 2;
 const conversationConnections = 2;
+const requestLogConnections = 1;
 /** Shorter than that of payments: a page takes milliseconds, and a bad plan must not hold a place for long. */
 const readTimeoutMs = 3_000;
 
@@ -26,6 +29,7 @@ export function openOutsidePools({ options }: Pool): OutsidePools {
     partnerReads: openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections),
     console: openPool({ ...options }, consoleConnections),
     conversations: openPool({ ...options }, conversationConnections),
+    requestLog: openPool({ ...options, statement_timeout: readTimeoutMs }, requestLogConnections),
   };
   return {
     ...pools,

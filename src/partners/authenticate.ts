@@ -11,9 +11,16 @@ import { isAddressAllowed } from './addresses.ts';
 import { hashKey, keyIdOf, keyPepper } from './keys.ts';
 import { type Limits, type PartnerRow, toPartner } from './partners.ts';
 
+export interface KeyHolder {
+  partnerId: Id<'prt'>;
+  mode: Mode;
+  keyId: string;
+}
+
 export type Authentication =
-  | { outcome: 'ok'; partnerId: Id<'prt'>; mode: Mode; keyId: string; limits: Limits }
-  | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended' };
+  | ({ outcome: 'ok'; limits: Limits } & KeyHolder)
+  /** The key is genuine if its holder is known. */
+  | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended'; holder?: KeyHolder };
 
 export interface Authenticator {
   /** The partner and mode that a key stands for, or why it is refused. */
@@ -69,16 +76,18 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);
-      if (!found || !isCorrectKey(pepper, presented.key, found) || found.revoked)
-        return { outcome: 'unauthorized' };
-      if (!isAddressAllowed(found.allowedAddresses, presented.address)) return { outcome: 'ip_not_allowed' };
-      if (found.suspended) return { outcome: 'partner_suspended' };
+      if (!found || !isCorrectKey(pepper, presented.key, found)) return { outcome: 'unauthorized' };
+      const holder = { partnerId: found.partnerId, mode: found.mode, keyId };
+      if (found.revoked) return { outcome: 'unauthorized', holder };
+      if (!isAddressAllowed(found.allowedAddresses, presented.address))
+        return { outcome: 'ip_not_allowed', holder };
+      if (found.suspended) return { outcome: 'partner_suspended', holder };
       const now = instantOf(clock);
       if (now.getTime() - found.lastUsedMs >= lastUsePrecisionMs) {
         found.lastUsedMs = now.getTime();
         await recordUse({ keyId, at: now });
       }
-      return { outcome: 'ok', partnerId: found.partnerId, mode: found.mode, keyId, limits: found.limits };
+      return { outcome: 'ok', ...holder, limits: found.limits };
     },
     close: listener.close,
   };

@@ -1,6 +1,6 @@
 export { isAddressAllowed, isAddressRange } from './addresses.ts';
 export { approveLive, refuseLive } from './approval.ts';
-export { type Authenticator, createAuthenticator } from './authenticate.ts';
+export { type Authenticator, createAuthenticator, type KeyHolder } from './authenticate.ts';
 export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
 export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey, setAllowedAddresses } from './keys.ts';
 export {
@@ -27,4 +27,4 @@ export {
   setSuspended,
 } from './partners.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
-export { countAwaitingApproval, searchPartners } from './search.ts';
+export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

@@ -29,6 +29,17 @@ export async function searchPartners(
   return rows.map(row => ({ partner: toPartner(row), approval: row.approval }));
 }
 
+const maxNamesakes = 10;
+
+/** Those with this whole name, in upper or lower case. Names need not be unique. */
+export async function findPartnersByName(db: Queryable, name: string): Promise<Partner[]> {
+  const { rows } = await db.query<PartnerRow>({
+    text: 'SELECT * FROM partners WHERE lower(name) = lower($1) ORDER BY id LIMIT $2',
+    values: [name, maxNamesakes],
+  });
+  return rows.map(toPartner);
+}
+
 export async function countAwaitingApproval(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     text: 'SELECT count(*)::int AS count FROM partners WHERE NOT live_approved AND live_refused_at IS NULL',

@@ -3,7 +3,7 @@ import { readConnectionLimits } from '../db/connection-limits.ts';
 import type { Queryable } from '../db/pool.ts';
 
 /** The pools of a process, its sessions for locks and messages, and the check of the history; see docs/internals/database.md. */
-export const connectionsPerProcess = 23;
+export const connectionsPerProcess = 24;
 
 /**
  * Whether the server has a connection for everything that this node may open. Refuses what can never work. Returns a warning

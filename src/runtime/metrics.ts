@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { countOpenAlarms } from '../alarms/index.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
 import { countUnfinished } from '../payments/index.ts';
+import type { RequestLog } from '../request-log/index.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { isOwnHost } from './own-host.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -15,7 +16,8 @@ export function createMetrics({
   db,
   heartbeat,
   clockOffset,
-}: Pick<SharedParts, 'db' | 'heartbeat' | 'clockOffset'>): Registry {
+  requestLog,
+}: Pick<SharedParts, 'db' | 'heartbeat' | 'clockOffset' | 'requestLog'>): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({ name: 'kopeck_processes', help: 'Processes of the service', registers: [registry] }).set(1);
@@ -29,11 +31,25 @@ export function createMetrics({
       this.set({ process: heartbeat.instance }, clockOffset().ms / 1_000);
     },
   });
+  if (requestLog) countMissing(registry, requestLog);
   gaugeFromDatabase(registry, 'kopeck_alarms_open', 'Open alarms', 'kind', () => countOpenAlarms(db));
   gaugeFromDatabase(registry, 'kopeck_payments_unfinished', 'Unfinished payments', 'state', () =>
     countUnfinished(db),
   );
   return registry;
+}
+
+function countMissing(registry: Registry, requestLog: RequestLog): void {
+  new Counter({
+    name: 'kopeck_request_log_missing_total',
+    help: 'Requests that are not in the request log',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(requestLog.lost())) this.inc({ reason }, count);
+    },
+  });
 }
 
 /** Read on every scrape; without a database the gauge has no value rather than an old one. */

@@ -15,6 +15,7 @@ import {
   createPaymentWriter,
   referenceKeyOf,
 } from '../payments/index.ts';
+import { createRequestLog, type RequestLog } from '../request-log/index.ts';
 import { createSender, createVault } from '../webhooks/index.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
@@ -43,6 +44,9 @@ export async function createSharedParts(
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 
+  const { isDatabaseAnswering } = heartbeat;
+  const requestLog = openRequestLog(settings, { db: outside.requestLog, clock, log, isDatabaseAnswering });
+  if (requestLog) cleanups.push(requestLog.stop);
   const callLog = createCallLog({ db, clock, log });
   const gateway = openGateway(settings, clock, alarms, callLog.record);
   const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
@@ -63,6 +67,7 @@ export async function createSharedParts(
     alarms,
     heartbeat,
     confirmHistory: watch?.confirm ?? (async () => {}),
+    requestLog,
     gateway,
     referenceKey: referenceKeyOf(secretKey),
     leaseRelease,
@@ -73,6 +78,12 @@ export async function createSharedParts(
     vault: createVault(secretKey),
   };
 }
+
+const openRequestLog = (
+  { roles, requestLogDays }: Settings,
+  deps: Parameters<typeof createRequestLog>[0],
+): RequestLog | undefined =>
+  roles.includes('api') && requestLogDays > 0 ? createRequestLog(deps) : undefined;
 
 /** New connections to the embedded server always lead to the same one: it is in our own folder. */
 const watchHistory = (

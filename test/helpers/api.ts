@@ -35,6 +35,7 @@ export interface ApiOptions {
   maxBeforeDebit?: number;
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
   confirmHistory?: ApiDeps['confirmHistory'];
+  requestLog?: NonNullable<ApiDeps['requestLog']>;
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -70,6 +71,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
+    requestLog: options.requestLog,
     heartbeat,
     confirmHistory: options.confirmHistory ?? (async () => {}),
     metrics: new Registry(),

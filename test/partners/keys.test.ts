@@ -107,9 +107,10 @@ describe('a key', () => {
   });
 
   test('of a suspended partner is refused, and a new one is not issued', async () => {
-    const { partnerId, key } = await issue();
+    const { partnerId, key, keyId } = await issue();
     await setSuspended(audit, partnerId, true);
-    await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended' });
+    const holder = { partnerId, mode: 'test', keyId };
+    await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended', holder });
     const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
     expect(await createKey(audit, secretKey, { ...wanted, allowedAddresses: [] })).toEqual({
       outcome: 'partner_suspended',
@@ -139,12 +140,13 @@ describe('a key', () => {
   });
 
   test('limited to addresses is refused from others', async () => {
-    const { key } = await issue('test', ['192.0.2.0/24', '2001:db8::/32']);
+    const { partnerId, key, keyId } = await issue('test', ['192.0.2.0/24', '2001:db8::/32']);
     expect((await present(key, '192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '::ffff:192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '2001:db8:1::1')).outcome).toBe('ok');
-    expect(await present(key, '192.0.3.1')).toEqual({ outcome: 'ip_not_allowed' });
-    expect(await present(key, '2001:db9::1')).toEqual({ outcome: 'ip_not_allowed' });
+    const refused = { outcome: 'ip_not_allowed', holder: { partnerId, mode: 'test', keyId } };
+    expect(await present(key, '192.0.3.1')).toEqual(refused);
+    expect(await present(key, '2001:db9::1')).toEqual(refused);
   });
 });
 

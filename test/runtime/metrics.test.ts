@@ -13,10 +13,16 @@ const heartbeat = await startHeartbeat(pool);
 const cleanups: Cleanup[] = [heartbeat.close];
 afterAll(() => Promise.all(cleanups.map(cleanup => cleanup())));
 
+let missing = 0;
 const registry = createMetrics({
   db: pool,
   heartbeat,
   clockOffset: () => ({ ms: -31_000, uncertaintyMs: 500 }),
+  requestLog: {
+    record: () => {},
+    lost: () => ({ full: missing, failed: 0, limited: 7 }),
+    stop: async () => {},
+  },
 });
 const settings = { ...readSettings({}), metricsPort: 0 };
 
@@ -31,6 +37,15 @@ test('open alarms and the offset of the clock are read on each scrape', async ()
   expect(await scrape()).toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
   expect(await scrape()).toContain(`kopeck_clock_offset_seconds{process="${heartbeat.instance}"} -31`);
   expect((await fetch(address.replace('/metrics', '/'))).status).toBe(404);
+});
+
+test('requests that are missing from the request log are counted by the reason', async () => {
+  missing = 3;
+  const scrape = async () => (await registry.metrics()).split('\n');
+  expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="full"} 3');
+  missing = 4;
+  expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="full"} 4');
+  expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="limited"} 7');
 });
 
 test('scrapes that arrive together share one reading, and a failing one is no metrics', async () => {

@@ -210,6 +210,22 @@ export const serviceSabotages: Sabotage[] = [
     failingTitle: 'keeps a row for thirty days',
   },
   {
+    guard: 'a flood of refused requests does not fill the request log',
+    file: 'src/request-log/log.ts',
+    pattern: /!request\.isAdmitted && /,
+    replacement: 'false && ',
+    test: 'test/request-log/log.test.ts',
+    failingTitle: 'without a key adds 300 rows',
+  },
+  {
+    guard: 'a URL without a route is stored without secrets',
+    file: 'src/request-log/stored-path.ts',
+    pattern: /isHarmless\(segment\) \? segment : hidden/,
+    replacement: 'segment',
+    test: 'test/request-log/stored-path.test.ts',
+    failingTitle: 'is stored as',
+  },
+  {
     guard: 'the newest beat stays',
     file: 'src/db/process-beats.ts',
     pattern: /'EXISTS [^\n]+'/,

@@ -17,7 +17,11 @@ export function authorize({ authenticator, rateLimiter, heartbeat, admission }: 
     const { kind = 'other' } = request.routeOptions.config;
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
-    if (authentication.outcome !== 'ok') return sendError(request, reply, authentication.outcome);
+    if (authentication.outcome !== 'ok') {
+      request.keyHolder = authentication.holder;
+      return sendError(request, reply, authentication.outcome);
+    }
+    request.keyHolder = authentication;
     request.caller = authentication;
     const retryAfterSec = await rateLimiter.take(authentication, kind);
     if (retryAfterSec !== undefined)

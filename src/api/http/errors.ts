@@ -11,6 +11,7 @@ export function sendError(
   extra: Record<string, string> = {},
 ): FastifyReply {
   const { status, message } = allErrors[code];
+  request.errorCode = code;
   const advice = request.routeOptions.config?.isOutsideContract ? {} : retryAdvice(code);
   return reply
     .status(status)

@@ -10,6 +10,7 @@ import { limitConnections } from './connections.ts';
 import { drainOnClose } from './drain-connections.ts';
 import { sendError } from './errors.ts';
 import { pageHeaders } from './page-headers.ts';
+import { logRequest, unreadable } from './request-log.ts';
 
 /** A Fastify server whose every answer, also to what is not valid HTTP, has the contract's error body and a request id. */
 export function createFastify({
@@ -17,7 +18,8 @@ export function createFastify({
   trustProxy,
   connectionLimits,
   draining,
-}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining'>): FastifyInstance {
+  requestLog,
+}: Pick<ApiDeps, 'clock' | 'trustProxy' | 'connectionLimits' | 'draining' | 'requestLog'>): FastifyInstance {
   const server = Fastify({
     bodyLimit: maxBodyBytes,
     exposeHeadRoutes: false,
@@ -26,14 +28,16 @@ export function createFastify({
     genReqId: () => newId('req', clock),
     // An error of the next request must not look like the answer to this one, which may be a payment.
     clientErrorHandler: (_error: Error, socket: Socket) =>
-      hasUnanswered(socket) ? socket.destroy() : refuseOnSocket(socket, clock),
-    // A URL that cannot be decoded, or is longer than any id, does not exist.
-    frameworkErrors: (_error, request, reply) =>
+      hasUnanswered(socket) ? socket.destroy() : refuseOnSocket(socket, clock, requestLog),
+    // A URL that cannot be decoded, or is longer than any id, does not exist. No hook sees its request.
+    frameworkErrors: (_error, request, reply) => {
       sendError(
         request as FastifyRequest,
         reply.header('X-Request-Id', request.id).headers(defaultHeaders) as FastifyReply,
         'not_found',
-      ),
+      );
+      if (requestLog) logRequest(requestLog, request as FastifyRequest, reply as FastifyReply);
+    },
     // Otherwise Node answers by itself, without a request id.
     http: { requireHostHeader: false },
     ...(trustProxy.length > 0 ? { trustProxy } : {}),
@@ -42,7 +46,7 @@ export function createFastify({
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   );
-  server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock));
+  server.server.on('connect', (_request, socket) => refuseOnSocket(socket, clock, requestLog));
   const hasUnanswered = limitConnections(server, trustProxy, connectionLimits);
   refuseEarly(server, drainOnClose(server));
   server.addHook('onSend', (_request, reply, payload, done) => {
@@ -95,12 +99,13 @@ function hasClearHost({ raw: { rawHeaders, httpVersion, url = '' } }: FastifyReq
 const closeAfterMs = 1_000;
 
 /** For requests that never reach Fastify: malformed HTTP, too slow ones, CONNECT. */
-function refuseOnSocket(socket: Duplex, clock: Clock): void {
+function refuseOnSocket(socket: Duplex, clock: Clock, requestLog: ApiDeps['requestLog']): void {
   if (!socket.writable) return void socket.destroy();
   setTimeout(() => socket.destroy(), closeAfterMs).unref();
   const requestId = newId('req', clock);
   const code = 'invalid_request';
-  const { message } = allErrors[code];
+  const { status, message } = allErrors[code];
+  requestLog?.record({ ...unreadable, requestId, status, errorCode: code });
   const body = JSON.stringify({ error: { code, message, request_id: requestId, ...retryAdvice(code) } });
   socket.end(
     [

@@ -48,6 +48,7 @@ export function createPaymentRoute(
         return request.raw.socket.destroy();
       }
       if (creation.outcome !== 'payment') return refusePayment(request, reply, creation);
+      request.paymentId = creation.payment.paymentId;
       if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
       return sendJsonText(reply, cache.toJson(creation.payment));
     },

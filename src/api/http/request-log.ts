@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Id } from '../../base/ids.ts';
+import type { RequestLog } from '../../request-log/index.ts';
+
+/** Logs the requests of partners. When the answer is handed over, not when it has arrived: the caller may have left before. */
+export function logRequests(server: FastifyInstance, log: RequestLog): void {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    logRequest(log, request, reply);
+    done(null, payload);
+  });
+}
+
+/** Health checks, pages and the updates of Telegram are not logged. */
+const isOfPartner = (routeOrUrl: string) => routeOrUrl.startsWith('/v1/');
+
+/** It runs for every request, so it only keeps what it has at hand. */
+export function logRequest(log: RequestLog, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions.url;
+  if (!isOfPartner(route ?? request.url)) return;
+  const { payment_id: asked } = (request.params ?? {}) as { payment_id?: string };
+  const { statusCode: status } = reply;
+  log.record({
+    requestId: request.id as Id<'req'>,
+    keyHolder: request.keyHolder,
+    isAdmitted: request.caller !== undefined && status !== 429,
+    method: request.method,
+    route,
+    url: route === undefined ? request.url : undefined,
+    paymentId: request.paymentId ?? asked,
+    status,
+    errorCode: request.errorCode,
+    durationMs: reply.elapsedTime,
+  });
+}
+
+/** What is known of a request that is not valid HTTP. */
+export const unreadable = {
+  keyHolder: undefined,
+  isAdmitted: false,
+  method: undefined,
+  route: undefined,
+  url: undefined,
+  paymentId: undefined,
+  durationMs: 0,
+};

@@ -1,0 +1,266 @@
+import { Agent } from 'node:http';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, timeOfId } from '../../src/base/ids.ts';
+import type { Queryable } from '../../src/db/pool.ts';
+import { revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
+import { createRequestLog, findRequest, type RequestLog } from '../../src/request-log/index.ts';
+import { createPartnerWithKeys, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { auditContextOf } from '../helpers/partners.ts';
+import { sendRaw, sendRequest } from '../helpers/raw-http.ts';
+import { makeQr, startSimulator } from '../helpers/simulator.ts';
+
+const { pool } = await createDatabase();
+const newLog = (db: Queryable = pool) =>
+  createRequestLog({ db, clock: systemClock, log: { warn: () => {} }, isDatabaseAnswering: () => true });
+/** A new one for each test: stopping it writes what it has. */
+let current: RequestLog = newLog();
+const requestLog: RequestLog = {
+  record: request => current.record(request),
+  lost: () => current.lost(),
+  stop: () => current.stop(),
+};
+const { address } = await startApi({ pool, requestLog });
+const customer = await createPartnerWithKeys(pool);
+const partner = partnerAt(address, customer.testKey);
+const keyIdOf = (key: string) => key.split('_')[2];
+beforeAll(() => setRate(pool));
+
+async function logged(requestId: string | null | undefined) {
+  await current.stop();
+  current = newLog();
+  return findRequest(pool, requestId as Id<'req'>);
+}
+const idOf = ({ headers }: { headers: Headers }) => headers.get('x-request-id');
+const known = { partnerId: customer.partnerId, mode: 'test', keyId: keyIdOf(customer.testKey) };
+
+describe('a request is in the log', () => {
+  test('that created a payment, with the payment; and one that repeated it', async () => {
+    const body = { qr_url: newLink(15_000) };
+    const paid = await partner.pay(body, 'the same key');
+    const repeated = await partner.pay(body, 'the same key');
+    const expected = {
+      ...known,
+      method: 'POST',
+      path: '/v1/payments',
+      paymentId: paid.json.id,
+      status: 200,
+      errorCode: null,
+    };
+    const found = await logged(idOf(paid));
+    expect(found).toMatchObject(expected);
+    expect(found!.at.getTime()).toBe(timeOfId(found!.requestId));
+    expect(found!.durationMs).toBeGreaterThanOrEqual(0);
+    expect(await logged(idOf(repeated))).toMatchObject(expected);
+
+    const read = await partner.get(`/v1/payments/${paid.json.id}`);
+    expect(await logged(idOf(read))).toMatchObject({
+      ...expected,
+      method: 'GET',
+      route: '/v1/payments/:payment_id',
+      path: `/v1/payments/${paid.json.id}`,
+    });
+  });
+
+  test('that was refused, with the error code', async () => {
+    const tooLow = await partner.pay({ qr_url: newLink(100) });
+    expect(tooLow.status).toBe(400);
+    expect(await logged(idOf(tooLow))).toMatchObject({
+      ...known,
+      status: 400,
+      errorCode: 'invalid_request',
+      paymentId: null,
+    });
+    const unreadable = await partner.pay({ qr_url: 7 });
+    expect(await logged(idOf(unreadable))).toMatchObject({ ...known, status: 422, errorCode: null });
+    const missing = await partner.get('/v1/payments/pay_01m7ehqr39e00aq7xw60wbe32j');
+    expect(await logged(idOf(missing))).toMatchObject({ ...known, status: 404, errorCode: 'not_found' });
+  });
+
+  test('of a caller without a valid key, whose partner is unknown', async () => {
+    for (const headers of [
+      {},
+      { authorization: 'Bearer nonsense' },
+      { authorization: `Bearer ${customer.testKey}0` },
+    ]) {
+      const answer = await sendRequest(address, { path: '/v1/balance', headers });
+      expect(await logged(answer.headers['x-request-id'])).toMatchObject({
+        partnerId: null,
+        keyId: null,
+        mode: null,
+        path: '/v1/balance',
+        status: 401,
+        errorCode: 'unauthorized',
+      });
+    }
+  });
+
+  test('of a partner with a revoked key, from a wrong address, or suspended', async () => {
+    const shop = await createPartnerWithKeys(pool);
+    const send = (key: string) =>
+      sendRequest(address, { path: '/v1/ping', headers: { authorization: `Bearer ${key}` } });
+    const elsewhere = await issueKey(pool, shop.partnerId, 'live', ['192.0.2.1']);
+    const holder = (key: string, mode: string) => ({ partnerId: shop.partnerId, mode, keyId: keyIdOf(key) });
+    expect(await logged((await send(elsewhere)).headers['x-request-id'])).toMatchObject({
+      ...holder(elsewhere, 'live'),
+      status: 403,
+      errorCode: 'ip_not_allowed',
+    });
+    const audit = auditContextOf(pool);
+    await revokeKey(audit, keyIdOf(shop.liveKey)!);
+    await expect.poll(async () => (await send(shop.liveKey)).status).toBe(401);
+    expect(await logged((await send(shop.liveKey)).headers['x-request-id'])).toMatchObject({
+      ...holder(shop.liveKey, 'live'),
+      errorCode: 'unauthorized',
+    });
+    await setSuspended(audit, shop.partnerId, true);
+    await expect.poll(async () => (await send(shop.testKey)).status).toBe(403);
+    expect(await logged((await send(shop.testKey)).headers['x-request-id'])).toMatchObject({
+      ...holder(shop.testKey, 'test'),
+      errorCode: 'partner_suspended',
+    });
+  });
+
+  test('of a partner over its rate limit', async () => {
+    const shop = await createPartnerWithKeys(pool);
+    await setLimits(auditContextOf(pool), shop.partnerId, { otherRps: 1 });
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => partnerAt(address, shop.testKey).get('/v1/ping')),
+    );
+    const refused = answers.find(({ status }) => status === 429)!;
+    expect(await logged(idOf(refused))).toMatchObject({
+      partnerId: shop.partnerId,
+      status: 429,
+      errorCode: 'rate_limited',
+    });
+  });
+
+  test('that has no route, with what is surely no personal data', async () => {
+    const headers = { authorization: `Bearer ${customer.testKey}` };
+    const send = async (method: string, path: string) =>
+      logged((await sendRequest(address, { method, path, headers })).headers['x-request-id']);
+    const none = { partnerId: null, status: 404, errorCode: 'not_found' };
+    expect(await send('GET', `/v1/payment/${customer.testKey}?phone=79161234567`)).toMatchObject({
+      ...none,
+      path: '/v1/payment/…',
+    });
+    expect(await send('DELETE', '/v1/payments')).toMatchObject({ ...none, method: 'DELETE' });
+    expect(await send('GET', '/v1/payments/%zz')).toMatchObject({ ...none, path: '/v1/payments/…' });
+    expect(await send('GET', `/v1/payments/${'x'.repeat(200)}`)).toMatchObject({
+      ...none,
+      path: '/v1/payments/…',
+    });
+  });
+
+  test('that is not valid HTTP, or has two hosts', async () => {
+    const broken = await sendRaw(address, 'GET /v1/ping HTTP/9.9\r\n\r\n');
+    expect(await logged(broken.headers['x-request-id'])).toMatchObject({
+      method: null,
+      path: null,
+      status: 400,
+      errorCode: 'invalid_request',
+    });
+    const twoHosts = await sendRaw(address, 'GET /v1/ping HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n');
+    expect(await logged(twoHosts.headers['x-request-id'])).toMatchObject({
+      path: '/v1/ping',
+      status: 400,
+      errorCode: 'invalid_request',
+    });
+  });
+
+  test('whose caller left before the answer', async () => {
+    const bank = await startSimulator();
+    const { address: slow } = await startApi({
+      pool,
+      requestLog,
+      gatewayUrl: bank.address,
+      answerWithinMs: 1_500,
+    });
+    const qr = await makeQr(bank);
+    await qr.fault({ on: 'pay', kind: 'finish_later', ms: 86_400_000, outcome: 'succeeded' });
+    const leaving = new AbortController();
+    const sent = fetch(`${slow}/v1/payments`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${customer.liveKey}`, 'idempotency-key': 'left' },
+      body: JSON.stringify({ qr_url: qr.link }),
+    });
+    const find = async () =>
+      (await pool.query("SELECT id FROM payments WHERE idempotency_key = 'left'")).rows[0]?.id;
+    await expect.poll(find).toBeDefined();
+    leaving.abort();
+    await expect(sent).rejects.toThrow(/abort/);
+    const lines = async () =>
+      (await pool.query('SELECT status FROM api_requests WHERE payment_id = $1', [await find()])).rows;
+    await expect.poll(lines).toEqual([{ status: 200 }]);
+  });
+});
+
+describe('the log has', () => {
+  test('no secret, no body, no header and no query string', async () => {
+    const words = ['s3cret-word', '79161234567', 'Bearer', customer.testKey.slice(-48), 'qr.nspk.ru'];
+    await partner.pay({
+      qr_url: newLink(15_000),
+      external_id: 's3cret-word',
+      metadata: { phone: '79161234567' },
+    });
+    await partner.get('/v1/payments?external_id=s3cret-word');
+    await partner.get('/v1/payments/s3cret-word');
+    await sendRequest(address, { path: '/v1/ping?key=s3cret-word', headers: { cookie: 's3cret-word' } });
+    await current.stop();
+    current = newLog();
+    const { rows } = await pool.query(
+      'SELECT r::text AS line FROM api_requests r, unnest($1::text[]) AS word WHERE strpos(r::text, word) > 0',
+      [words],
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('no health check, page or document', async () => {
+    for (const path of ['/healthz', '/readyz', '/docs', '/openapi.json', '/wp-login.php'])
+      expect(
+        await logged((await sendRequest(address, { path })).headers['x-request-id']),
+        path,
+      ).toBeUndefined();
+  });
+});
+
+test('a flood without a key fills neither the log nor the memory, and a payment is logged all the same', async () => {
+  await current.stop();
+  current = newLog();
+  const before = (await pool.query('SELECT count(*)::int AS count FROM api_requests')).rows[0].count;
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const send = () => sendRequest(address, { path: '/v1/ping', agent });
+  await Promise.all(Array.from({ length: 1_000 }, send));
+  const paid = await partner.pay({ qr_url: newLink(15_000) });
+  agent.destroy();
+  const { limited } = current.lost();
+  expect(limited).toBeGreaterThan(600);
+  expect(await logged(idOf(paid))).toMatchObject({ status: 200 });
+  const after = (await pool.query('SELECT count(*)::int AS count FROM api_requests')).rows[0].count;
+  expect(after - before).toBe(1_001 - limited);
+});
+
+test('a database that does not store the log delays no answer and fails none', async () => {
+  await current.stop();
+  const { promise: never, resolve: release } = Promise.withResolvers<void>();
+  let statements = 0;
+  current = newLog({
+    query: async () => {
+      statements += 1;
+      await never;
+      throw new Error('no database');
+    },
+  });
+  await partner.get('/v1/ping');
+  await expect.poll(() => statements).toBe(1);
+  const startedMs = performance.now();
+  for (let nth = 0; nth < 20; nth++)
+    expect((await partner.pay({ qr_url: newLink(15_000) })).json.status).toBe('succeeded');
+  expect(performance.now() - startedMs).toBeLessThan(4_000);
+  release();
+  await current.stop();
+  expect(current.lost().failed).toBe(21);
+  current = newLog();
+});

@@ -15,6 +15,7 @@ import { reviewRoutes } from './payments/review-routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
 import { refuse } from './replies.ts';
+import { requestLogRoutes } from './request-log/routes.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { builtPages, staticFileRoutes } from './static-files.ts';
@@ -37,6 +38,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   overviewRoutes,
   partnerRoutes,
   rateRoutes,
+  requestLogRoutes,
   settingsRoutes,
 ];
 

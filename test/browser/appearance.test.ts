@@ -43,6 +43,7 @@ describeInBrowser('appearance', async browser => {
     reconciliation: () => '/reconciliation',
     run: () => `/reconciliation/${day.runId}`,
     recipients: () => '/recipients',
+    requestLog: () => '/request-log',
     audit: () => '/audit',
     settings: () => '/settings',
     operators: () => '/settings/operators',

@@ -52,6 +52,7 @@ describeInBrowser('roles', async browser => {
     ],
     '/reconciliation': [['Reconcile a day', 'reconciliation.run', '/reconciliations']],
     [`/reconciliation/${day.runId}`]: [],
+    '/request-log': [],
     '/audit': [],
     '/settings': [
       ['Schedule', 'settings.maintenance', '/settings/maintenance/plan'],

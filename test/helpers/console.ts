@@ -19,6 +19,7 @@ import {
   createPaymentWriter,
   referenceKeyOf,
 } from '../../src/payments/index.ts';
+import { createRequestLog } from '../../src/request-log/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
 import { secretKey } from './partners.ts';
 
@@ -47,6 +48,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     clock: systemClock,
     onCall: calls.record,
   });
+  const requestLog = createRequestLog({ db: pool, clock, log, isDatabaseAnswering: () => true });
   const signals = createPaymentSignals();
   const shared = {
     pool,
@@ -86,6 +88,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const routes: ConsoleRoute[] = [];
   const server = await createServer({
     ...shared,
+    requestLog,
     authenticator,
     trustProxy,
     rateLimiter: createRateLimiter(pool, clock),
@@ -107,6 +110,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     await heartbeat.close();
     await gateway.close();
     await calls.stop();
+    await requestLog.stop();
     await sender.close();
     await outside.close();
   });

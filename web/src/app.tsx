@@ -22,6 +22,7 @@ const Payments = lazyPage(() => import('./pages/payments.tsx'));
 const Rates = lazyPage(() => import('./pages/rates.tsx'));
 const Recipients = lazyPage(() => import('./pages/recipients.tsx'));
 const Reconciliation = lazyPage(() => import('./pages/reconciliation.tsx'));
+const RequestLog = lazyPage(() => import('./pages/request-log.tsx'));
 const Requests = lazyPage(() => import('./pages/requests.tsx'));
 const Review = lazyPage(() => import('./pages/review.tsx'));
 const Settings = lazyPage(() => import('./pages/settings.tsx'));
@@ -133,6 +134,7 @@ function Pages() {
       <Route path="/rates" component={Rates} />
       <Route path="/recipients" component={Recipients} />
       <Route path="/reconciliation/*?" component={Reconciliation} />
+      <Route path="/request-log" component={RequestLog} />
       <Route path="/audit" component={Audit} />
       <Route path="/settings/*?" component={Settings} />
       <Route component={NoSuchPage} />

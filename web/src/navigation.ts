@@ -9,6 +9,7 @@ export const navigation = [
   { name: 'rates', path: '/rates', key: 'r', group: 'money' },
   { name: 'reconciliation', path: '/reconciliation', key: 'c', group: 'money' },
   { name: 'recipients', path: '/recipients', key: 'b', group: 'control' },
+  { name: 'requestLog', path: '/request-log', key: 'e', group: 'control' },
   { name: 'audit', path: '/audit', key: 'u', group: 'control' },
   { name: 'settings', path: '/settings', key: 's', group: 'control' },
 ] as const;

@@ -11,6 +11,7 @@ import {
   readSearchWords,
   searchPayments,
 } from '../../payments/index.ts';
+import { findCreatingRequest } from '../../request-log/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
@@ -62,12 +63,13 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
       if (!payment || payment.status === 'rejected')
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
-      const [events, deliveries, changes, requests, thresholds] = await Promise.all([
+      const [events, deliveries, changes, requests, thresholds, creatingRequest] = await Promise.all([
         paymentTimeline(db, payment),
         deliveryHistory(db, payment),
         changesOf(db, payment.paymentId),
         listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
         readThresholds(db),
+        findCreatingRequest(db, payment),
       ]);
       return {
         payment: {
@@ -80,6 +82,7 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           is_under_way: payment.isUnderWay,
           next_poll_at: payment.nextPollAt?.toISOString() ?? null,
           support_since: payment.supportSince?.toISOString() ?? null,
+          api_request_id: creatingRequest,
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
         request: requests[0] ? requestRow(requests[0], request.operator) : null,

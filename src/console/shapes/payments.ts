@@ -31,6 +31,8 @@ export interface PaymentDetail {
     is_under_way: boolean;
     next_poll_at: string | null;
     support_since: string | null;
+    /** The request that created it; null: not in the request log, or no more. */
+    api_request_id: string | null;
   };
   /** The oldest first. */
   timeline: TimelineItem[];

@@ -2,7 +2,7 @@ import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { PaymentDetail } from '../../../src/console/shapes/payments.ts';
-import { send } from '../api.ts';
+import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -105,6 +105,16 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
           ],
           [t.qr, <Copyable key="qr" text={payment.qr_url} />],
           [t.idempotencyKey, <Copyable key="key" text={payment.idempotency_key} />],
+          ...(payment.api_request_id
+            ? [
+                fact(
+                  t.apiRequest,
+                  <Link key="request" href={`/request-log${query({ request_id: payment.api_request_id })}`}>
+                    <code>{payment.api_request_id}</code>
+                  </Link>,
+                ),
+              ]
+            : []),
           ...(payment.metadata && payment.metadata !== '{}'
             ? [fact(t.metadata, <code key="meta">{payment.metadata}</code>)]
             : []),

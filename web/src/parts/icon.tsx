@@ -10,6 +10,7 @@ const paths = {
   rates: 'M1.5 12 6 7l3 3 5.5-6.5M11 3.5h3.5V7',
   recipients: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM4 4l8 8',
   reconciliation: 'M2 5h11l-3-3M14 11H3l3 3',
+  requestLog: 'M2 3h12v10H2zM2 6h12M4.5 8.5l1.5 1-1.5 1M8 10.5h3.5',
   audit: 'M3 2h10v12H3zM5.5 6l1 1 2-2M10 6h1M5.5 10.5l1 1 2-2M10 10.5h1',
   settings: 'M2 4.5h6M12 4.5h2M8 2.5v4h4v-4zM2 11.5h2M8 11.5h6M4 9.5v4h4v-4z',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.5 10.5 14 14',

@@ -101,6 +101,7 @@ export const en = {
     rates: 'Rates',
     recipients: 'Recipients',
     reconciliation: 'Reconciliation',
+    requestLog: 'API requests',
     audit: 'Audit log',
     settings: 'Settings',
   },

@@ -89,6 +89,7 @@ export const ru: Shared = {
     rates: 'Курсы',
     recipients: 'Получатели',
     reconciliation: 'Сверка',
+    requestLog: 'Запросы к API',
     audit: 'Журнал действий',
     settings: 'Настройки',
   },

@@ -3,6 +3,11 @@
  * time; it keeps its place, and is translated as well if it is listed here. The first that fits counts.
  */
 export const sentences: [english: string, russian: string][] = [
+  // Filters
+  [
+    'Several partners match this name: enter the partner ID.',
+    'Это имя подходит нескольким партнёрам: укажите ID партнёра.',
+  ],
   // Alarms
   [
     'The payment gateway does not respond: new payments are refused until it does.',

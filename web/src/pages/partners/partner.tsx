@@ -1,6 +1,7 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { PartnerDetail, PartnerRow } from '../../../../src/console/shapes/partners.ts';
-import { send } from '../../api.ts';
+import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Badge, State } from '../../parts/badge.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -46,7 +47,8 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
       }
       lead={
         <>
-          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} />
+          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} /> ·{' '}
+          <Link href={`/request-log${query({ partner: partner.partner_id })}`}>{shared.nav.requestLog}</Link>
         </>
       }
       actions={<Decisions partner={partner} />}

@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { type Id, parseId } from '../../base/ids.ts';
+import { parseInstant } from '../../base/instants.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { findPartnersByName, searchPartners } from '../../partners/index.ts';
+import {
+  type LoggedRequest,
+  parseStatus,
+  type RequestFilter,
+  searchRequests,
+} from '../../request-log/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { pageOf } from '../fields.ts';
+import { paging, refuse, typed, unsearchable } from '../replies.ts';
+import type { LoggedRequestRow } from '../shapes/request-log.ts';
+
+const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
+
+const Query = Type.Object({
+  request_id: Text,
+  /** An id or a name. */
+  partner: Text,
+  path: Text,
+  /** `4xx` or `404`. */
+  status: Text,
+  error_code: Text,
+  since: Text,
+  until: Text,
+  ...paging,
+});
+
+/** The requests of partners to the API, for support: who asked for what, and how it was answered. */
+export function requestLogRoutes(scope: FastifyInstance, { db }: ConsoleDeps): void {
+  typed(scope).get(
+    '/request-log',
+    { config: { needs: 'see' }, schema: { querystring: Query } },
+    async (request, reply) => {
+      const { limit, after: cursor, partner } = request.query;
+      const filter = readFilter(request.query);
+      const after = cursor === undefined ? undefined : parseId('req', cursor);
+      if (!filter || (cursor !== undefined && !after))
+        return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      const partnerIds = partner?.trim() ? await partnersMeant(db, partner.trim()) : [undefined];
+      if (partnerIds.length > 1)
+        return refuse(
+          request,
+          reply,
+          422,
+          'invalid_request',
+          'Several partners match this name: enter the partner ID.',
+        );
+      const found = await Promise.all(
+        partnerIds.map(partnerId =>
+          searchRequests(db, { ...filter, partnerId }, { after, limit: limit + 1 }),
+        ),
+      );
+      return pageOf(found.flat(), limit, last => last.requestId, requestRow);
+    },
+  );
+}
+
+/** Undefined when a field cannot be parsed. */
+function readFilter(query: Type.Static<typeof Query>): RequestFilter | undefined {
+  let isValid = true;
+  const read = <Value>(text: string | undefined, parse: (text: string) => Value | undefined) => {
+    const trimmed = text?.trim();
+    if (!trimmed) return undefined;
+    const value = parse(trimmed);
+    if (value === undefined) isValid = false;
+    return value;
+  };
+  const filter = {
+    requestId: read(query.request_id, text => parseId('req', text)),
+    path: read(query.path, text => text.split('?', 1)[0]),
+    status: read(query.status, parseStatus),
+    errorCode: read(query.error_code, text => text),
+    since: read(query.since, parseInstant),
+    until: read(query.until, parseInstant),
+  };
+  return isValid ? filter : undefined;
+}
+
+/** A whole name is preferred to one that only contains the text. */
+async function partnersMeant(db: Queryable, text: string): Promise<Id<'prt'>[]> {
+  const partnerId = parseId('prt', text);
+  if (partnerId) return [partnerId];
+  const named = await findPartnersByName(db, text);
+  if (named.length > 0) return named.map(partner => partner.partnerId);
+  const similar = await searchPartners(db, { text, after: undefined, limit: 2 });
+  return similar.map(({ partner }) => partner.partnerId);
+}
+
+const requestRow = (request: LoggedRequest): LoggedRequestRow => ({
+  request_id: request.requestId,
+  at: request.at.toISOString(),
+  partner_id: request.partnerId,
+  partner: request.partnerName,
+  mode: request.mode,
+  key_id: request.keyId,
+  method: request.method,
+  path: request.path,
+  payment_id: request.paymentId,
+  status: request.status,
+  error_code: request.errorCode,
+  duration_ms: request.durationMs,
+});

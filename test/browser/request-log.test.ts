@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { createPartner } from '../../src/partners/index.ts';
+import { newLink, partnerAt } from '../helpers/api.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { sendRequest } from '../helpers/raw-http.ts';
+import { answered, store } from '../request-log/requests.ts';
+import { press, rowOf } from './page-actions.ts';
+import { openShop } from './shop.ts';
+import { describeInBrowser, findBarriers, openWorld, untilLoaded } from './world.ts';
+
+describeInBrowser('API requests', async browser => {
+  const { pool } = await createDatabase();
+  const world = await openWorld({ pool }, browser);
+  const shop = await openShop(world);
+  const idOf = ({ headers }: { headers: Headers }) => headers.get('x-request-id')!;
+  let created: { requestId: string; paymentId: string };
+  let refusedId: string;
+
+  beforeAll(async () => {
+    await store(pool, ...Array.from({ length: 60 }, () => answered({ route: '/v1/rate', method: 'GET' })));
+    const partner = partnerAt(world.address, shop.testKey);
+    const paid = await partner.pay({ qr_url: newLink(15_000) });
+    created = { requestId: idOf(paid), paymentId: paid.json.id };
+    const { headers } = await sendRequest(world.address, { path: '/v1/balance' });
+    refusedId = headers['x-request-id']!;
+  });
+
+  const table = (page: Page, name = 'API requests') => page.getByRole('table', { name });
+
+  test('support finds a request by its id, and its payment and partner from there', async () => {
+    const page = await world.as('support');
+    await page.goto('/console/');
+    await page.getByRole('navigation').getByRole('link', { name: 'API requests' }).click();
+    await page.getByRole('heading', { name: 'API requests' }).waitFor();
+    await page.getByLabel('Request ID').fill(refusedId);
+    await press(page, 'Search');
+    const row = rowOf(table(page).locator('tbody'), 'GET /v1/balance');
+    await row.getByText('401').waitFor();
+    await row.getByText('unauthorized').waitFor();
+    await row.getByText('Unknown').waitFor();
+    expect(await table(page).locator('tbody').getByRole('row').count()).toBe(1);
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ request_id: refusedId });
+    expect(await findBarriers(page)).toEqual([]);
+
+    await press(page, 'Clear');
+    await page.getByLabel('Partner').fill('test shop');
+    await page.getByLabel('Status').selectOption('2xx: success');
+    const paid = rowOf(table(page).locator('tbody'), 'POST /v1/payments');
+    await paid.getByRole('link', { name: 'Test shop' }).waitFor();
+    await paid.getByRole('link', { name: 'POST /v1/payments' }).click();
+    await page.getByText(created.paymentId).first().waitFor();
+
+    await page.getByRole('link', { name: created.requestId }).click();
+    await page.getByRole('heading', { name: 'API requests' }).waitFor();
+    expect(await page.getByLabel('Request ID').inputValue()).toBe(created.requestId);
+    await rowOf(table(page).locator('tbody'), 'POST /v1/payments')
+      .getByRole('link', { name: 'Test shop' })
+      .click();
+    await page.getByRole('heading', { name: 'Test shop' }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'API requests' }).click();
+    await expect.poll(() => page.getByLabel('Partner').inputValue()).toBe(shop.partnerId);
+    await rowOf(table(page).locator('tbody'), 'POST /v1/payments').waitFor();
+  });
+
+  test('the list grows page by page, and says so when nothing is found', async () => {
+    const page = await world.as('viewer');
+    await page.goto('/console/request-log?path=/v1/rate');
+    await table(page).getByRole('row').nth(50).waitFor();
+    await press(page, 'Show more');
+    await table(page).getByRole('row').nth(60).waitFor();
+    expect(await table(page).locator('tbody').getByRole('row').count()).toBe(60);
+    await page.getByLabel('Error code').fill('no_such_code');
+    await press(page, 'Search');
+    await page.getByText('No requests found').waitFor();
+    await press(page, 'Clear');
+    await page.getByLabel('Until, UTC').fill('2020-01-01T00:00');
+    await press(page, 'Search');
+    await page.getByText('No requests found').waitFor();
+  });
+
+  test('in Russian, with a wrong id and a name that several partners have', async () => {
+    world.announceRefusals(422, 422);
+    for (const name of ['Twins', 'twins']) await createPartner(auditContextOf(pool), name);
+    const page = await world.as('viewer', { language: 'ru', scheme: 'dark' });
+    await page.goto('/console/request-log');
+    await page.getByRole('heading', { name: 'Запросы к API' }).waitFor();
+    await untilLoaded(page);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByLabel('ID запроса').fill('req_1');
+    await press(page, 'Найти');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('ID запроса').fill('');
+    await page.getByLabel('Партнёр').fill('twins');
+    await press(page, 'Найти');
+    await page.getByText('Это имя подходит нескольким партнёрам').waitFor();
+  });
+});

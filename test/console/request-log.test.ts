@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { newId } from '../../src/base/ids.ts';
+import { createPartner } from '../../src/partners/index.ts';
+import { startConsole } from '../helpers/console.ts';
+import { createDatabase, createFundedPartner } from '../helpers/database.ts';
+import { auditContextOf, setRate } from '../helpers/partners.ts';
+import { openInReview } from '../helpers/review.ts';
+import { type Answered, answered, store } from '../request-log/requests.ts';
+
+const { pool } = await createDatabase();
+const { signIn, visit } = await startConsole({ pool });
+let viewer: Awaited<ReturnType<typeof signIn>>;
+
+const audit = auditContextOf(pool);
+const [bakery, coffee, coffeeToo, tea] = await Promise.all(
+  ['Bakery', 'Coffee', 'coffee', 'Tea corner'].map(name => createPartner(audit, name)),
+);
+const keyHolder = { partnerId: bakery!.partnerId, mode: 'test', keyId: '7f3a9c21b0d4' } as const;
+const paymentId = newId('pay', systemClock);
+const given: Partial<Answered>[] = [
+  { keyHolder, paymentId },
+  { keyHolder, route: '/v1/payments/:payment_id', method: 'GET', paymentId },
+  { keyHolder: { ...keyHolder, partnerId: tea!.partnerId }, status: 429, errorCode: 'rate_limited' },
+  { isAdmitted: false, method: undefined, route: undefined, status: 400, errorCode: 'invalid_request' },
+  { keyHolder, status: 503, errorCode: 'maintenance' },
+];
+const stored = given.map(each => answered(each));
+
+beforeAll(async () => {
+  viewer = await signIn('viewer');
+  await store(pool, ...stored);
+});
+
+const find = async (query: string): Promise<number[]> => {
+  const { status, json } = await viewer.get(`/request-log?${query}`);
+  expect(status, query).toBe(200);
+  return json.data.map(({ request_id }: { request_id: string }) =>
+    stored.findIndex(({ requestId }) => requestId === request_id),
+  );
+};
+
+describe('GET /request-log', () => {
+  test('has who asked for what, and how it was answered', async () => {
+    const { json } = await viewer.get(`/request-log?request_id=${stored[1]!.requestId}`);
+    expect(json).toEqual({
+      data: [
+        {
+          request_id: stored[1]!.requestId,
+          at: expect.stringMatching(/^\d{4}-.*Z$/),
+          partner_id: bakery!.partnerId,
+          partner: 'Bakery',
+          mode: 'test',
+          key_id: '7f3a9c21b0d4',
+          method: 'GET',
+          path: `/v1/payments/${paymentId}`,
+          payment_id: paymentId,
+          status: 200,
+          error_code: null,
+          duration_ms: 12,
+        },
+      ],
+      next_cursor: null,
+    });
+  });
+
+  test('finds requests by each filter', async () => {
+    expect(await find('')).toEqual([4, 3, 2, 1, 0]);
+    expect(await find(`partner=${bakery!.partnerId}`)).toEqual([4, 1, 0]);
+    expect(await find('partner=bakery')).toEqual([4, 1, 0]);
+    expect(await find('partner=corner')).toEqual([2]);
+    expect(await find('partner=nobody')).toEqual([]);
+    expect(await find('path=/v1/payments?limit=1')).toEqual([4, 2, 0]);
+    expect(await find(`path=%20/v1/payments/${paymentId}`)).toEqual([1, 0]);
+    expect(await find('status=4xx')).toEqual([3, 2]);
+    expect(await find('status=503&partner=Bakery')).toEqual([4]);
+    expect(await find('error_code=rate_limited')).toEqual([2]);
+    expect(await find('since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z')).toEqual([]);
+    expect(await find('since=2020-01-01T00:00:00Z')).toEqual([4, 3, 2, 1, 0]);
+  });
+
+  test('is read page by page, each request once', async () => {
+    const found: string[] = [];
+    for (let after = ''; ; ) {
+      const { json } = await viewer.get(`/request-log?limit=2${after}`);
+      found.push(...json.data.map(({ request_id }: { request_id: string }) => request_id));
+      if (!json.next_cursor) break;
+      after = `&after=${json.next_cursor}`;
+    }
+    expect(found).toEqual(stored.map(({ requestId }) => requestId).toReversed());
+  });
+
+  test('refuses what cannot be searched for', async () => {
+    for (const wrong of [
+      'request_id=req_1',
+      `request_id=${bakery!.partnerId}`,
+      'status=4',
+      'status=6xx',
+      'since=yesterday',
+      'until=2026-02-30T00:00:00Z',
+      'after=x',
+      'limit=0',
+      'limit=101',
+      `path=${'x'.repeat(2_049)}`,
+      'path=%00',
+    ])
+      expect((await viewer.get(`/request-log?${wrong}`)).status, wrong).toBe(422);
+    const ambiguous = await viewer.get('/request-log?partner=COFFEE');
+    expect(ambiguous).toMatchObject({
+      status: 422,
+      json: { error: { message: 'Several partners match this name: enter the partner ID.' } },
+    });
+    expect(await find(`partner=${coffee!.partnerId}`)).toEqual([]);
+    expect(await find(`partner=${coffeeToo!.partnerId}`)).toEqual([]);
+  });
+
+  test('is for every role, and only after signing in', async () => {
+    for (const role of ['support', 'finance', 'admin'] as const)
+      expect((await (await signIn(role)).get('/request-log')).status, role).toBe(200);
+    expect((await visit().get('/request-log')).status).toBe(401);
+  });
+});
+
+test('a payment names the request that created it, as long as that is in the log', async () => {
+  await setRate(pool);
+  const partnerId = await createFundedPartner(pool, 100_000_000n);
+  const opened = await openInReview(pool, partnerId);
+  const read = async () => (await viewer.get(`/payments/${opened}`)).json.payment.api_request_id;
+  expect(await read()).toBeNull();
+  const creating = answered({ keyHolder: { ...keyHolder, partnerId }, paymentId: opened });
+  await store(pool, creating, answered({ keyHolder: { ...keyHolder, partnerId }, paymentId: opened }));
+  expect(await read()).toBe(creating.requestId);
+});

@@ -3,6 +3,7 @@ import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import { isAddressRange } from '../partners/index.ts';
+import { parseStatus } from '../request-log/index.ts';
 
 /** Parsers of arguments and options; commander reports what they refuse by name, with exit code 2. */
 function refuse(wanted: string): never {
@@ -65,6 +66,10 @@ export function addressRanges(text: string, before: string[] = []): string[] {
   return isAddressRange(text)
     ? [...before, text]
     : refuse('an IP address or a range, such as 192.0.2.7 or 2001:db8::/32');
+}
+
+export function httpStatus(text: string) {
+  return parseStatus(text) ?? refuse('a status such as 404, or a class of them such as 4xx');
 }
 
 export function day(text: string): Date {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 const partner = 'prt_01m7ehqr39e00aq7xw60wbe32j';
+const request = 'req_01m7ehqr39e00aq7xw60wbe32j';
 const payment = 'pay_01m7ehqr39e00aq7xw60wbe32j';
 
 /** Of every command, for its help. A test parses them. */
@@ -46,6 +47,11 @@ const examples: Record<string, string[]> = {
   'payment show': [`kopeck payment show ${payment}`],
   'payment ask': [`kopeck payment ask ${payment}`],
   'payment resolve': [`kopeck payment resolve ${payment} --outcome succeeded --reason 'bank statement 42'`],
+  'request list': [
+    "kopeck request list --partner 'Coffee shop' --status 4xx",
+    'kopeck request list --path /v1/payments --error rate_limited --since 2026-11-15T10:00:00Z',
+  ],
+  'request show': [`kopeck request show ${request}`],
   'recipient block': ["kopeck recipient block 'Suspicious shop'"],
   'recipient unblock': ["kopeck recipient unblock 'Suspicious shop'"],
   'recipient list': ['kopeck recipient list'],

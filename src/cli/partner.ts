@@ -6,6 +6,7 @@ import {
   approveLive,
   createPartner,
   findPartner,
+  findPartnersByName,
   invite,
   type Limits,
   limitsObject,
@@ -159,12 +160,23 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
   };
 }
 
+/** The partner with this id, or the only one with this name. */
 export async function find({ audit }: CommandContext, typed: string): Promise<Partner> {
   const partnerId = parseId('prt', typed);
-  const partner = partnerId && (await findPartner(audit.pool, partnerId));
+  const found = partnerId
+    ? await findPartner(audit.pool, partnerId)
+    : await findPartnersByName(audit.pool, typed.trim());
+  const [partner, ...others] = [found ?? []].flat();
   if (!partner) throw noSuchPartner(typed);
+  if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
   return partner;
 }
+
+const severalPartners = (typed: string, partners: Partner[]) =>
+  new RefusedError(
+    'several_partners',
+    `Several partners have the name ${typed}: use the ID of one, ${partners.map(({ partnerId }) => partnerId).join(' or ')}.`,
+  );
 
 const stateOf = ({ suspended }: Partner) => (suspended ? 'suspended' : 'active');
 

@@ -21,6 +21,7 @@ import { rateCommands } from './rate.ts';
 import { recipientCommands } from './recipient.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { recoveryCommands } from './recovery.ts';
+import { requestCommands } from './request.ts';
 import { restoreCommand } from './restore.ts';
 import { runProgram } from './run.ts';
 import { triggerCommand } from './trigger.ts';
@@ -56,6 +57,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(balanceCommands(withDatabase))
     .addCommand(paymentCommands(withDatabase))
     .addCommand(webhookCommands(withDatabase))
+    .addCommand(requestCommands(withDatabase))
     .addCommand(recipientCommands(withDatabase))
     .addCommand(maintenanceCommands(withDatabase))
     .addCommand(rateCommands(withDatabase))

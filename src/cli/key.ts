@@ -68,12 +68,12 @@ async function create(
     case 'partner_suspended':
       throw new RefusedError(
         creation.outcome,
-        `Partner ${partner} is suspended: run kopeck partner resume ${partner} first.`,
+        `Partner ${partner} is suspended: run kopeck partner resume ${partnerId} first.`,
       );
     case 'not_approved':
       throw new RefusedError(
         creation.outcome,
-        `Live mode is not approved for partner ${partner}: run kopeck partner approve ${partner} first.`,
+        `Live mode is not approved for partner ${partner}: run kopeck partner approve ${partnerId} first.`,
       );
   }
 }

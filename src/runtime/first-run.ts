@@ -39,7 +39,7 @@ const sampleLink =
 /** The keys, and commands for a first payment to copy. */
 export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: string): string {
   const call = (path: string, ...rest: string[]) =>
-    [`curl -s "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
+    [`curl -sw '\\n' "${address}/v1/${path}" -H "Authorization: Bearer $KEY"`, ...rest].join(' ');
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return [
     'A demo partner was created. Its keys are shown only once:',

@@ -119,8 +119,9 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
 }
 
 /** Headers that the document requires and the validator does not, because the route checks them itself. */
-function withHeaders(schema: FastifySchema & { documentedHeaders?: unknown }): FastifySchema {
-  const { documentedHeaders, ...rest } = schema;
+function withHeaders(schema: (FastifySchema & { documentedHeaders?: unknown }) | undefined): FastifySchema {
+  // A route may have no schema.
+  const { documentedHeaders, ...rest } = schema ?? {};
   return documentedHeaders === undefined ? rest : { ...rest, headers: documentedHeaders };
 }
 

@@ -83,6 +83,10 @@ describeInBrowser('the documentation', async browser => {
     await page.keyboard.press('ArrowLeft');
     await page.goto('/docs/reference/get-rate');
     await page.getByRole('tabpanel', { name: 'Go' }).getByText('http.NewRequest').waitFor();
+    await page.goto('/docs/guides/first-payment');
+    await page.getByRole('tabpanel', { name: 'Go' }).first().waitFor();
+    const others = await page.getByRole('tabpanel', { name: /^(?!Go$)/ }).count();
+    expect(others).toBe(0);
   });
 
   test('copies code', async () => {

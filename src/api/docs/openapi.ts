@@ -109,7 +109,8 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
         ),
       },
     } as never,
-    transform: ({ schema, url }) => ({ schema: withHeaders(schema), url }),
+    // A route may have no schema, which the type does not say.
+    transform: ({ schema = {}, url }) => ({ schema: withHeaders(schema), url }),
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`),
     },

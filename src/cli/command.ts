@@ -18,6 +18,8 @@ export interface CommandContext {
   /** For commands that take longer than two seconds: prints to stderr, not into the output. */
   progress(line: string): void;
   screen: Screen;
+  /** Also done when a signal ends the command, before the database closes. */
+  onInterrupt(work: () => Promise<void>): void;
 }
 
 export type WithDatabase = (
@@ -31,11 +33,17 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
   return async (asJson, work) => {
     const settings = readSettings(terminal.env);
     const database = await openDatabase(settings, progress, 'refuse');
-    const stopListening = closeOnSignals(database);
+    const interruptions: (() => Promise<void>)[] = [];
+    const close = async () => {
+      for (const work of interruptions) await work().catch(() => {});
+      await database.close();
+    };
+    const stopListening = closeOnSignals({ close });
     try {
       const secretKey = await openSecretKey(settings, database.pool, 'refuse');
       const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
-      const context = { audit, settings, secretKey, progress, screen: terminal.stderr };
+      const onInterrupt = (work: () => Promise<void>) => void interruptions.push(work);
+      const context = { audit, settings, secretKey, progress, screen: terminal.stderr, onInterrupt };
       printOutput(terminal, asJson, await work(context));
     } catch (error) {
       throw explainDatabaseError(error, settings);
@@ -55,7 +63,7 @@ export function requireDataDir({ dataDir }: Settings): void {
 }
 
 /** An interrupted command must not leave the embedded PostgreSQL running without a user. */
-export function closeOnSignals({ close }: Database): () => void {
+export function closeOnSignals({ close }: Pick<Database, 'close'>): () => void {
   const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
   const listeners = Object.entries(signals).map(([signal, code]) => {
     const listener = () => void close().finally(() => process.exit(code));

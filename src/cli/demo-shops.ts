@@ -15,6 +15,7 @@ import {
 } from '../partners/index.ts';
 import { createVault, setWebhook } from '../webhooks/index.ts';
 import type { CommandContext } from './command.ts';
+import { RefusedError } from './refused.ts';
 
 /** A paying demo partner, with an API key for this run. */
 export interface Shop {
@@ -36,7 +37,14 @@ const highLimits = { concurrent: 100, createRps: 1_000, createBurst: 1_000, othe
 /** Not a real person: Telegram has no such user id. */
 const demoPerson = { userId: 1n, name: 'Demonstration person' };
 
-export async function openShops(context: CommandContext, receivers: Receivers, run: string): Promise<Shop[]> {
+/** The service of the demo listens only here, and nobody else gets a key of it. */
+const ownAddresses = ['127.0.0.1'];
+
+/** Adds each shop to `shops` as soon as it has its key, so that the key can be revoked whatever fails after it. */
+export async function openShops(
+  context: CommandContext,
+  { receivers, run, shops }: { receivers: Receivers; run: string; shops: Shop[] },
+): Promise<void> {
   const { audit, secretKey } = context;
   const known = new Map((await listPartners(audit.pool)).map(partner => [partner.name, partner]));
   const find = async (name: string): Promise<Partner> =>
@@ -46,20 +54,41 @@ export async function openShops(context: CommandContext, receivers: Receivers, r
   if (!known.has(demoPrefix + newcomer)) await signUp(audit, demoPerson, demoPrefix + newcomer);
   await blockRecipient(audit, blockedRecipient);
 
-  const shops: Shop[] = [];
   for (const [index, name] of paying.entries()) {
-    const { partnerId } = await find(name);
+    const { partnerId, ...partner } = await find(name);
+    if (partner.suspended) {
+      context.progress(`${partner.name} makes no payments: it is suspended. ${adviceFor([partnerId])}`);
+      continue;
+    }
     await setLimits(audit, partnerId, highLimits);
     await topUp(audit, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
     // The receiver of the last shop refuses everything, so that there are failed deliveries too.
     const url = index === paying.length - 1 ? receivers.refusingUrl : receivers.acceptingUrl;
     await setWebhook(audit, createVault(secretKey), partnerId, url);
-    const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+    const creation = await createKey(audit, secretKey, {
+      partnerId,
+      mode: 'live',
+      allowedAddresses: ownAddresses,
+    });
     if (creation.outcome !== 'created') throw new Error(`no key for ${name}: ${creation.outcome}`);
     shops.push({ partnerId, key: creation.key, keyId: creation.apiKey.keyId });
   }
-  return shops;
 }
+
+/** Before anything is changed: an operator may have suspended the shops of an earlier run. */
+export function refuseWithoutShops(partners: Partner[]): void {
+  const names = paying.map(name => demoPrefix + name);
+  const known = partners.filter(({ name }) => names.includes(name));
+  const areAllSuspended = names.every(name => known.some(each => each.name === name && each.suspended));
+  if (!areAllSuspended) return;
+  throw new RefusedError(
+    'partner_suspended',
+    `All shops of the demo are suspended. ${adviceFor(known.map(({ partnerId }) => partnerId))} Nothing was changed.`,
+  );
+}
+
+const adviceFor = (partnerIds: Id<'prt'>[]) =>
+  `To change that: kopeck partner resume ${partnerIds.join(' or ')}.`;
 
 /** Revokes the keys of this run. */
 export async function closeShops({ audit }: CommandContext, shops: Shop[]): Promise<void> {

@@ -1,137 +1,16 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { OperatorError } from '../base/operator-error.ts';
-import type { Settings } from '../base/settings.ts';
-import { listPartners } from '../partners/index.ts';
-import { isStale, readCurrentRate } from '../rates/index.ts';
-import {
-  type BankSide,
-  type Cleanup,
-  createSingleProcess,
-  hasForeignOrders,
-  shutDown,
-  startService,
-  startSimulator,
-  withBank,
-} from '../runtime/index.ts';
-import { countDeliveries } from '../webhooks/index.ts';
 import { demoMinutes, demoPayments } from './arguments.ts';
-import { type CommandContext, command, requireDataDir, type WithDatabase } from './command.ts';
-import { payMany, type Tally } from './demo-payments.ts';
-import { closeShops, demoPrefix, openShops, startReceivers } from './demo-shops.ts';
-import { type Output, progressBar, table } from './output.ts';
-import { RefusedError } from './refused.ts';
+import { command, type WithDatabase } from './command.ts';
 
-/**
- * Demo payments are made now, by the real service through its API. They are not backdated: the gateway would have them
- * at other times, so reconciliation would raise alarms, and the entries of an account never go back in time. For charts
- * with a shape, spread the payments over some minutes.
- */
 export function demoCommand(withDatabase: WithDatabase): Command {
   return command('demo', 'fill the console with demo payments through the simulator')
     .option('--payments <count>', 'number of payments, up to 10000', demoPayments, 500)
     .option('--minutes <count>', 'minutes to spread them over (0: as fast as possible)', demoMinutes, 0)
     .action(({ json, payments, minutes }) =>
-      withDatabase(json, context => demonstrate(context, payments, minutes * 60_000)),
+      withDatabase(json, async context => {
+        // Loaded only here: other commands do not need the service and start faster without it.
+        const { demonstrate } = await import('./demo-run.ts');
+        return demonstrate(context, payments, minutes * 60_000);
+      }),
     );
-}
-
-async function demonstrate(context: CommandContext, payments: number, overMs: number): Promise<Output> {
-  const { audit, settings, screen, progress } = context;
-  await refuseWithRealMoney(context);
-  const receivers = await startReceivers();
-  const cleanups: Cleanup[] = [async () => receivers.close()];
-  try {
-    requireDataDir(settings);
-    const bank = await startSimulator(settings.dataDir, progress);
-    cleanups.push(bank.close);
-    // Even if all payments are finished: entries cannot be deleted, so demo payments would stay among real ones.
-    if (await hasForeignOrders(bank, audit))
-      throw new RefusedError(
-        'real_payments',
-        'The last payment of this database is not in the simulator: it was made through another payment gateway. Nothing was changed.',
-      );
-    const address = await serve(context, bank, cleanups);
-    await waitForRate(context);
-    const shops = await openShops(context, receivers, `demonstration ${audit.clock.nowMs()}`);
-    const startedAt = performance.now();
-    const show = progressBar(payments, screen);
-    const tally = await payMany({ address, bank, shops }, { payments, overMs }, show);
-    await waitForDeliveries(context);
-    await closeShops(context, shops);
-    return describe(payments, tally, performance.now() - startedAt);
-  } finally {
-    await shutDown(cleanups);
-  }
-}
-
-/** Entries cannot be deleted, so the demo runs only where no real money can be involved. */
-async function refuseWithRealMoney({ audit, settings }: CommandContext): Promise<void> {
-  if (settings.production)
-    throw new RefusedError('production', 'The demo does not run in production. Nothing was changed.');
-  if (settings.gatewayUrl)
-    throw new RefusedError(
-      'real_gateway',
-      'GATEWAY_URL is set: the demo only pays through the simulator. Nothing was changed.',
-    );
-  const partners = await listPartners(audit.pool);
-  const hasOthers = partners.some(({ name }) => !name.startsWith(demoPrefix));
-  const isTrial = !settings.databaseUrl && existsSync(join(settings.dataDir, 'simulator'));
-  if (hasOthers && !isTrial)
-    throw new RefusedError(
-      'real_partners',
-      'This database has partners that are not from the demo: use a new database. Nothing was changed.',
-    );
-}
-
-/** A separate service on the same database, so that the demo works whether or not another one runs. */
-async function serve(
-  { audit, settings }: CommandContext,
-  bank: BankSide,
-  cleanups: Cleanup[],
-): Promise<string> {
-  const own: Settings = {
-    ...withBank(settings, bank),
-    host: '127.0.0.1',
-    port: 0,
-    roles: ['api', 'worker'],
-    logLevel: 'silent',
-  };
-  return (await startService(own, audit, createSingleProcess(), cleanups))!;
-}
-
-const maxWaitMs = 15_000;
-
-async function waitForRate({ audit, settings }: CommandContext): Promise<void> {
-  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
-    const rate = await readCurrentRate(audit.pool);
-    if (rate && !isStale(rate, audit.clock, settings.rateMaxAgeSec)) return;
-  }
-  throw new OperatorError('There is no up-to-date rate: check RATE_SOURCES.');
-}
-
-/** The receivers stop with this process. Deliveries to the refusing one are not waited for. */
-async function waitForDeliveries({ audit }: CommandContext): Promise<void> {
-  for (const untilMs = performance.now() + maxWaitMs; performance.now() < untilMs; await sleep(100)) {
-    const { waiting, failing } = await countDeliveries(audit.pool);
-    if (waiting === failing) return;
-  }
-}
-
-function describe(payments: number, tally: Tally, tookMs: number): Output {
-  const outcomes = [...tally].sort(([, one], [, other]) => other - one);
-  const seconds = (tookMs / 1_000).toFixed(1);
-  return {
-    json: { payments, duration_ms: Math.round(tookMs), outcomes: Object.fromEntries(outcomes) },
-    text: [
-      `${payments} payments in ${seconds} s:`,
-      table(
-        ['outcome', 'payments'],
-        outcomes.map(([outcome, count]) => [outcome, `${count}`]),
-      ),
-      'Payments that are still processing finish automatically or are on the Manual review page of the console.',
-    ].join('\n'),
-  };
 }

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { createPartner } from '../../src/partners/index.ts';
-import { kopeck, startService } from '../helpers/cli.ts';
+import { createPartner, setSuspended } from '../../src/partners/index.ts';
+import { kopeck, startKopeck, startService } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
@@ -36,6 +37,65 @@ test('makes payments of all kinds through the service, and revokes its keys', as
   expect((await kopeck(env, 'demo', '--payments', '5')).code).toBe(0);
   expect((await pool.query('SELECT count(*)::int AS count FROM partners')).rows[0].count).toBe(rows.length);
 }, 120_000);
+
+test('pays with the shops that are not suspended, says so, and leaves no key behind', async () => {
+  const { pool, url } = await createDatabase();
+  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
+  const activeKeys = async () =>
+    (
+      await pool.query(
+        "SELECT count(*)::int AS count FROM api_keys WHERE mode = 'live' AND revoked_at IS NULL",
+      )
+    ).rows[0].count;
+  const bakery = await createPartner(auditContextOf(pool), 'Demonstration bakery');
+  await setSuspended(auditContextOf(pool), bakery.partnerId, true);
+  const { code, stdout, stderr } = await kopeck(env, 'demo', '--payments', '10', '--json');
+  expect(code).toBe(0);
+  expect(stderr).toContain(
+    `Demonstration bakery makes no payments: it is suspended. To change that: kopeck partner resume ${bakery.partnerId}.\n`,
+  );
+  expect(JSON.parse(stdout).payments).toBe(10);
+  const { rows } = await pool.query(
+    "SELECT count(*)::int AS count FROM payments WHERE partner_id = $1 OR error_code = 'partner_suspended'",
+    [uuidFromId(bakery.partnerId)],
+  );
+  expect(rows).toEqual([{ count: 0 }]);
+  expect(await activeKeys()).toBe(0);
+
+  // Keys of shops that are open already are revoked when a later step fails.
+  await pool.query(`
+    CREATE FUNCTION fail_third() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL) = 2 THEN RAISE EXCEPTION 'no third key'; END IF;
+      RETURN NEW; END $$;
+    CREATE TRIGGER fail_third BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION fail_third()`);
+  expect((await kopeck(env, 'demo', '--payments', '1')).stderr).toContain('no third key');
+  expect(await activeKeys()).toBe(0);
+
+  await pool.query("UPDATE partners SET suspended = true WHERE name LIKE 'Demonstration %'");
+  const refused = await kopeck(env, 'demo', '--payments', '1', '--json');
+  expect(refused.code).toBe(1);
+  expect(JSON.parse(refused.stderr).error).toEqual({
+    code: 'partner_suspended',
+    message: expect.stringMatching(
+      /^All shops of the demo are suspended\. To change that: kopeck partner resume (prt_\w{26}( or )?){5}\. Nothing was changed\.$/,
+    ),
+  });
+}, 120_000);
+
+test('revokes its keys when it is interrupted', async () => {
+  const { pool, url } = await createDatabase();
+  const env = { DATABASE_URL: url, DATA_DIR: folderWithKey() };
+  const count = async (where: string) =>
+    (await pool.query(`SELECT count(*)::int AS count FROM api_keys WHERE ${where}`)).rows[0].count;
+  const running = startKopeck(env, 'demo', '--payments', '100', '--minutes', '10');
+  await expect.poll(() => count('revoked_at IS NULL'), { timeout: 30_000 }).toBe(5);
+  expect(await count("allowed_addresses = '{127.0.0.1}'")).toBe(5);
+  await expect
+    .poll(async () => (await pool.query('SELECT count(*)::int AS count FROM payments')).rows[0].count)
+    .toBeGreaterThan(0);
+  expect(await running.stop('SIGINT')).toBe(130);
+  expect(await count('revoked_at IS NULL')).toBe(0);
+}, 60_000);
 
 test('is refused where real money could be involved', async () => {
   const { pool, url } = await createDatabase();

@@ -3,7 +3,6 @@ import { createAlarms } from '../alarms/index.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { findRecovering, recoverRound } from '../payments/index.ts';
-import { startSimulator } from '../runtime/index.ts';
 import type { Step } from './rehearsal.ts';
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -19,6 +18,8 @@ export const openStep: Step = {
     const before = await findRecovering(db);
     if (!before) throw new OperatorError('The restored database did not wait for the payment gateway.');
     await db.query('UPDATE incarnations SET is_synchronous = true WHERE opened_at IS NULL');
+    // Loaded only here: other commands do not need the service and start faster without it.
+    const { startSimulator } = await import('../runtime/index.ts');
     const bank = await startSimulator(scratch, progress);
     const gateway = createHttpGateway({ ...bank, clock });
     const alarms = createAlarms({ db, clock, log: silent });

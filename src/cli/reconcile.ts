@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
 import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
-import { startSimulator } from '../runtime/index.ts';
+import type { startSimulator } from '../runtime/index.ts';
 import { day } from './arguments.ts';
 import { type CommandContext, command, requireDataDir, type WithDatabase } from './command.ts';
 import { type Output, table } from './output.ts';
@@ -23,9 +23,13 @@ export function reconcileCommand(withDatabase: WithDatabase): Command {
 
 const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
+/** Loaded only here: other commands do not need the service and start faster without it. */
+const startBank: typeof startSimulator = async (...args) =>
+  (await import('../runtime/index.ts')).startSimulator(...args);
+
 async function run({ audit, settings, progress }: CommandContext, from: Date): Promise<Output> {
   if (!settings.gatewayUrl) requireDataDir(settings);
-  const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, progress);
+  const bank = settings.gatewayUrl ? undefined : await startBank(settings.dataDir, progress);
   const gateway = createHttpGateway({
     url: bank?.url ?? settings.gatewayUrl!,
     token: bank?.token ?? settings.gatewayToken,

@@ -230,8 +230,10 @@ CREATE TABLE deliveries (
   CONSTRAINT deliveries_pkey PRIMARY KEY (partner_id, event_id)
 ) WITH (fillfactor=75);
 CREATE INDEX deliveries_due ON deliveries USING btree (partner_id, next_at, event_id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_failed_by_event ON deliveries USING btree (event_id) WHERE failed_at IS NOT NULL;
 CREATE INDEX deliveries_given_up ON deliveries USING btree (failed_at) WHERE failed_at IS NOT NULL;
 CREATE INDEX deliveries_held ON deliveries USING btree (partner_id) WHERE held_at IS NOT NULL;
+CREATE INDEX deliveries_pending_by_event ON deliveries USING btree (event_id) WHERE failed_at IS NULL;
 
 CREATE TABLE entries (
   partner_id uuid NOT NULL,

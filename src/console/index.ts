@@ -5,6 +5,7 @@ import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { controlRoutes } from './controls/routes.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
@@ -34,6 +35,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   auditRoutes,
   connectionRoutes,
   controlRoutes,
+  deliveryRoutes,
   ledgerRoutes,
   overviewRoutes,
   partnerRoutes,

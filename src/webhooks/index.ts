@@ -1,11 +1,18 @@
 export { listAttempts, pruneLog, resendEvent, resendFailed } from './admin/attempt-log.ts';
 export type { WebhookCheck } from './admin/check.ts';
 export { checkObject, checkPartner } from './admin/check-partner.ts';
+export {
+  type Delivery,
+  type Endpoint,
+  findDelivery,
+  listDeliveries,
+  listEndpoints,
+} from './admin/deliveries.ts';
 export { countDeliveries } from './admin/delivery-counts.ts';
 export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.ts';
+export type { DeliveryFilter } from './admin/delivery-statement.ts';
 export {
   findWebhook,
-  listWebhookStates,
   readSecrets,
   rotateSecret,
   setWebhook,

@@ -4,6 +4,7 @@ export const navigation = [
   { name: 'payments', path: '/payments', key: 'p', group: 'work' },
   { name: 'review', path: '/review', key: 'v', group: 'work' },
   { name: 'requests', path: '/requests', key: 'q', group: 'work' },
+  { name: 'deliveries', path: '/deliveries', key: 'd', group: 'work' },
   { name: 'partners', path: '/partners', key: 'a', group: 'money' },
   { name: 'ledger', path: '/ledger', key: 'l', group: 'money' },
   { name: 'rates', path: '/rates', key: 'r', group: 'money' },

@@ -10,7 +10,7 @@ import {
   resendEvent,
 } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, pageOf, readNumber } from '../fields.ts';
+import { ById, pageOf, readNumber, Text } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
@@ -90,11 +90,17 @@ function listDeliveries(routes: Routes, deps: ConsoleDeps): void {
 function resend(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/events/:id/resend',
-    { config: { needs: 'events.resend' }, schema: { params: ById } },
+    {
+      config: { needs: 'events.resend' },
+      schema: { params: ById, querystring: Type.Object({ partner_id: Type.Optional(Text) }) },
+    },
     async (request, reply) => {
       const eventId = parseEventId(request.params.id);
-      const result =
-        eventId === undefined ? undefined : await resendEvent(auditContextOf(deps, request), eventId);
+      const { partner_id } = request.query;
+      // With its partner, an event is found without asking for it at each of them.
+      const partnerId = partner_id === undefined ? undefined : parseId('prt', partner_id);
+      const isReadable = eventId !== undefined && (partner_id === undefined || partnerId);
+      const result = isReadable && (await resendEvent(auditContextOf(deps, request), eventId, partnerId));
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')

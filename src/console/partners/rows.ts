@@ -1,17 +1,18 @@
+import type { Clock } from '../../base/clock.ts';
 import type { Id } from '../../base/ids.ts';
 import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
 import { type ApiKey, type Limits, searchPartners } from '../../partners/index.ts';
-import { listWebhookStates } from '../../webhooks/index.ts';
+import { listEndpoints } from '../../webhooks/index.ts';
 import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 
-export async function partnerRows(db: Queryable, found: Found): Promise<PartnerRow[]> {
+export async function partnerRows(db: Queryable, clock: Clock, found: Found): Promise<PartnerRow[]> {
   const ids = found.map(({ partner }) => partner.partnerId);
-  const [states, balances] = await Promise.all([
-    listWebhookStates(db, ids),
+  const [endpoints, balances] = await Promise.all([
+    listEndpoints(db, clock, ids),
     Promise.all(ids.map(id => readBalances(db, id))),
   ]);
   return found.map(({ partner, approval }, index) => ({
@@ -21,14 +22,14 @@ export async function partnerRows(db: Queryable, found: Found): Promise<PartnerR
     live: approval,
     created_at: partner.createdAt.toISOString(),
     live_balance: moneyRow(balances[index]!.live),
-    webhook_state: states.get(partner.partnerId) ?? 'none',
+    webhook_state: endpoints.get(partner.partnerId)?.state ?? 'none',
   }));
 }
 
 /** The partner must exist. */
-export async function partnerRow(db: Queryable, partnerId: Id<'prt'>): Promise<PartnerRow> {
+export async function partnerRow(db: Queryable, clock: Clock, partnerId: Id<'prt'>): Promise<PartnerRow> {
   const found = await searchPartners(db, { text: partnerId, after: undefined, limit: 1 });
-  return (await partnerRows(db, found))[0]!;
+  return (await partnerRows(db, clock, found))[0]!;
 }
 
 export const moneyRow = (balances: Balances): Money => ({

@@ -24,7 +24,8 @@ export interface PartnerRow {
   live: 'approved' | 'asked' | 'not_approved';
   created_at: string;
   live_balance: Money;
-  webhook_state: 'none' | 'active' | 'suspended';
+  /** `failing`: the last events were not accepted. */
+  webhook_state: 'none' | 'active' | 'failing' | 'suspended';
 }
 
 export interface KeyRow {
@@ -41,7 +42,7 @@ export interface PartnerDetail {
   limits: Limits;
   balances: Record<Mode, Money>;
   keys: KeyRow[];
-  webhook: { url: string; state: 'active' | 'suspended'; waiting: number; given_up: number } | null;
+  webhook: { url: string; state: PartnerRow['webhook_state']; waiting: number; given_up: number } | null;
   members: { name: string; role: string; joined_at: string }[];
   requests: RequestRow[];
 }

@@ -43,7 +43,8 @@ export async function deliveryHistory(
   };
 }
 
-async function attemptsOf(db: Queryable, partnerId: Id<'prt'>, eventId: bigint): Promise<Attempt[]> {
+/** Oldest first. */
+export async function attemptsOf(db: Queryable, partnerId: Id<'prt'>, eventId: bigint): Promise<Attempt[]> {
   const { rows } = await db.query<Attempt>({
     text: `SELECT event_id AS "eventId", attempt, at, status, error, duration_ms AS "durationMs"
              FROM webhook_attempts WHERE event_id = $1 AND partner_id = $2 ORDER BY id LIMIT ${maxAttempts}`,

@@ -1,6 +1,6 @@
 import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
-import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
@@ -53,20 +53,6 @@ export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<
       oldSecretUntil: row.old_secret_until,
       changedAt: row.changed_at,
     }
-  );
-}
-
-/** For those of these partners that have a webhook. */
-export async function listWebhookStates(
-  db: Queryable,
-  partners: Id<'prt'>[],
-): Promise<Map<Id<'prt'>, Webhook['state']>> {
-  const { rows } = await db.query<{ partner_id: string; suspended: boolean }>({
-    text: 'SELECT partner_id, suspended_at IS NOT NULL AS suspended FROM webhooks WHERE partner_id = ANY ($1)',
-    values: [partners.map(uuidFromId)],
-  });
-  return new Map(
-    rows.map(row => [idFromUuid('prt', row.partner_id), row.suspended ? 'suspended' : 'active']),
   );
 }
 

@@ -114,7 +114,7 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
       </Figure>
       <Figure
         name={`${t.deliveries}: ${t.failing}`}
-        href="/partners"
+        href="/deliveries?state=pending"
         value={<Count value={deliveries.failing} />}
       >
         {[

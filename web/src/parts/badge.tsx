@@ -1,4 +1,5 @@
-import { useShared, wordIn } from '../texts/index.ts';
+import { faultTexts } from '../texts/faults.ts';
+import { useShared, useTexts, wordIn } from '../texts/index.ts';
 
 type Tone = 'good' | 'bad' | 'open' | 'warn' | 'plain';
 
@@ -9,6 +10,9 @@ const tones: Record<string, Tone> = {
   manual_review: 'warn',
   active: 'good',
   suspended: 'bad',
+  failing: 'bad',
+  pending: 'open',
+  delivered: 'good',
   approved: 'good',
   asked: 'warn',
   invited: 'open',
@@ -48,4 +52,16 @@ export function State({ state, words }: { state: string; words?: Record<string, 
 export function TestMark({ mode }: { mode: 'live' | 'test' }) {
   const t = useShared();
   return mode === 'test' ? <span className="test-mark">{t.test}</span> : null;
+}
+
+/** What an endpoint answered to an event: the HTTP status, or why there was none. */
+export function Answer({ status, error }: { status: number | null; error: string | null }) {
+  const faults = useTexts(faultTexts);
+  const isTaken = status !== null && status >= 200 && status < 300;
+  return (
+    <span className="inline">
+      <Badge tone={isTaken ? 'good' : 'bad'}>{status === null ? '—' : `${status}`}</Badge>
+      {error && <span className="dim wrap-anywhere">{wordIn(faults, error)}</span>}
+    </span>
+  );
 }

@@ -73,10 +73,12 @@ interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
   /** With its filters, without `after`. */
   path: string;
   everyMs?: number;
+  /** Shown above the rows, if there are any. */
+  above?: (rows: Row[]) => ReactNode;
 }
 
 /** A paged list. It polls while only the first page is shown. */
-export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetProps<Row>) {
+export function KeysetTable<Row>({ queryKey, path, everyMs, above, ...table }: KeysetProps<Row>) {
   const t = useShared();
   const list = useInfiniteQuery({
     queryKey: [...queryKey, path],
@@ -97,6 +99,7 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, ...table }: KeysetPr
   return (
     <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? 'fading' : undefined}>
       {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
+      {rows.length > 0 && above?.(rows)}
       <Rows rows={rows} {...table} />
       {list.hasNextPage && (
         <div className="more">

@@ -105,6 +105,9 @@ export const texts = inBoth({
     noWebhookHint: 'The partner sets it up in the chat bot, or you do with `kopeck webhook set`.',
     webhookSuspended:
       'Delivery is suspended: several events in a row were not accepted. No events are lost. A successful check resumes delivery.',
+    webhookFailing:
+      'The last events were not accepted. They are sent again by the retry schedule; after three events in a row, delivery is suspended.',
+    toDeliveries: 'Pending deliveries',
     url: 'URL',
     waitingEvents: 'Pending events',
     givenUp: 'Failed permanently',
@@ -254,6 +257,9 @@ export const texts = inBoth({
     noWebhookHint: 'Партнёр настраивает его в чат-боте, или вы — командой `kopeck webhook set`.',
     webhookSuspended:
       'Отправка приостановлена: несколько событий подряд не приняты. События не потеряны. Успешная проверка возобновит отправку.',
+    webhookFailing:
+      'Последние события не приняты. Они отправляются повторно по расписанию; после трёх недоставленных событий подряд отправка приостановится.',
+    toDeliveries: 'Ожидающие события',
     url: 'URL',
     waitingEvents: 'Ожидают отправки',
     givenUp: 'Не доставлено окончательно',

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { AttemptRow, CheckResult, PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
-import { Badge, State } from '../../parts/badge.tsx';
+import { Answer, Badge, State } from '../../parts/badge.tsx';
 import { Count } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { useRun } from '../../parts/run.ts';
@@ -32,14 +32,15 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
           </Action>
         }
       >
-        {webhook.state === 'suspended' && (
+        {webhook.state !== 'active' && (
           <Alert color="red" mb="md">
-            {t.webhookSuspended}
+            {webhook.state === 'suspended' ? t.webhookSuspended : t.webhookFailing}{' '}
+            <Link href={`/deliveries?partner_id=${partnerId}&state=pending`}>{t.toDeliveries}</Link>
           </Alert>
         )}
         <p className="card-lead wrap-anywhere">
           <span className="dim">{t.url}: </span>
-          <code>{webhook.url}</code>
+          <code className={webhook.state === 'active' ? undefined : 'bad-text'}>{webhook.url}</code>
         </p>
         <Facts
           facts={[
@@ -101,7 +102,7 @@ function Log({ partnerId }: { partnerId: string }) {
       empty={<Empty title={t.noDeliveries}>{t.noDeliveriesHint}</Empty>}
       columns={[
         { head: t.at, cell: row => <Time as="short" at={row.at} /> },
-        { head: t.answer, cell: row => <Answer row={row} /> },
+        { head: t.answer, cell: row => <Answer status={row.status} error={row.error} /> },
         { head: t.attempt, right: true, cell: row => <Count value={row.attempt} /> },
         { head: t.took, right: true, wideOnly: true, cell: row => <Duration ms={row.duration_ms} /> },
         { head: t.event, cell: row => <code>{row.event_id}</code> },
@@ -116,17 +117,6 @@ function Log({ partnerId }: { partnerId: string }) {
         { head: t.actions, right: true, cell: row => <Resend eventId={row.event_id} /> },
       ]}
     />
-  );
-}
-
-function Answer({ row: { status, error } }: { row: AttemptRow }) {
-  const faults = useTexts(faultTexts);
-  const isTaken = status !== null && status >= 200 && status < 300;
-  return (
-    <span className="inline">
-      <Badge tone={isTaken ? 'good' : 'bad'}>{status === null ? '—' : `${status}`}</Badge>
-      {error && <span className="dim wrap-anywhere">{wordIn(faults, error)}</span>}
-    </span>
   );
 }
 

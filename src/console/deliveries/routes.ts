@@ -1,0 +1,124 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { parseId } from '../../base/ids.ts';
+import { parseInstant } from '../../base/instants.ts';
+import {
+  type Delivery,
+  type DeliveryFilter,
+  type Endpoint,
+  findDelivery,
+  formatEventId,
+  listDeliveries,
+  listEndpoints,
+  parseEventId,
+} from '../../webhooks/index.ts';
+import type { ConsoleDeps } from '../deps.ts';
+import { Instant, Mode } from '../fields.ts';
+import { paging, type Routes, refuse, typed, unsearchable } from '../replies.ts';
+import type { Page } from '../shapes/common.ts';
+import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
+
+const Search = Type.Object({
+  state: Type.Optional(
+    Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
+  ),
+  event: Type.Optional(Type.Union([Type.Literal('payment.succeeded'), Type.Literal('payment.failed')])),
+  partner_id: Type.Optional(Type.String({ maxLength: 100 })),
+  mode: Type.Optional(Mode),
+  since: Type.Optional(Instant),
+  until: Type.Optional(Instant),
+  ...paging,
+});
+
+/** Webhook deliveries of all partners, as a list and one by one. Sending again: see the events of partners. */
+export function deliveryRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
+  const routes = typed(scope);
+  findDeliveries(routes, deps);
+  showDelivery(routes, deps);
+}
+
+function findDeliveries(routes: Routes, deps: ConsoleDeps): void {
+  const { db, clock } = deps;
+  routes.get(
+    '/deliveries',
+    { config: { needs: 'see' }, schema: { querystring: Search } },
+    async (request, reply): Promise<Page<DeliveryRow> | typeof reply> => {
+      const { limit, after: cursor } = request.query;
+      const filter = readFilter(request.query);
+      const after = cursor === undefined ? undefined : parseEventId(cursor);
+      if (!filter || (cursor !== undefined && after === undefined))
+        return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      const { deliveries, next } = await listDeliveries(db, clock, filter, { limit, after });
+      const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
+      const endpoints = await listEndpoints(db, clock, partners);
+      return {
+        data: deliveries.map(delivery => deliveryRow(delivery, endpoints.get(delivery.partnerId))),
+        next_cursor: next === null ? null : formatEventId(next),
+      };
+    },
+  );
+}
+
+/** Undefined when a field cannot be parsed. */
+function readFilter(query: Type.Static<typeof Search>): DeliveryFilter | undefined {
+  const { state, event, mode } = query;
+  const partnerId = query.partner_id ? parseId('prt', query.partner_id) : undefined;
+  const from = query.since === undefined ? undefined : parseInstant(query.since);
+  const before = query.until === undefined ? undefined : parseInstant(query.until);
+  const isReadable =
+    (!query.partner_id || partnerId) &&
+    (query.since === undefined || from) &&
+    (query.until === undefined || before);
+  const outcome = event === undefined ? undefined : event === 'payment.failed' ? 'failed' : 'succeeded';
+  return isReadable ? { state, mode, outcome, partnerId, from, before } : undefined;
+}
+
+function showDelivery(routes: Routes, deps: ConsoleDeps): void {
+  const { db, clock } = deps;
+  routes.get(
+    '/deliveries/:partner_id/:event_id',
+    {
+      config: { needs: 'see' },
+      schema: { params: Type.Object({ partner_id: Type.String(), event_id: Type.String() }) },
+    },
+    async (request, reply): Promise<DeliveryDetail | typeof reply> => {
+      const partnerId = parseId('prt', request.params.partner_id);
+      const eventId = parseEventId(request.params.event_id);
+      const found =
+        partnerId && eventId !== undefined ? await findDelivery(db, partnerId, eventId) : undefined;
+      if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
+      const { delivery, headers, body, attempts } = found;
+      const endpoints = await listEndpoints(db, clock, [delivery.partnerId]);
+      return {
+        delivery: deliveryRow(delivery, endpoints.get(delivery.partnerId)),
+        request: { headers, body },
+        attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
+          attempt,
+          at: at.toISOString(),
+          http_status: status,
+          error,
+          duration_ms: durationMs,
+        })),
+      };
+    },
+  );
+}
+
+const deliveryRow = (delivery: Delivery, endpoint: Endpoint | undefined): DeliveryRow => ({
+  event_id: formatEventId(delivery.eventId),
+  event: `payment.${delivery.outcome}`,
+  event_at: delivery.eventAt.toISOString(),
+  partner_id: delivery.partnerId,
+  partner: delivery.partnerName,
+  mode: delivery.mode,
+  payment_id: delivery.paymentId,
+  state: delivery.state,
+  attempts: delivery.attempts,
+  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
+  last_attempt: delivery.lastAttempt && {
+    at: delivery.lastAttempt.at.toISOString(),
+    http_status: delivery.lastAttempt.status,
+    error: delivery.lastAttempt.error,
+  },
+  endpoint: endpoint ?? null,
+});

@@ -1,0 +1,206 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, idFromUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Mode } from '../../ledger/index.ts';
+import { findPayment } from '../../payments/index.ts';
+import { envelope, eventHeaders } from '../delivery/envelope.ts';
+import type { Attempt } from './attempt-log.ts';
+import { attemptsOf } from './delivery-history.ts';
+import {
+  type DeliveryFilter,
+  deliveryColumns,
+  deliveryJoins,
+  deliveryStatement,
+} from './delivery-statement.ts';
+
+export interface Delivery {
+  eventId: bigint;
+  eventAt: Date;
+  partnerId: Id<'prt'>;
+  partnerName: string;
+  mode: Mode;
+  paymentId: Id<'pay'>;
+  outcome: 'succeeded' | 'failed';
+  /** `none`: the event was never queued, or all of it is more than thirty days ago. Lists have none of these. */
+  state: 'pending' | 'delivered' | 'failed' | 'none';
+  /** Since it was last queued: sending again starts with none. */
+  attempts: number;
+  nextAt: Date | null;
+  lastAttempt: { at: Date; status: number | null; error: string | null } | null;
+}
+
+export interface DeliveryPage {
+  deliveries: Delivery[];
+  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
+  next: bigint | null;
+}
+
+/** As in the search of payments: a few scans along an index, the first no larger than a page. */
+const maxScanSize = 500;
+const maxScans = 6;
+
+const beyondIds = 9_223_372_036_854_775_807n;
+/** Attempts are kept for thirty days; older events of a partner have nothing to show. */
+const keptMs = 31 * 86_400_000;
+
+/** Deliveries of the last thirty days, the newest event first. */
+export async function listDeliveries(
+  db: Queryable,
+  clock: Clock,
+  filter: DeliveryFilter,
+  { limit, after }: { limit: number; after?: bigint | undefined },
+): Promise<DeliveryPage> {
+  const { state, partnerId } = filter;
+  const readsEvents = partnerId && state !== 'pending' && state !== 'failed';
+  const from = filter.from ?? (readsEvents ? new Date(clock.nowMs() - keptMs) : undefined);
+  const beyond = from ? await lastEventBefore(db, from) : 0n;
+  const end = filter.before ? await firstEventAfter(db, filter.before) : beyondIds;
+  const found: DeliveryRow[] = [];
+  let before = after !== undefined && after < end ? after : end;
+  let size = limit + 1;
+  for (let scans = 0; scans < maxScans; scans++) {
+    const scan = { beyond, before, size, maxMatches: limit + 1 - found.length };
+    const { rows } = await db.query<DeliveryRow & { scanned: number; last_id: bigint | null }>(
+      deliveryStatement(filter, scan),
+    );
+    found.push(...rows.filter(({ event_id }) => event_id !== null));
+    const { scanned, last_id: last } = rows[0]!;
+    if (found.length > limit) {
+      const page = found.slice(0, limit);
+      return { deliveries: page.map(toDelivery), next: page.at(-1)!.event_id };
+    }
+    if (scanned < size) return { deliveries: found.map(toDelivery), next: null };
+    before = last!;
+    size = Math.min(size * 4, maxScanSize);
+  }
+  return { deliveries: found.map(toDelivery), next: before };
+}
+
+interface DeliveryRow {
+  event_id: bigint;
+  partner_id: string;
+  partner_name: string;
+  mode: Mode;
+  payment_id: string;
+  event_at: Date;
+  outcome: Delivery['outcome'];
+  is_queued: boolean;
+  attempts: number | null;
+  next_at: Date | null;
+  failed_at: Date | null;
+  attempt: number | null;
+  attempted_at: Date | null;
+  status: number | null;
+  error: string | null;
+  was_accepted: boolean;
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  const state = stateOf(row);
+  return {
+    eventId: row.event_id,
+    eventAt: row.event_at,
+    partnerId: idFromUuid('prt', row.partner_id),
+    partnerName: row.partner_name,
+    mode: row.mode,
+    paymentId: idFromUuid('pay', row.payment_id),
+    outcome: row.outcome,
+    state,
+    attempts: row.attempts ?? row.attempt ?? 0,
+    nextAt: state === 'pending' ? row.next_at : null,
+    lastAttempt: row.attempted_at && { at: row.attempted_at, status: row.status, error: row.error },
+  };
+}
+
+function stateOf(row: DeliveryRow): Delivery['state'] {
+  if (row.is_queued) return row.failed_at ? 'failed' : 'pending';
+  if (row.attempted_at === null) return 'none';
+  return row.was_accepted ? 'delivered' : 'failed';
+}
+
+/**
+ * Event ids grow with the time of events, but for transactions under way at the same time. A period of events is thus a
+ * range of ids, which the events of payments around its ends show: payment ids begin with their time.
+ */
+const skewMs = 60_000;
+const payments = 50;
+
+/** An id; no event up to it happened at this time or later. */
+async function lastEventBefore(db: Queryable, at: Date): Promise<bigint> {
+  const earlier = new Date(at.getTime() - skewMs);
+  const { rows } = await db.query<{ id: bigint | null }>({
+    text: `SELECT max(e.id) AS id FROM (SELECT * FROM events WHERE payment_id < $1 ORDER BY payment_id DESC
+                                         LIMIT ${payments}) AS e WHERE e.at < $2`,
+    values: [minUuidAt(earlier.getTime()), earlier],
+  });
+  return rows[0]!.id ?? 0n;
+}
+
+/** An id; no event from it on happened before this time. */
+async function firstEventAfter(db: Queryable, at: Date): Promise<bigint> {
+  const later = new Date(at.getTime() + skewMs);
+  const { rows } = await db.query<{ id: bigint | null }>({
+    text: `SELECT min(e.id) AS id FROM (SELECT * FROM events WHERE payment_id >= $1 ORDER BY payment_id
+                                         LIMIT ${payments}) AS e WHERE e.at >= $2`,
+    values: [minUuidAt(later.getTime()), later],
+  });
+  return rows[0]!.id ?? beyondIds;
+}
+
+export interface DeliveryDetail {
+  delivery: Delivery;
+  /** As every attempt sends them. The signature is made for each attempt and not kept, so it is not among the headers. */
+  headers: Record<string, string>;
+  body: string;
+  /** Oldest first; those of the last thirty days. */
+  attempts: Attempt[];
+}
+
+/** An event of a partner with its delivery. */
+export async function findDelivery(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  eventId: bigint,
+): Promise<DeliveryDetail | undefined> {
+  const { rows } = await db.query<DeliveryRow>({
+    text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}`,
+    values: [uuidFromId(partnerId), eventId],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const delivery = toDelivery(row);
+  const payment = await findPayment(db, { partnerId, mode: row.mode }, delivery.paymentId);
+  if (!payment) return undefined;
+  const event = { eventId, payment };
+  const { 'x-service-signature': _, ...headers } = eventHeaders(event, '');
+  const attempts = await attemptsOf(db, partnerId, eventId);
+  return { delivery, headers, body: envelope(event), attempts };
+}
+
+export interface Endpoint {
+  url: string;
+  /** `failing`: the last events were not accepted, and are sent again by the retry schedule. */
+  state: 'active' | 'failing' | 'suspended';
+}
+
+/**
+ * The endpoints of those of these partners that have one. After a failed attempt the next one is in the future, so the
+ * index of what is due shows whether there is such a delivery.
+ */
+export async function listEndpoints(
+  db: Queryable,
+  clock: Clock,
+  partners: Id<'prt'>[],
+): Promise<Map<Id<'prt'>, Endpoint>> {
+  const { rows } = await db.query<{ partner_id: string } & Endpoint>({
+    text: `SELECT w.partner_id, w.url,
+                  CASE WHEN w.suspended_at IS NOT NULL THEN 'suspended'
+                       WHEN w.given_up > 0 OR w.hanging OR EXISTS (
+                              SELECT FROM deliveries d WHERE d.partner_id = w.partner_id AND d.failed_at IS NULL
+                                 AND d.next_at > $2 AND d.attempts > 0) THEN 'failing'
+                       ELSE 'active' END AS state
+             FROM webhooks w WHERE w.partner_id = ANY ($1)`,
+    values: [partners.map(uuidFromId), instantOf(clock)],
+  });
+  return new Map(rows.map(({ partner_id, url, state }) => [idFromUuid('prt', partner_id), { url, state }]));
+}

@@ -1,0 +1,124 @@
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import type { Statement } from '../../db/pool.ts';
+import type { Mode } from '../../ledger/index.ts';
+
+/** Over the deliveries of all partners; a delivery must match every field that is set. */
+export interface DeliveryFilter {
+  state?: 'pending' | 'delivered' | 'failed' | undefined;
+  partnerId?: Id<'prt'> | undefined;
+  mode?: Mode | undefined;
+  /** The kind of the event. */
+  outcome?: 'succeeded' | 'failed' | undefined;
+  /** When the event happened. */
+  from?: Date | undefined;
+  before?: Date | undefined;
+}
+
+/** One scan, newest event first: where it begins and ends, how many rows it reads, how many matches it returns at most. */
+export interface DeliveryScan {
+  /** Only events with a greater id. */
+  beyond: bigint;
+  /** Only events with a smaller id. */
+  before: bigint;
+  size: number;
+  maxMatches: number;
+}
+
+/** Adds a value to the statement and returns its placeholder. */
+type Bind = (value: unknown) => string;
+
+/**
+ * Reads deliveries in the order of their events and keeps those that match the whole filter. A delivery is a row in
+ * `deliveries` until the endpoint accepts it; after that only its attempts are left.
+ */
+export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): Statement {
+  const values: unknown[] = [];
+  const bind: Bind = value => `$${values.push(value)}`;
+  const candidates = candidatesOf(filter, scan, bind);
+  const conditions = conditionsOf(filter, bind).join(' AND ');
+  return {
+    text: `WITH scanned AS MATERIALIZED (
+             SELECT * FROM (${candidates}) AS u ORDER BY u.event_id DESC LIMIT ${scan.size})
+           SELECT m.*, (SELECT count(*)::int FROM scanned) AS scanned,
+                  (SELECT s.event_id FROM scanned s ORDER BY s.event_id LIMIT 1) AS last_id
+             FROM (SELECT) AS always
+             LEFT JOIN (SELECT ${deliveryColumns} FROM (SELECT DISTINCT partner_id, event_id FROM scanned) AS c
+                        ${deliveryJoins}
+                         WHERE ${conditions} ORDER BY c.event_id DESC LIMIT ${scan.maxMatches}) AS m ON true
+            ORDER BY m.event_id DESC`,
+    values,
+  };
+}
+
+export const deliveryColumns = `c.event_id, c.partner_id, e.mode, e.payment_id, e.at AS event_at, p.status AS outcome,
+  (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS partner_name, d.event_id IS NOT NULL AS is_queued,
+  d.attempts, d.next_at, d.failed_at, a.attempt, a.at AS attempted_at, a.status, a.error,
+  coalesce(a.was_accepted, false) AS was_accepted`;
+
+/**
+ * The event, payment, queue entry and last attempt of `c`. An attempt is never much older than its event, so partitions
+ * before it are left out. OFFSET 0 keeps the planner from reading all attempts of the partner in the order of their ids.
+ */
+export const deliveryJoins = `
+  CROSS JOIN LATERAL (SELECT * FROM all_events e WHERE e.partner_id = c.partner_id AND e.mode IN ('live', 'test')
+                         AND e.id = c.event_id LIMIT 1) AS e
+  CROSS JOIN LATERAL (SELECT p.status FROM all_payments p WHERE p.partner_id = e.partner_id AND p.mode = e.mode
+                         AND p.id = e.payment_id LIMIT 1) AS p
+   LEFT JOIN LATERAL (SELECT * FROM deliveries d WHERE d.partner_id = c.partner_id AND d.event_id = c.event_id OFFSET 0)
+             AS d ON true
+   LEFT JOIN LATERAL (SELECT o.*, bool_or(o.status BETWEEN 200 AND 299) OVER () AS was_accepted
+                        FROM (SELECT * FROM webhook_attempts a WHERE a.event_id = c.event_id
+                                 AND a.partner_id = c.partner_id AND a.at >= e.at - interval '1 hour' OFFSET 0) AS o
+                       ORDER BY o.id DESC LIMIT 1) AS a ON true`;
+
+/** The queries along an index each; together they have every delivery that the filter can match. */
+function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: DeliveryScan, bind: Bind): string {
+  const [beyond, before] = [bind(scan.beyond), bind(scan.before)];
+  const inRange = (id: string) => `${id} > ${beyond}::bigint AND ${id} < ${before}::bigint`;
+  const queued = (condition: string) =>
+    `SELECT d.partner_id, d.event_id FROM deliveries d WHERE ${condition} AND ${inRange('d.event_id')}
+      ORDER BY d.event_id DESC LIMIT ${scan.size}`;
+  const [pending, failed] = [queued('d.failed_at IS NULL'), queued('d.failed_at IS NOT NULL')];
+  if (!partnerId) {
+    if (state === 'pending') return pending;
+    if (state === 'failed') return failed;
+    const attempted = `SELECT a.partner_id, a.event_id FROM webhook_attempts a WHERE ${inRange('a.event_id')}
+      ORDER BY a.event_id DESC LIMIT ${scan.size}`;
+    return state === 'delivered' ? attempted : union([attempted, pending, failed]);
+  }
+  const partner = bind(uuidFromId(partnerId));
+  // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key.
+  const ofPartner = `SELECT d.partner_id, d.event_id FROM deliveries d
+    WHERE (d.partner_id, d.event_id) > (${partner}, ${beyond}::bigint)
+      AND (d.partner_id, d.event_id) < (${partner}, ${before}::bigint)
+    ORDER BY d.partner_id DESC, d.event_id DESC LIMIT ${scan.size}`;
+  if (state === 'pending' || state === 'failed') return ofPartner;
+  const modes: Mode[] = mode ? [mode] : ['live', 'test'];
+  const events = modes.map(
+    one => `SELECT e.partner_id, e.id AS event_id FROM all_events e
+             WHERE e.partner_id = ${partner} AND e.mode = ${bind(one)} AND ${inRange('e.id')}
+             ORDER BY e.id DESC LIMIT ${scan.size}`,
+  );
+  return union(events);
+}
+
+const union = (queries: string[]) => queries.map(query => `(${query})`).join(' UNION ALL ');
+
+const stateConditions = {
+  pending: 'd.event_id IS NOT NULL AND d.failed_at IS NULL',
+  failed: 'd.failed_at IS NOT NULL',
+  delivered: 'd.event_id IS NULL AND a.was_accepted',
+};
+
+function conditionsOf(filter: DeliveryFilter, bind: Bind): string[] {
+  const { state, partnerId, mode, outcome, from, before } = filter;
+  return [
+    // Without a webhook at its time, an event has no delivery.
+    state ? stateConditions[state] : '(d.event_id IS NOT NULL OR a.was_accepted)',
+    ...(partnerId ? [`c.partner_id = ${bind(uuidFromId(partnerId))}`] : []),
+    ...(mode ? [`e.mode = ${bind(mode)}`] : []),
+    ...(outcome ? [`p.status = ${bind(outcome)}`] : []),
+    ...(from ? [`e.at >= ${bind(from)}`] : []),
+    ...(before ? [`e.at < ${bind(before)}`] : []),
+  ];
+}

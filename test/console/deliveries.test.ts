@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
+import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { startConsole } from '../helpers/console.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
+
+const { pool } = await createDatabase();
+const { address, signIn } = await startConsole({ pool });
+const vault = createVault(secretKey);
+let viewer: Awaited<ReturnType<typeof signIn>>;
+let support: typeof viewer;
+let shop: Awaited<ReturnType<typeof createPartnerWithKeys>>;
+let other: typeof shop;
+
+/** The events of two partners: a success and a failure of each, all of them pending. */
+beforeAll(async () => {
+  [viewer, support] = [await signIn('viewer'), await signIn('support')];
+  await setRate(pool);
+  [shop, other] = [await createPartnerWithKeys(pool), await createPartnerWithKeys(pool)];
+  for (const { partnerId, testKey } of [shop, other]) {
+    await setWebhook(auditContextOf(pool), vault, partnerId, `https://shop.example/${partnerId}`);
+    for (const kopecks of [10_000, 10_001])
+      await partnerAt(address, testKey).pay({ qr_url: newLink(kopecks) });
+  }
+});
+
+interface Row {
+  event_id: string;
+  event: string;
+  partner_id: string;
+  state: string;
+}
+const list = async (asked = ''): Promise<Row[]> => (await viewer.get(`/deliveries?${asked}`)).json.data;
+const attempt = (row: Row, status: number | null, error: string | null) =>
+  pool.query(
+    `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
+     VALUES ($1, $2, 1, now(), $3, $4, 31)`,
+    [uuidFromId(row.partner_id as `prt_${string}`), row.event_id.slice(4), status, error],
+  );
+
+describe('GET /deliveries', () => {
+  test('lists the deliveries of all partners, newest first, page by page', async () => {
+    const rows = await list();
+    expect(rows).toHaveLength(4);
+    expect(rows[0]).toMatchObject({
+      event: 'payment.failed',
+      partner_id: other.partnerId,
+      partner: 'Test shop',
+      mode: 'test',
+      payment_id: expect.stringMatching(/^pay_/),
+      state: 'pending',
+      attempts: 0,
+      next_attempt_at: expect.any(String),
+      last_attempt: null,
+      endpoint: { url: `https://shop.example/${other.partnerId}`, state: 'active' },
+    });
+    const first = await viewer.get('/deliveries?limit=3');
+    const second = await viewer.get(`/deliveries?limit=3&after=${first.json.next_cursor}`);
+    expect([...first.json.data, ...second.json.data]).toEqual(rows);
+    expect(second.json.next_cursor).toBeNull();
+  });
+
+  test('filters by each field', async () => {
+    const [newest, , , oldest] = await list();
+    await attempt(newest!, null, 'refused');
+    await attempt(oldest!, 204, null);
+    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [oldest!.event_id.slice(4)]);
+    await pool.query('UPDATE deliveries SET failed_at = now(), attempts = 9 WHERE event_id = $1', [
+      newest!.event_id.slice(4),
+    ]);
+    const ids = async (asked: string) => (await list(asked)).map(({ event_id }) => event_id);
+    expect(await ids('state=delivered')).toEqual([oldest!.event_id]);
+    expect(await ids('state=failed')).toEqual([newest!.event_id]);
+    expect(await ids('state=pending')).toHaveLength(2);
+    expect(await ids(`partner_id=${shop.partnerId}&event=payment.succeeded`)).toEqual([oldest!.event_id]);
+    expect(await ids('mode=live')).toEqual([]);
+    expect(await ids('mode=test&event=payment.failed')).toHaveLength(2);
+    expect(await ids('since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z')).toEqual([]);
+    expect(await ids('since=2020-01-01T00:00:00Z&until=2100-01-01T00:00:00Z')).toHaveLength(4);
+    expect((await list('state=failed'))[0]).toMatchObject({
+      attempts: 9,
+      next_attempt_at: null,
+      last_attempt: { http_status: null, error: 'refused' },
+    });
+  });
+
+  test('names endpoints that are failing or suspended', async () => {
+    const stateOf = async (partnerId: string) => {
+      const [row] = (await viewer.get(`/deliveries?partner_id=${partnerId}`)).json.data;
+      const { partner, webhook } = (await viewer.get(`/partners/${partnerId}`)).json;
+      expect([partner.webhook_state, webhook.state]).toEqual([row.endpoint.state, row.endpoint.state]);
+      return row.endpoint.state;
+    };
+    expect(await stateOf(shop.partnerId)).toBe('active');
+    await pool.query('UPDATE webhooks SET given_up = 1 WHERE partner_id = $1', [uuidFromId(shop.partnerId)]);
+    expect(await stateOf(shop.partnerId)).toBe('failing');
+    await pool.query('UPDATE webhooks SET suspended_at = now() WHERE partner_id = $1', [
+      uuidFromId(shop.partnerId),
+    ]);
+    expect(await stateOf(shop.partnerId)).toBe('suspended');
+  });
+
+  test('refuses what it cannot read', async () => {
+    for (const wrong of ['after=x', 'after=evt_x', 'partner_id=prt_1', 'since=2026-02-30T00:00:00Z'])
+      expect(await viewer.get(`/deliveries?${wrong}`), wrong).toMatchObject({
+        status: 422,
+        json: { error: { code: 'invalid_request' } },
+      });
+    for (const wrong of ['state=none', 'event=x', 'mode=both', 'limit=0', 'until=tomorrow', 'state=%00'])
+      expect((await viewer.get(`/deliveries?${wrong}`)).status, wrong).toBe(422);
+  });
+});
+
+describe('GET /deliveries/:partner_id/:event_id', () => {
+  test('has the request as it is sent and what came back, without a signature or a secret', async () => {
+    const [row] = await list('state=failed');
+    const { json, text } = await viewer.get(`/deliveries/${row!.partner_id}/${row!.event_id}`);
+    expect(json.delivery).toEqual(row);
+    expect(json.attempts).toMatchObject([
+      { attempt: 1, http_status: null, error: 'refused', duration_ms: 31 },
+    ]);
+    expect(json.request.headers).toMatchObject({
+      'x-service-event': 'payment.failed',
+      'x-service-delivery': expect.stringMatching(/^whd_/),
+    });
+    expect(Object.keys(json.request.headers)).not.toContain('x-service-signature');
+    const body = JSON.parse(json.request.body);
+    expect(body).toMatchObject({ id: row!.event_id, event: 'payment.failed', data: { status: 'failed' } });
+    for (const secret of await readSecrets(pool, vault, other.partnerId, Date.now()))
+      expect(text).not.toContain(secret);
+  });
+
+  test('of another partner, or unknown: not found', async () => {
+    const [row] = await list('state=failed');
+    for (const path of [
+      `${shop.partnerId}/${row!.event_id}`,
+      `${other.partnerId}/evt_999999`,
+      `${other.partnerId}/nothing`,
+      `prt_nobody/${row!.event_id}`,
+    ])
+      expect((await viewer.get(`/deliveries/${path}`)).status, path).toBe(404);
+  });
+});
+
+test('sending again with the partner of the event: audited, and only by those who may', async () => {
+  const [row] = await list('state=failed');
+  const resend = (who: typeof viewer, partnerId: string) =>
+    who.post(`/events/${row!.event_id}/resend?partner_id=${partnerId}`, {});
+  expect((await resend(viewer, other.partnerId)).status).toBe(403);
+  expect((await resend(support, shop.partnerId)).status).toBe(404);
+  expect((await resend(support, 'nobody')).status).toBe(404);
+  expect(await list('state=failed')).toHaveLength(1);
+  expect((await resend(support, other.partnerId)).json).toEqual({ outcome: 'done' });
+  expect(await list('state=failed')).toEqual([]);
+  const { rows } = await pool.query(`SELECT actor, after FROM audit WHERE action = 'webhook.resend'`);
+  expect(rows).toEqual([{ actor: `operator:${support.name}`, after: { event_id: row!.event_id } }]);
+});

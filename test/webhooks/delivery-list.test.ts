@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import {
+  type DeliveryFilter,
+  findDelivery,
+  listDeliveries,
+  listEndpoints,
+  pruneLog,
+} from '../../src/webhooks/index.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { storeManyPayments } from '../helpers/many-payments.ts';
+import { explaining } from '../helpers/plans.ts';
+
+const { pool } = await createDatabase();
+const { partners, firstAt } = await storeManyPayments(pool, 40_000);
+/** Its endpoint is suspended: nothing of it is sent. */
+const suspended = partners[5]!;
+const quiet = partners[6]!;
+
+// Partitions as in operation: of this week and the next ones.
+await pruneLog(pool, systemClock);
+await pool.query(
+  `INSERT INTO webhooks (partner_id, url, secret, created_at, changed_at, suspended_at)
+   SELECT id, 'https://shop.example/' || name, '\\x00', now(), now(), CASE WHEN id = $1 THEN now() END FROM partners`,
+  [uuidFromId(suspended)],
+);
+for (let from = 0; from < 40; from++) {
+  const ends = [from, from + 1].map(nth => new Date(firstAt.getTime() + nth * 100_000 + 50));
+  await pool.query(
+    `INSERT INTO events (partner_id, mode, payment_id, at)
+     SELECT partner_id, mode, id, settled_at FROM payments
+      WHERE NOT rejected AND created_at >= $1 AND created_at < $2 ORDER BY id`,
+    ends,
+  );
+}
+/** One in 499 failed, one in 503 is tried again, those of the suspended endpoint wait, the others are delivered. */
+await pool.query(`UPDATE deliveries SET attempts = 9, failed_at = now() WHERE event_id % 499 = 0`);
+await pool.query(
+  `UPDATE deliveries SET attempts = 2, next_at = now() + interval '1 h' WHERE event_id % 503 = 0 AND failed_at IS NULL`,
+);
+await pool.query(
+  `INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, error, duration_ms)
+   SELECT partner_id, event_id, nth, now(), CASE nth WHEN 1 THEN 503 END, CASE nth WHEN 2 THEN 'refused' END, 12
+     FROM deliveries, generate_series(1, 2) AS nth WHERE attempts > 0`,
+);
+const delivered = await pool.query(
+  `WITH gone AS (DELETE FROM deliveries WHERE attempts = 0 AND partner_id <> $1 RETURNING *)
+   INSERT INTO webhook_attempts (partner_id, event_id, attempt, at, status, duration_ms)
+   SELECT partner_id, event_id, 1, now(), 200, 7 FROM gone`,
+  [uuidFromId(suspended)],
+);
+await pool.query('VACUUM ANALYZE events, deliveries, webhook_attempts, webhooks');
+
+const large = /^(payments|events|deliveries|webhook_attempts(_\d+)?)$/;
+
+const someAt = new Date(firstAt.getTime() + 1_500_000);
+const inTenMinutes = new Date(someAt.getTime() + 600_000);
+
+const shapes: Record<string, DeliveryFilter> = {
+  nothing: {},
+  pending: { state: 'pending' },
+  failed: { state: 'failed' },
+  delivered: { state: 'delivered' },
+  'a partner': { partnerId: quiet },
+  'a suspended partner': { partnerId: suspended },
+  'pending, of a partner': { partnerId: quiet, state: 'pending' },
+  'failed, of a suspended partner': { partnerId: suspended, state: 'failed' },
+  'delivered, of a partner in test mode': { partnerId: quiet, state: 'delivered', mode: 'test' },
+  'test mode': { mode: 'test' },
+  'failed payments': { outcome: 'failed' },
+  'a time': { from: someAt, before: inTenMinutes },
+  'delivered failed payments of a partner in a time': {
+    partnerId: quiet,
+    state: 'delivered',
+    outcome: 'failed',
+    from: someAt,
+    before: inTenMinutes,
+  },
+};
+
+describe('every list uses an index:', () => {
+  test.each(Object.entries(shapes))('%s', async (_name, filter) => {
+    const { db, blocks, scanned } = explaining(pool);
+    const { next } = await listDeliveries(db, systemClock, filter, { limit: 50 });
+    // And its next page.
+    if (next) await listDeliveries(db, systemClock, filter, { limit: 50, after: next });
+    expect(scanned().filter(table => large.test(table))).toEqual([]);
+    expect(Math.max(...blocks()), `${blocks()}`).toBeLessThan(20_000);
+  });
+
+  test('and the usual ones read few pages', async () => {
+    for (const name of ['nothing', 'pending', 'failed', 'delivered', 'a partner', 'a suspended partner']) {
+      const { db, blocks } = explaining(pool);
+      await listDeliveries(db, systemClock, shapes[name]!, { limit: 50 });
+      expect(Math.max(...blocks()), `${name}: ${blocks()}`).toBeLessThan(3_000);
+    }
+  });
+});
+
+/** All pages of a list. */
+async function all(filter: DeliveryFilter, limit = 100) {
+  const found = [];
+  for (let after: bigint | undefined; ; ) {
+    const { deliveries, next } = await listDeliveries(pool, systemClock, filter, { limit, after });
+    found.push(...deliveries);
+    if (next === null) return found;
+    after = next;
+  }
+}
+
+/** The same by brute force. */
+const expected = async (condition: string, values: unknown[] = []) =>
+  (
+    await pool.query(
+      `SELECT e.id FROM events e JOIN payments p ON p.id = e.payment_id AND p.partner_id = e.partner_id AND p.mode = e.mode
+         LEFT JOIN deliveries d ON d.event_id = e.id WHERE ${condition} ORDER BY e.id DESC`,
+      values,
+    )
+  ).rows.map(({ id }) => id);
+
+describe('what is listed', () => {
+  test.each([
+    ['pending', { state: 'pending' }, 'd.event_id IS NOT NULL AND d.failed_at IS NULL', []],
+    ['failed', { state: 'failed' }, 'd.failed_at IS NOT NULL', []],
+    ['failed payments', { outcome: 'failed' }, `p.status = 'failed'`, []],
+    ['test mode', { mode: 'test' }, `e.mode = 'test'`, []],
+    ['a partner', { partnerId: quiet }, 'e.partner_id = $1', [uuidFromId(quiet)]],
+    [
+      'of a partner, failed',
+      { partnerId: suspended, state: 'failed' },
+      'e.partner_id = $1 AND d.failed_at IS NOT NULL',
+      [uuidFromId(suspended)],
+    ],
+    [
+      'of a partner, delivered',
+      { partnerId: quiet, state: 'delivered' },
+      'e.partner_id = $1 AND d.event_id IS NULL',
+      [uuidFromId(quiet)],
+    ],
+    [
+      'within a time, to the millisecond',
+      { from: someAt, before: inTenMinutes },
+      'e.at >= $1 AND e.at < $2',
+      [someAt, inTenMinutes],
+    ],
+  ] as [string, DeliveryFilter, string, unknown[]][])(
+    '%s, newest first, each once',
+    async (_name, filter, condition, values) => {
+      const wanted = await expected(condition, values);
+      expect(wanted.length).toBeGreaterThan(0);
+      expect((await all(filter)).map(({ eventId }) => eventId)).toEqual(wanted);
+    },
+  );
+
+  test('a delivery with its last attempt', async () => {
+    const [pending] = (
+      await listDeliveries(pool, systemClock, { partnerId: quiet, state: 'pending' }, { limit: 1 })
+    ).deliveries;
+    expect(pending).toMatchObject({
+      partnerId: quiet,
+      partnerName: 'Shop 6',
+      state: 'pending',
+      attempts: 2,
+      nextAt: expect.any(Date),
+      lastAttempt: { status: null, error: 'refused' },
+    });
+    const [last] = (await listDeliveries(pool, systemClock, { state: 'delivered' }, { limit: 1 })).deliveries;
+    expect(last).toMatchObject({
+      state: 'delivered',
+      attempts: 1,
+      nextAt: null,
+      lastAttempt: { status: 200 },
+    });
+    expect(delivered.rowCount).toBeGreaterThan(30_000);
+  });
+
+  test('sent again after its delivery, it is pending; and an event without a webhook is not listed', async () => {
+    const [first] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
+    await pool.query(
+      `INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+       SELECT partner_id, id, mode, payment_id, now() FROM events WHERE id = $1`,
+      [first!.eventId],
+    );
+    const [again] = (await listDeliveries(pool, systemClock, { partnerId: quiet }, { limit: 1 })).deliveries;
+    expect(again).toMatchObject({ eventId: first!.eventId, state: 'pending', attempts: 0 });
+    await pool.query('DELETE FROM deliveries WHERE event_id = $1', [first!.eventId]);
+
+    await pool.query('DELETE FROM webhooks WHERE partner_id = $1', [uuidFromId(partners[9]!)]);
+    await pool.query(
+      `INSERT INTO events (partner_id, mode, payment_id, at)
+       SELECT partner_id, mode, id, now() FROM payments WHERE partner_id = $1 AND NOT rejected LIMIT 1`,
+      [uuidFromId(partners[9]!)],
+    );
+    const { rows } = await pool.query('SELECT max(id) AS id FROM events');
+    const [newest] = (await listDeliveries(pool, systemClock, { partnerId: partners[9]! }, { limit: 1 }))
+      .deliveries;
+    expect(newest!.eventId).toBeLessThan(rows[0].id);
+    expect(await findDelivery(pool, partners[9]!, rows[0].id)).toMatchObject({
+      delivery: { state: 'none', attempts: 0 },
+      attempts: [],
+    });
+    expect(await findDelivery(pool, quiet, rows[0].id)).toBeUndefined();
+  });
+});
+
+test('endpoints: suspended, failing and active', async () => {
+  await pool.query('DELETE FROM deliveries WHERE partner_id = $1', [uuidFromId(partners[7]!)]);
+  const states = async (...ids: Id<'prt'>[]) =>
+    Array.from((await listEndpoints(pool, systemClock, ids)).values(), ({ state }) => state);
+  expect(await states(suspended)).toEqual(['suspended']);
+  expect(await states(quiet)).toEqual(['failing']);
+  expect(await states(partners[7]!)).toEqual(['active']);
+  await pool.query('UPDATE webhooks SET given_up = 1 WHERE partner_id = $1', [uuidFromId(partners[7]!)]);
+  expect(await states(partners[7]!)).toEqual(['failing']);
+  expect(await states()).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import { Alert } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { DeliveryDetail } from '../../../../src/console/shapes/deliveries.ts';
+import { Action } from '../../parts/action.tsx';
+import { Answer, State, TestMark } from '../../parts/badge.tsx';
+import { Copyable } from '../../parts/copy.tsx';
+import { Count } from '../../parts/money.tsx';
+import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { Rows, Waiting } from '../../parts/table.tsx';
+import { Duration, Time } from '../../parts/time.tsx';
+import { useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { ResendDialog } from './resend.tsx';
+import { texts } from './texts.ts';
+
+/** One delivery: what is sent, and what came back on each attempt. */
+export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId: string }) {
+  const t = useTexts(texts);
+  const [isSending, setSending] = useState(false);
+  const path = `/deliveries/${encodeURIComponent(partnerId)}/${encodeURIComponent(eventId)}`;
+  const found = useLive<DeliveryDetail>(['delivery', partnerId, eventId], path, 5000);
+  if (!found.data)
+    return (
+      <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>
+        {found.isError ? <Failure error={found.error} again={() => void found.refetch()} /> : <Waiting />}
+      </PageFrame>
+    );
+  const { delivery, request, attempts } = found.data;
+  return (
+    <PageFrame
+      title={t.delivery}
+      badge={
+        <>
+          <State state={delivery.state} words={t.states} />
+          <TestMark mode={delivery.mode} />
+        </>
+      }
+      lead={<Copyable text={delivery.event_id} />}
+      actions={
+        <Action needs="events.resend" onClick={() => setSending(true)}>
+          {t.resend}
+        </Action>
+      }
+    >
+      <div className="stack">
+        {found.isError && <Failure error={found.error} />}
+        <DeliveryFacts delivery={delivery} />
+        <Card title={t.attemptLog}>
+          <AttemptRows attempts={attempts} />
+        </Card>
+        <RequestCard request={request} />
+      </div>
+      {isSending && <ResendDialog chosen={[delivery]} onClose={() => setSending(false)} />}
+    </PageFrame>
+  );
+}
+
+function DeliveryFacts({ delivery }: Pick<DeliveryDetail, 'delivery'>) {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const { endpoint } = delivery;
+  const isBad = endpoint !== null && endpoint.state !== 'active';
+  return (
+    <Card title={t.event}>
+      {isBad && (
+        <Alert color="red" mb="md">
+          {wordIn(t.endpointStates, endpoint.state)}{' '}
+          <Link href={`/partners/${delivery.partner_id}/webhook`}>{t.toPartner}</Link>
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          [t.event, wordIn(t.events, delivery.event)],
+          [t.created, <Time key="at" at={delivery.event_at} />],
+          [
+            shared.partner,
+            <Link key="partner" href={`/partners/${delivery.partner_id}`}>
+              {delivery.partner}
+            </Link>,
+          ],
+          [t.attempts, <Count key="attempts" value={delivery.attempts} />],
+          [t.next, <Time key="next" at={delivery.next_attempt_at} />],
+          [
+            t.payment,
+            <Link key="payment" href={`/payments/${delivery.payment_id}`}>
+              <code className="wrap-anywhere">{delivery.payment_id}</code>
+            </Link>,
+          ],
+          [
+            t.endpoint,
+            endpoint ? (
+              <code key="url" className={isBad ? 'wrap-anywhere bad-text' : 'wrap-anywhere'}>
+                {endpoint.url}
+              </code>
+            ) : (
+              t.noEndpoint
+            ),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function AttemptRows({ attempts }: Pick<DeliveryDetail, 'attempts'>) {
+  const t = useTexts(texts);
+  return (
+    <Rows
+      label={t.attemptLog}
+      rows={attempts}
+      keyOf={one => `${one.attempt} ${one.at}`}
+      empty={<Empty title={t.noAttempts} />}
+      columns={[
+        { head: t.attempt, cell: one => <Count value={one.attempt} /> },
+        { head: t.at, cell: one => <Time at={one.at} /> },
+        { head: t.response, cell: one => <Answer status={one.http_status} error={one.error} /> },
+        { head: t.took, right: true, cell: one => <Duration ms={one.duration_ms} /> },
+      ]}
+    />
+  );
+}
+
+/** The signature depends on the time of the attempt and on the secret, and is not stored. */
+function RequestCard({ request: { headers, body } }: Pick<DeliveryDetail, 'request'>) {
+  const t = useTexts(texts);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <Card title={t.request}>
+      <h3 className="card-lead">{t.headers}</h3>
+      <pre>{[...lines, `x-service-signature: (${t.signature})`].join('\n')}</pre>
+      <h3 className="card-lead card-foot">{t.body}</h3>
+      <pre>{body}</pre>
+    </Card>
+  );
+}

@@ -1,0 +1,220 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import type { DeliveryRow } from '../../../../src/console/shapes/deliveries.ts';
+import { query } from '../../api.ts';
+import { Action } from '../../parts/action.tsx';
+import { Answer, State, TestMark } from '../../parts/badge.tsx';
+import { Count } from '../../parts/money.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { PartnerField } from '../../parts/partner-field.tsx';
+import { type Period, PeriodFields, timesOf } from '../../parts/period.tsx';
+import { Name, ShortId } from '../../parts/short.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { type Column, KeysetTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useShared, useTexts, wordIn } from '../../texts/index.ts';
+import { ResendDialog } from './resend.tsx';
+import { texts } from './texts.ts';
+
+const names = ['state', 'event', 'mode', 'partner_id', 'period', 'created_after', 'created_before'] as const;
+type Filters = Record<(typeof names)[number], string>;
+
+/** The filters are in the URL, so that a list can be shared. */
+export function DeliveryList() {
+  const t = useTexts(texts);
+  const shared = useShared();
+  const [params, setParams] = useSearchParams();
+  const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
+  const isFiltered = names.some(name => filters[name]);
+  const [chosen, setChosen] = useState<ReadonlyMap<string, DeliveryRow>>(new Map());
+  const apply = (change: Partial<Filters>) =>
+    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
+  const choose = (rows: DeliveryRow[], isChosen: boolean) => {
+    const next = new Map(chosen);
+    for (const row of rows) isChosen ? next.set(row.event_id, row) : next.delete(row.event_id);
+    setChosen(next);
+  };
+  const { period, created_after, created_before, ...rest } = filters;
+  const { from, until } = timesOf({ period, created_after, created_before });
+  return (
+    <PageFrame title={shared.nav.deliveries} lead={t.lead}>
+      <FilterFields filters={filters} isFiltered={isFiltered} apply={apply} />
+      <KeysetTable<DeliveryRow>
+        label={shared.nav.deliveries}
+        queryKey={['all deliveries']}
+        path={`/deliveries${query({ ...rest, since: from, until })}`}
+        everyMs={5000}
+        columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
+        keyOf={row => row.event_id}
+        hrefOf={row => `/deliveries/${row.partner_id}/${row.event_id}`}
+        above={rows => (
+          <Selection
+            chosen={[...chosen.values()]}
+            onAll={() => choose(rows, true)}
+            onNone={() => setChosen(new Map())}
+          />
+        )}
+        empty={
+          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
+        }
+      />
+    </PageFrame>
+  );
+}
+
+function useColumns(
+  chosen: ReadonlyMap<string, DeliveryRow>,
+  onChoose: (row: DeliveryRow, isChosen: boolean) => void,
+): Column<DeliveryRow>[] {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return [
+    {
+      head: t.event,
+      cell: row => (
+        <>
+          <code>{row.event_id}</code>
+          <span className="under">{wordIn(t.events, row.event)}</span>
+        </>
+      ),
+    },
+    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+    {
+      head: shared.partner,
+      cell: row => (
+        <span className="inline">
+          <Name text={row.partner} />
+          <TestMark mode={row.mode} />
+          {row.endpoint && row.endpoint.state !== 'active' && <State state={row.endpoint.state} />}
+        </span>
+      ),
+    },
+    {
+      head: t.payment,
+      cell: row => (
+        <Link href={`/payments/${row.payment_id}`}>
+          <ShortId id={row.payment_id} />
+        </Link>
+      ),
+    },
+    {
+      head: t.answer,
+      cell: row =>
+        row.last_attempt ? (
+          <Answer status={row.last_attempt.http_status} error={row.last_attempt.error} />
+        ) : (
+          <span className="dim">—</span>
+        ),
+    },
+    { head: t.created, cell: row => <Time at={row.event_at} as="short" /> },
+    {
+      head: t.attempts,
+      cell: row => (
+        <>
+          <Count value={row.attempts} />
+          {row.next_attempt_at && (
+            <span className="under">
+              {t.nextAt} <Time at={row.next_attempt_at} as="short" />
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      head: t.select,
+      cell: row => (
+        <input
+          type="checkbox"
+          className="select-row"
+          aria-label={t.selectOne(row.event_id)}
+          checked={chosen.has(row.event_id)}
+          onChange={event => onChoose(row, event.currentTarget.checked)}
+        />
+      ),
+    },
+  ];
+}
+
+function Selection({
+  chosen,
+  onAll,
+  onNone,
+}: {
+  chosen: DeliveryRow[];
+  onAll: () => void;
+  onNone: () => void;
+}) {
+  const t = useTexts(texts);
+  const [isSending, setSending] = useState(false);
+  return (
+    <div className="selection">
+      <Button size="xs" variant="default" onClick={onAll}>
+        {t.selectAll}
+      </Button>
+      {chosen.length > 0 && (
+        <>
+          <Button size="xs" variant="default" onClick={onNone}>
+            {t.selectNone}
+          </Button>
+          <Action needs="events.resend" variant="filled" onClick={() => setSending(true)}>
+            {t.resendMany(chosen.length)}
+          </Action>
+        </>
+      )}
+      <span className="dim" role="status">
+        {chosen.length > 0 && t.selected(chosen.length)}
+      </span>
+      {isSending && (
+        <ResendDialog
+          chosen={chosen}
+          onClose={all => {
+            setSending(false);
+            if (all) onNone();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function FilterFields({
+  filters,
+  isFiltered,
+  apply,
+}: {
+  filters: Filters;
+  isFiltered: boolean;
+  apply: (change: Partial<Filters>) => void;
+}) {
+  const t = useTexts(texts);
+  const options = (words: Record<string, string>, values: string[]) => [
+    { value: '', label: t.any },
+    ...values.map(value => ({ value, label: words[value]! })),
+  ];
+  const select = (label: string, name: 'state' | 'event' | 'mode', data: ReturnType<typeof options>) => (
+    <NativeSelect
+      label={label}
+      value={filters[name]}
+      onChange={event => apply({ [name]: event.currentTarget.value })}
+      data={data}
+    />
+  );
+  return (
+    <search className="filters">
+      {select(t.state, 'state', options(t.states, ['pending', 'delivered', 'failed']))}
+      <PartnerField partnerId={filters.partner_id} onChoose={partner_id => apply({ partner_id })} />
+      {select(t.event, 'event', options(t.events, Object.keys(t.events)))}
+      {select(t.mode, 'mode', options({ live: t.live, test: t.test }, ['live', 'test']))}
+      <PeriodFields value={filters satisfies Period} onChoose={apply} onTimes={apply} />
+      {isFiltered && (
+        <Button
+          variant="default"
+          onClick={() => apply(Object.fromEntries(names.map(name => [name, ''])) as Filters)}
+        >
+          {t.clear}
+        </Button>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,62 @@
+import { TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import type { Page } from '../../../src/console/shapes/common.ts';
+import type { PartnerRow } from '../../../src/console/shapes/partners.ts';
+import { ask, query } from '../api.ts';
+import { useShared } from '../texts/index.ts';
+import { shortId } from './short.tsx';
+
+/** Partners may have the same name, so the end of the id stands beside it. */
+const labelOf = ({ name, partner_id }: PartnerRow) => `${name} (${shortId(partner_id)})`;
+
+const usePartners = (text: string) =>
+  useQuery({
+    queryKey: ['partner names', text],
+    queryFn: ({ signal }) => ask<Page<PartnerRow>>(`/partners${query({ q: text, limit: 20 })}`, signal),
+    enabled: text !== '',
+    staleTime: 60_000,
+  }).data?.data ?? [];
+
+/** Chooses a partner by a part of its name or by its id; empty for any partner. */
+export function PartnerField({
+  partnerId,
+  onChoose,
+}: {
+  partnerId: string;
+  onChoose: (partnerId: string) => void;
+}) {
+  const t = useShared();
+  const listId = useId();
+  const [typed, setTyped] = useState<string | null>(null);
+  const [sought] = useDebouncedValue(typed?.trim() ?? '', 200);
+  const found = usePartners(sought);
+  const [chosen] = usePartners(partnerId);
+  const shown = typed ?? (chosen ? labelOf(chosen) : partnerId);
+
+  function change(text: string) {
+    const partner = found.find(one => labelOf(one) === text || one.partner_id === text.trim());
+    setTyped(partner ? null : text);
+    if (partner) onChoose(partner.partner_id);
+    else if (text === '') onChoose('');
+  }
+
+  return (
+    <>
+      <TextInput
+        label={t.partner}
+        placeholder={t.partnerHint}
+        list={listId}
+        value={shown}
+        onChange={event => change(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
+      />
+      <datalist id={listId}>
+        {found.map(partner => (
+          <option key={partner.partner_id} value={labelOf(partner)} />
+        ))}
+      </datalist>
+    </>
+  );
+}

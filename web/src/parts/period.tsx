@@ -1,0 +1,81 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useShared } from '../texts/index.ts';
+
+/** Times without a zone, as in a form: they are UTC. */
+export interface Period {
+  period: string;
+  created_after: string;
+  created_before: string;
+}
+
+const presets = ['today', 'yesterday', 'week', 'month'] as const;
+const dayMs = 86_400_000;
+
+/** The start and the end of a period, for the server; the end is not included. */
+export function timesOf({ period, created_after, created_before }: Period): { from: string; until: string } {
+  const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+  const at = (days: number) => new Date(todayMs + days * dayMs).toISOString();
+  switch (period) {
+    case 'today':
+      return { from: at(0), until: '' };
+    case 'yesterday':
+      return { from: at(-1), until: at(0) };
+    case 'week':
+      return { from: at(-6), until: '' };
+    case 'month':
+      return { from: at(-29), until: '' };
+    default: {
+      const inUtc = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
+      return { from: inUtc(created_after), until: inUtc(created_before) };
+    }
+  }
+}
+
+/** A period by its name, or with its own start and end. */
+export function PeriodFields({
+  value,
+  onChoose,
+  onTimes,
+}: {
+  value: Period;
+  /** Another period was chosen. */
+  onChoose: (change: Period) => void;
+  /** The times of a custom period were changed. */
+  onTimes: (change: Partial<Period>) => void;
+}) {
+  const t = useShared().periods;
+  const { created_after, created_before } = value;
+  const period = value.period || (created_after || created_before ? 'custom' : '');
+  return (
+    <>
+      <NativeSelect
+        label={t.period}
+        value={period}
+        onChange={event =>
+          onChoose({ period: event.currentTarget.value, created_after: '', created_before: '' })
+        }
+        data={[
+          { value: '', label: t.any },
+          ...presets.map(preset => ({ value: preset, label: t[preset] })),
+          { value: 'custom', label: t.custom },
+        ]}
+      />
+      {period === 'custom' && (
+        <>
+          <TextInput
+            label={t.from}
+            type="datetime-local"
+            value={created_after}
+            onChange={event => onTimes({ created_after: event.currentTarget.value })}
+          />
+          <TextInput
+            label={t.until}
+            type="datetime-local"
+            value={created_before}
+            onChange={event => onTimes({ created_before: event.currentTarget.value })}
+          />
+        </>
+      )}
+    </>
+  );
+}

@@ -75,6 +75,7 @@ describeInBrowser('the list of payments', async browser => {
       await page.getByRole('button', { name: 'Search' }).click();
     };
     await page.goto('/console/payments');
+    await page.getByLabel('Period').selectOption('Custom');
     await fill('Created from, UTC', -60);
     await rows(page).nth(50).waitFor();
     await fill('Created until, UTC', -30);

@@ -1,9 +1,9 @@
 import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import type { PastChange } from '../../db/audit.ts';
-import type { FoundPayment, TimelineEvent } from '../../payments/index.ts';
+import type { FoundPayment, PaymentTotals, TimelineEvent } from '../../payments/index.ts';
 import { type DeliveryHistory, formatEventId } from '../../webhooks/index.ts';
 import type { PaymentStatus } from '../shapes/common.ts';
-import type { PaymentRow, TimelineItem } from '../shapes/payments.ts';
+import type { PaymentRow, TimelineItem, PaymentTotals as TotalsShape } from '../shapes/payments.ts';
 
 export const paymentRow = (payment: FoundPayment): PaymentRow => ({
   payment_id: payment.paymentId,
@@ -21,6 +21,24 @@ export const paymentRow = (payment: FoundPayment): PaymentRow => ({
   rate: formatRate(payment.rateE4),
   created_at: payment.createdAt.toISOString(),
   settled_at: payment.settledAt?.toISOString() ?? null,
+});
+
+const states = ['succeeded', 'processing', 'manual_review', 'failed'];
+
+export const totalsRow = ({ totals, isComplete }: PaymentTotals): TotalsShape => ({
+  totals: totals
+    .map(({ mode, state, count, kopecks, microUsdt }) => ({
+      mode,
+      state,
+      count,
+      rub: formatKopecks(kopecks),
+      usdt: formatMicroUsdt(microUsdt),
+    }))
+    .sort(
+      (one, other) =>
+        one.mode.localeCompare(other.mode) || states.indexOf(one.state) - states.indexOf(other.state),
+    ),
+  is_complete: isComplete,
 });
 
 interface PaymentHistory {

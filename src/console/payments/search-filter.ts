@@ -3,15 +3,14 @@ import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
-import type { PaymentFilter } from '../../payments/index.ts';
+import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
 import { paging } from '../replies.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
 export const oneOf = <const Values extends string[]>(...values: Values) =>
   Type.Union(values.map(value => Type.Literal(value)) as { [At in keyof Values]: Type.TLiteral<Values[At]> });
 
-/** The query string of the payment search. */
-export const Search = Type.Object({
+const filters = {
   q: Text,
   payment_id: Text,
   external_id: Text,
@@ -24,12 +23,24 @@ export const Search = Type.Object({
   amount_rub: Text,
   created_after: Text,
   created_before: Text,
-  ...paging,
-});
+};
 
-/** The filter that the query string describes; undefined when a field cannot be parsed. */
-export function readFilter(
-  query: Type.Static<typeof Search>,
+/** The query string of the payment search, of its totals and of its export. */
+export const Filters = Type.Object(filters);
+export const Search = Type.Object({ ...filters, ...paging });
+
+/** The filters that the query string describes, of which a payment must match one; undefined when a field cannot be parsed. */
+export function readFilters(
+  query: Type.Static<typeof Filters>,
+  qrHosts: readonly string[],
+): PaymentFilter[] | undefined {
+  const filter = readFilter(query, qrHosts);
+  const words = query.q ? readSearchWords(query.q, qrHosts) : [{}];
+  return filter && words.map(one => ({ ...one, ...filter }));
+}
+
+function readFilter(
+  query: Type.Static<typeof Filters>,
   qrHosts: readonly string[],
 ): PaymentFilter | undefined {
   const filter: PaymentFilter = {

@@ -50,6 +50,33 @@ export function scanStatement(plan: SearchPlan, scan: Scan): Statement {
   };
 }
 
+/**
+ * Sums what a scan finds, by state. Payments that one of the other plans matches are left out: their scans count them.
+ */
+export function totalsStatement(
+  plan: SearchPlan,
+  others: SearchPlan[],
+  scan: Omit<Scan, 'maxMatches'>,
+): Statement {
+  const values: unknown[] = [];
+  const bind: Bind = value => `$${values.push(value)}`;
+  const candidates = candidatesOf(plan, { ...scan, maxMatches: scan.size }, bind);
+  const conditions = [
+    ...conditionsOf(plan, bind),
+    ...others.map(other => `(${conditionsOf(other, bind).join(' AND ')}) IS NOT TRUE`),
+  ].join(' AND ');
+  return {
+    text: `WITH scanned AS MATERIALIZED (SELECT * FROM (${candidates}) AS u ORDER BY u.id DESC LIMIT ${scan.size})
+           SELECT t.*, (SELECT count(*)::int FROM scanned) AS scanned,
+                  (SELECT s.id FROM scanned s ORDER BY s.id LIMIT 1) AS last_id
+             FROM (SELECT) AS always
+             LEFT JOIN (SELECT p.mode, p.status, p.status_detail, count(*)::int AS count, sum(p.amount_kopecks)::bigint AS kopecks,
+                               sum(p.micro_usdt)::bigint AS "microUsdt"
+                          FROM scanned p WHERE ${conditions} GROUP BY 1, 2, 3) AS t ON true`,
+    values,
+  };
+}
+
 /** The condition on ids that a creation time and the place of the page allow. */
 function idRange({ createdFrom, createdBefore }: SearchPlan, { before }: Scan, bind: Bind) {
   const ends = [

@@ -2,7 +2,7 @@ import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
-import { recipientKey, scanStatement } from './search-statement.ts';
+import { recipientKey, type SearchPlan, scanStatement } from './search-statement.ts';
 
 export interface FoundPayment extends Payment {
   partnerName: string;
@@ -52,6 +52,27 @@ export async function searchPayments(
   };
 }
 
+const exportPageSize = 500;
+
+/** The same page by page, up to `max` payments; the last page says whether there are more. */
+export async function* readFoundPayments(
+  db: Queryable,
+  filters: PaymentFilter[],
+  max: number,
+): AsyncGenerator<{ payments: FoundPayment[]; hasMore: boolean }> {
+  let left = max;
+  for (let after: Id<'pay'> | undefined; ; ) {
+    const { payments, next } = await searchPayments(db, filters, {
+      limit: Math.min(left, exportPageSize),
+      after,
+    });
+    left -= payments.length;
+    yield { payments, hasMore: left === 0 && next !== null };
+    if (next === null || left === 0) return;
+    after = next;
+  }
+}
+
 interface FoundRow extends PaymentRow {
   partner_name: string;
 }
@@ -65,12 +86,9 @@ async function searchOne(
   limit: number,
   after: Id<'pay'> | undefined,
 ): Promise<{ rows: FoundRow[]; stoppedAt?: string }> {
-  const partners = await partnersOf(db, filter);
-  if (partners?.length === 0) return { rows: [] };
-  const recipients = filter.recipient === undefined ? undefined : await recipientsOf(db, filter.recipient);
-  if (recipients?.length === 0) return { rows: [] };
-  const plan = { ...filter, partners, recipients };
-  const maxSize = Math.max(limit + 1, Math.floor(maxScanSize / (recipients?.length ?? 1)));
+  const plan = await planOf(db, filter);
+  if (!plan) return { rows: [] };
+  const maxSize = Math.max(limit + 1, maxSizeOf(plan));
   const found: FoundRow[] = [];
   let before = after && uuidFromId(after);
   let size = limit + 1;
@@ -85,6 +103,17 @@ async function searchOne(
   }
   return { rows: found, stoppedAt: before! };
 }
+
+/** Undefined when nothing can match. */
+export async function planOf(db: Queryable, filter: PaymentFilter): Promise<SearchPlan | undefined> {
+  const partners = await partnersOf(db, filter);
+  if (partners?.length === 0) return undefined;
+  const recipients = filter.recipient === undefined ? undefined : await recipientsOf(db, filter.recipient);
+  return recipients?.length === 0 ? undefined : { ...filter, partners, recipients };
+}
+
+/** Each recipient is scanned for this many, so that all of them together are not too many. */
+export const maxSizeOf = ({ recipients }: SearchPlan) => Math.floor(maxScanSize / (recipients?.length ?? 1));
 
 async function partnersOf(
   db: Queryable,

@@ -1,13 +1,17 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { PaymentRow } from '../../../src/console/shapes/payments.ts';
+import type { PaymentRow, PaymentTotals } from '../../../src/console/shapes/payments.ts';
 import { query } from '../api.ts';
 import { State, TestMark } from '../parts/badge.tsx';
-import { Rub, Usdt } from '../parts/money.tsx';
+import { Download } from '../parts/download.tsx';
+import { Count, Rub, Usdt } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
+import { PartnerField } from '../parts/partner-field.tsx';
+import { PeriodFields, timesOf } from '../parts/period.tsx';
+import { useLive } from '../parts/polling.ts';
 import { SearchField } from '../parts/search-field.tsx';
-import { Cut, ShortId, shortId } from '../parts/short.tsx';
+import { Middle, Name, ShortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -19,6 +23,7 @@ const names = [
   'state',
   'mode',
   'amount_rub',
+  'period',
   'created_after',
   'created_before',
   'partner_id',
@@ -37,18 +42,27 @@ export default function Payments() {
   const [params, setParams] = useSearchParams();
   const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
   const isFiltered = names.some(name => filters[name]);
+  const given = query(asked(filters));
 
   const apply = (change: Partial<Filters>) =>
     setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
 
   return (
-    <PageFrame title={shared.nav.payments}>
-      <FilterForm key={JSON.stringify(filters)} filters={filters} apply={apply} />
-      {filters.partner_id && <p className="chosen dim">{t.onlyPartner(shortId(filters.partner_id))}</p>}
+    <PageFrame
+      title={shared.nav.payments}
+      actions={
+        <span className="inline">
+          <span className="dim">{t.exportHint}</span>
+          <Download path={`/payments/export${given}`} label={t.csv} />
+        </span>
+      }
+    >
+      <FilterForm filters={filters} apply={apply} />
+      <Totals given={given} />
       <KeysetTable<PaymentRow>
         label={t.list}
         queryKey={['payments']}
-        path={`/payments${query(asked(filters))}`}
+        path={`/payments${given}`}
         everyMs={4000}
         columns={usePaymentColumns()}
         keyOf={row => row.payment_id}
@@ -61,16 +75,41 @@ export default function Payments() {
   );
 }
 
-/** The query parameters of the server. Times in the form have no zone: they are UTC. */
-function asked({ state, created_after, created_before, ...rest }: Filters): Record<string, string> {
-  const at = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
+/** The query parameters of the server. */
+function asked({ state, period, created_after, created_before, ...rest }: Filters): Record<string, string> {
+  const { from, until } = timesOf({ period, created_after, created_before });
   return {
     ...rest,
     status: state === 'manual_review' ? 'processing' : state,
     status_detail: state === 'manual_review' ? state : '',
-    created_after: at(created_after),
-    created_before: at(created_before),
+    created_after: from,
+    created_before: until,
   };
+}
+
+/** The sums of all payments that match the filters, not only of those on the page. */
+function Totals({ given }: { given: string }) {
+  const t = useTexts(texts);
+  const read = useLive<PaymentTotals>(['payment totals', given], `/payments/totals${given}`, 15_000);
+  if (!read.data || read.data.totals.length === 0) return null;
+  return (
+    <section className="totals" aria-label={t.totals}>
+      <ul>
+        {read.data.totals.map(({ mode, state, count, rub, usdt }) => (
+          <li key={`${mode} ${state}`}>
+            <State state={state} />
+            <TestMark mode={mode} />
+            <Count value={count} />
+            <Rub amount={rub} />
+            <span className="dim">
+              {t.moved[state]} <Usdt amount={usdt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {!read.data.is_complete && <p className="dim">{t.totalsCut}</p>}
+    </section>
+  );
 }
 
 export function usePaymentColumns(): Column<PaymentRow>[] {
@@ -83,15 +122,15 @@ export function usePaymentColumns(): Column<PaymentRow>[] {
       head: t.partner,
       cell: row => (
         <span className="inline">
-          <Cut text={row.partner} />
+          <Name text={row.partner} />
           <TestMark mode={row.mode} />
         </span>
       ),
     },
-    { head: t.recipient, cell: row => <Cut text={row.recipient} /> },
+    { head: t.recipient, cell: row => <Name text={row.recipient} /> },
     { head: t.rub, cell: row => <Rub amount={row.amount_rub} bare />, right: true },
     { head: t.usdt, cell: row => <Usdt amount={row.amount_usdt} bare />, right: true, wideOnly: true },
-    { head: t.externalId, cell: row => <Cut text={row.external_id} />, wideOnly: true },
+    { head: t.externalId, cell: row => <Middle text={row.external_id} />, wideOnly: true },
   ];
 }
 
@@ -102,6 +141,12 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Part
   const t = useTexts(texts);
   const shared = useShared();
   const [draft, setDraft] = useState(filters);
+  // The URL changes also without this form; the fields keep the focus.
+  const [seen, setSeen] = useState(JSON.stringify(filters));
+  if (seen !== JSON.stringify(filters)) {
+    setSeen(JSON.stringify(filters));
+    setDraft(filters);
+  }
   const set = (change: Partial<Filters>) => setDraft({ ...draft, ...change });
   const setNow = (change: Partial<Filters>) => apply({ ...draft, ...change });
   const submit = (event: FormEvent) => {
@@ -146,18 +191,8 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (change: Part
         value={draft.amount_rub}
         onChange={event => set({ amount_rub: event.currentTarget.value })}
       />
-      <TextInput
-        label={t.from}
-        type="datetime-local"
-        value={draft.created_after}
-        onChange={event => set({ created_after: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t.until}
-        type="datetime-local"
-        value={draft.created_before}
-        onChange={event => set({ created_before: event.currentTarget.value })}
-      />
+      <PartnerField partnerId={draft.partner_id} onChoose={partner_id => setNow({ partner_id })} />
+      <PeriodFields value={draft} onChoose={setNow} onTimes={set} />
       <Button type="submit">{t.find}</Button>
       {names.some(name => filters[name]) && (
         <Button variant="default" onClick={() => apply(nothing)}>

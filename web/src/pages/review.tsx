@@ -1,9 +1,9 @@
 import type { ReviewRow } from '../../../src/console/shapes/payments.ts';
 import { Action } from '../parts/action.tsx';
-import { Badge, TestMark } from '../parts/badge.tsx';
+import { Badge, State, TestMark } from '../parts/badge.tsx';
 import { Rub } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
-import { Cut, ShortId } from '../parts/short.tsx';
+import { Cut, Name, ShortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
 import { durationIn, Time } from '../parts/time.tsx';
@@ -54,11 +54,10 @@ export default function Review() {
       head: list.status,
       cell: row => (
         <>
-          {row.overdue ? (
-            <Badge tone="bad">{shared.states.overdue}</Badge>
-          ) : (
-            <Badge tone="open">{shared.states.manual_review}</Badge>
-          )}
+          <span className="inline">
+            <State state="manual_review" />
+            {row.overdue && <Badge tone="bad">{shared.states.overdue}</Badge>}
+          </span>
           {row.request && <span className="under">{t.wish}</span>}
         </>
       ),
@@ -68,11 +67,11 @@ export default function Review() {
       cell: row => (
         <>
           <span className="inline">
-            <Cut text={row.partner} wide />
+            <Name text={row.partner} />
             <TestMark mode={row.mode} />
           </span>
           <span className="under">
-            <Cut text={row.recipient} wide />
+            <Name text={row.recipient} />
           </span>
         </>
       ),
@@ -119,7 +118,7 @@ function LastAnswer({ row: { last_answer: last } }: { row: ReviewRow }) {
   const factLine = useFactLine();
   if (!last) return <Cut text={null} />;
   const { call, ...facts } = last;
-  return <Cut text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} wide />;
+  return <Cut text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} />;
 }
 
 function Ask({ row }: { row: ReviewRow }) {

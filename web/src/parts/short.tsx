@@ -7,10 +7,26 @@ export const ShortId = ({ id }: { id: string }) => <code title={id}>{shortId(id)
 /** Actors are stored with their kind; for operators the kind is left out. */
 export const actorName = (actor: string): string => actor.replace(/^operator:/, '');
 
+/** A name in a cell. It wraps: two long names that were cut would look alike. */
+export const Name = ({ text }: { text: string }) => <span className="name">{text}</span>;
+
+/** A long id in a cell: both ends are shown, since either may be what differs; complete in the title. */
+export const Middle = ({ text }: { text: string | null }) => {
+  if (text === null) return <span className="dim">—</span>;
+  const letters = [...text];
+  const shown =
+    letters.length > 24 ? `${letters.slice(0, 11).join('')}…${letters.slice(-12).join('')}` : text;
+  return (
+    <span className="name" title={text}>
+      {shown}
+    </span>
+  );
+};
+
 /** A long text in a cell: cut to fit, complete in the title. */
-export const Cut = ({ text, wide = false }: { text: string | null; wide?: boolean }) =>
+export const Cut = ({ text }: { text: string | null }) =>
   text ? (
-    <span className={wide ? 'cut cut-wide' : 'cut'} title={text}>
+    <span className="cut" title={text}>
       {text}
     </span>
   ) : (

@@ -14,7 +14,7 @@ export type RequestState = 'waiting' | 'approved' | 'refused' | 'withdrawn' | 'v
 export interface OperatorRequest {
   requestId: Id<'apr'>;
   kind: RequestKind;
-  /** The payment, the partner, `service`, or the order without a payment. */
+  /** The payment, the partner, `service`, or the unmatched order. */
   subject: string;
   /** The reference of a credit; empty for other kinds. */
   reference: string;

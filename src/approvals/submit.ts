@@ -50,7 +50,7 @@ export function submitPaymentDecision(
   });
 }
 
-/** An operator releases an order without a payment: it counts like a decision on a payment of its amount. */
+/** An operator releases an unmatched order: it counts like a decision on a payment of its amount. */
 export function submitRelease(
   audit: AuditContext,
   operator: Operator,

@@ -50,7 +50,7 @@ export async function openShops(
   const find = async (name: string): Promise<Partner> =>
     known.get(demoPrefix + name) ?? createPartner(audit, demoPrefix + name);
 
-  await setSuspended(audit, (await find(suspended)).partnerId, true);
+  await setSuspended(audit, (await find(suspended)).partnerId, true, 'The licence has expired');
   if (!known.has(demoPrefix + newcomer)) await signUp(audit, demoPerson, demoPrefix + newcomer);
   await blockRecipient(audit, blockedRecipient);
 

@@ -78,9 +78,7 @@ const checks: Record<string, Check> = {
   },
   'unmatched orders': async (_settings, { pool }) => {
     const orders = await listStray(pool);
-    return orders.length === 0
-      ? ok('none')
-      : warn(`${orders.length} gateway orders have no payment here: see kopeck recovery show`);
+    return orders.length === 0 ? ok('none') : warn(`${orders.length}: see kopeck recovery show`);
   },
   connections: async (_settings, { pool }) => {
     const { allowed, used } = await readConnectionLimits(pool);

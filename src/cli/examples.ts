@@ -13,7 +13,7 @@ const examples: Record<string, string[]> = {
   'partner create': ["kopeck partner create --name 'Coffee shop'"],
   'partner list': ['kopeck partner list'],
   'partner show': [`kopeck partner show ${partner}`],
-  'partner suspend': [`kopeck partner suspend ${partner}`],
+  'partner suspend': [`kopeck partner suspend ${partner} --reason 'asked for by the partner'`],
   'partner resume': [`kopeck partner resume ${partner}`],
   'partner approve': [`kopeck partner approve ${partner}`],
   'partner invite': [`kopeck partner invite ${partner} --role developer`],

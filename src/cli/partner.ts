@@ -39,9 +39,11 @@ export function partnerCommands(withDatabase: WithDatabase): Command {
       ),
     )
     .addCommand(
-      command('suspend <partner>', 'reject all requests of a partner').action((partner, { json }) =>
-        withDatabase(json, context => changeSuspension(context, partner, true)),
-      ),
+      command('suspend <partner>', 'reject all requests of a partner')
+        .option('--reason <reason>', 'why; stored in the audit log', label)
+        .action((partner, { json, reason }) =>
+          withDatabase(json, context => changeSuspension(context, partner, true, reason)),
+        ),
     )
     .addCommand(
       command('resume <partner>', 'accept requests of a suspended partner again').action(
@@ -140,9 +142,14 @@ async function changeLimits(
   }
 }
 
-async function changeSuspension(context: CommandContext, typed: string, suspended: boolean): Promise<Output> {
+async function changeSuspension(
+  context: CommandContext,
+  typed: string,
+  suspended: boolean,
+  reason?: string,
+): Promise<Output> {
   const { partnerId } = await find(context, typed);
-  const change = await setSuspended(context.audit, partnerId, suspended);
+  const change = await setSuspended(context.audit, partnerId, suspended, reason);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
     json: await describe(context, change.partner),

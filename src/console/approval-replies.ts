@@ -3,9 +3,13 @@ import { isRequester, type OperatorRequest, permissionFor, type VoidReason } fro
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
 import { done, refuse } from './replies.ts';
-import type { Done, RequestRow } from './shapes/approvals.ts';
+import type { Done, PartnerBalance, RequestRow } from './shapes/approvals.ts';
 
-export function requestRow(request: OperatorRequest, operator: SignedIn): RequestRow {
+export function requestRow(
+  request: OperatorRequest,
+  operator: SignedIn,
+  balance: PartnerBalance | null = null,
+): RequestRow {
   const { amountKopecks, microUsdt, askedAt, decidedAt } = request;
   const isOwn = isRequester(request, operator);
   const mayDecide =
@@ -18,6 +22,7 @@ export function requestRow(request: OperatorRequest, operator: SignedIn): Reques
     change,
     amount_rub: amountKopecks === null ? null : formatKopecks(amountKopecks),
     amount_usdt: microUsdt === null ? null : formatMicroUsdt(microUsdt),
+    balance,
     reason: request.reason,
     asked_by: request.requesterName,
     asked_at: askedAt.toISOString(),

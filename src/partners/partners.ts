@@ -161,6 +161,8 @@ export function setSuspended(
   audit: AuditContext,
   partnerId: Id<'prt'>,
   suspended: boolean,
+  /** For the audit log. */
+  reason?: string,
 ): Promise<PartnerChange> {
   return transaction(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
@@ -174,7 +176,7 @@ export function setSuspended(
         action: suspended ? 'partner.suspend' : 'partner.resume',
         subject: partnerId,
         before: { suspended: partner.suspended },
-        after: { suspended },
+        after: { suspended, ...(reason === undefined ? {} : { reason }) },
       });
     }
     return { outcome: 'done', partner: { ...partner, suspended } };

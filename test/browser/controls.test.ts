@@ -83,7 +83,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     const partnerId = await createFundedPartner(pool, 5n);
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
-    await answerDialog(page, 'Suspend');
+    await answerDialog(page, 'Suspend', { Reason: 'Asked for by the partner' });
     await page.getByRole('link', { name: 'Audit log' }).click();
     const table = page.getByRole('table', { name: 'Audit log' });
     await rowOf(table, 'Recipient blocked').waitFor();
@@ -92,7 +92,7 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await press(page, 'Apply');
     await rowOf(table, 'Recipient blocked').waitFor({ state: 'hidden' });
     const row = rowOf(table, 'Partner suspended');
-    expect(await row.getByTitle('after').allTextContents()).toEqual(['yes']);
+    expect(await row.getByTitle('after').allTextContents()).toEqual(['yes', 'Asked for by the partner']);
     const [day] = new Date().toISOString().split('T');
     await page.getByLabel('To date (UTC)').fill(day!);
     await press(page, 'Apply');

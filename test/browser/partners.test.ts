@@ -50,7 +50,9 @@ describeInBrowser('partners', async browser => {
       (await partnerAt(world.address, testKey).pay({ qr_url: 'none' })).json.error?.code;
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
-    await answerDialog(page, 'Suspend');
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Suspend' }).isDisabled()).toBe(true);
+    await answerDialog(page, 'Suspend', { Reason: 'Asked for by the partner' });
     await page.getByText('Suspended').waitFor();
     await expect.poll(pay).toBe('partner_suspended');
     await press(page, 'Resume');

@@ -43,6 +43,10 @@ describeInBrowser('roles', async browser => {
       ['Check endpoint', 'webhooks.check', `/partners/${day.partnerId}/webhook/check`],
       ['Resend', 'events.resend', '/events/evt_1/resend'],
     ],
+    '/deliveries': [],
+    [`/deliveries/${day.partnerId}/${day.eventId}`]: [
+      ['Send again', 'events.resend', `/events/${day.eventId}/resend`],
+    ],
     '/ledger': [['Verify now', 'ledger.verify', '/ledger/verify']],
     [`/ledger/${day.partnerId}/live`]: [],
     '/rates': [['Change', 'rates.change', '/rates/rules']],

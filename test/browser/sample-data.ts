@@ -46,7 +46,7 @@ export async function insertSampleData(
   for (const name of ['Цветы у дома', 'Bicycle repair', 'Book shop “Порядок слов”'])
     await admin.post('/partners', { name });
   const lottery = (await admin.post('/partners', { name: 'Лотерея' })).json.partner_id;
-  await admin.post(`/partners/${lottery}/suspend`);
+  await admin.post(`/partners/${lottery}/suspend`, { reason: 'The licence has expired' });
   const newcomer = await signUp(auditContextOf(pool), { userId: 77n, name: 'Owner' }, 'Чайная лавка');
   if (newcomer.outcome !== 'signed_up') throw new Error(newcomer.outcome);
 
@@ -68,6 +68,7 @@ export async function insertSampleData(
      SELECT partner_id, id, nth, now(), CASE nth WHEN 1 THEN NULL ELSE 503 END,
             CASE nth WHEN 1 THEN 'refused' END, 40 * nth FROM events, generate_series(1, 2) AS nth`,
   );
+  const [event] = (await pool.query('SELECT id FROM events ORDER BY id LIMIT 1')).rows;
   const large = await shop.inReview(4_990_000n);
   for (const kopecks of [54_500n, 120_000n, 349_900n]) await shop.inReview(kopecks);
 
@@ -119,5 +120,6 @@ export async function insertSampleData(
     paymentId,
     reviewId: await shop.inReview(),
     runId: run.run_id as string,
+    eventId: `evt_${event.id}`,
   };
 }

@@ -65,15 +65,23 @@ describe('the list', () => {
 describe('a partner', () => {
   test('is suspended and resumed, with audit records', async () => {
     const id = await createFundedPartner(pool, 5n);
-    expect((await support.post(`/partners/${id}/suspend`)).json).toEqual({ outcome: 'done' });
+    const suspend = (reason?: unknown) => support.post(`/partners/${id}/suspend`, { reason });
+    expect((await suspend()).status).toBe(422);
+    for (const wrong of ['', ' ', 'two\nlines', 'x'.repeat(129), 5])
+      expect((await suspend(wrong)).status, `${wrong}`).toBe(422);
+    expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
+    expect((await suspend(' asked for by the partner ')).json).toEqual({ outcome: 'done' });
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('suspended');
     expect(await lastAudit(id)).toMatchObject({
       actor: `operator:${support.name}`,
       action: 'partner.suspend',
+      after: { suspended: true, reason: 'asked for by the partner' },
     });
     await support.post(`/partners/${id}/resume`);
     expect((await support.get(`/partners/${id}`)).json.partner.state).toBe('active');
-    expect(await errorOf(support.post('/partners/prt_nobody/suspend'))).toBe('404 not_found');
+    expect(await errorOf(support.post('/partners/prt_nobody/suspend', { reason: 'none' }))).toBe(
+      '404 not_found',
+    );
   });
 
   test('that signed up is pending, is refused, and is approved later', async () => {

@@ -19,6 +19,7 @@ import {
   setSuspended,
 } from '../../partners/index.ts';
 import { findWebhook } from '../../webhooks/index.ts';
+import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
@@ -48,6 +49,7 @@ export function partnerRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   addPartner(routes, deps);
   showPartner(routes, deps);
   changeState(routes, deps);
+  suspend(routes, deps);
   changeLimits(routes, deps);
   creditBalance(routes, deps);
 }
@@ -67,7 +69,7 @@ function listPartners(routes: Routes, deps: ConsoleDeps): void {
         after: parseId('prt', after),
         limit: limit + 1,
       });
-      const rows = await partnerRows(db, found);
+      const rows = await partnerRows(db, deps.clock, found);
       return pageOf(
         rows,
         limit,
@@ -88,7 +90,7 @@ function addPartner(routes: Routes, deps: ConsoleDeps): void {
       if (!isLabel(name))
         return refuse(request, reply, 400, 'invalid_request', 'A name is one line of up to 128 characters.');
       const { partnerId } = await createPartner(auditContextOf(deps, request), name);
-      return partnerRow(db, partnerId);
+      return partnerRow(db, deps.clock, partnerId);
     },
   );
 }
@@ -100,7 +102,7 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
     const partner = partnerId && (await findPartner(db, partnerId));
     if (!partner) return noPartner(request, reply);
     const [row, balances, keys, webhook, members, requests] = await Promise.all([
-      partnerRow(db, partner.partnerId),
+      partnerRow(db, deps.clock, partner.partnerId),
       readBalances(db, partner.partnerId),
       listKeys(db, partner.partnerId),
       findWebhook(db, partner.partnerId),
@@ -113,10 +115,12 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
       keys: keys.map(keyRow),
       webhook: webhook
-        ? { url: webhook.url, state: webhook.state, waiting: webhook.waiting, given_up: webhook.givenUp }
+        ? { url: webhook.url, state: row.webhook_state, waiting: webhook.waiting, given_up: webhook.givenUp }
         : null,
       members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
-      requests: requests.map(one => requestRow(one, request.operator)),
+      requests: await Promise.all(
+        requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),
+      ),
     };
     return detail;
   });
@@ -138,8 +142,23 @@ function changeState(routes: Routes, deps: ConsoleDeps): void {
     });
   change('approve', 'partners.approve', approveLive);
   change('refuse', 'partners.approve', refuseLive);
-  change('suspend', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, true));
   change('resume', 'partners.suspend', (audit, partnerId) => setSuspended(audit, partnerId, false));
+}
+
+function suspend(routes: Routes, deps: ConsoleDeps): void {
+  routes.post(
+    '/partners/:id/suspend',
+    { config: { needs: 'partners.suspend' }, schema: { params: ById, body: Body({ reason: Text }) } },
+    async (request, reply) => {
+      const partnerId = parseId('prt', request.params.id);
+      const reason = request.body.reason.trim();
+      if (!isLabel(reason))
+        return refuse(request, reply, 422, 'invalid_request', 'Enter a reason of 1 to 128 characters.');
+      const result =
+        partnerId && (await setSuspended(auditContextOf(deps, request), partnerId, true, reason));
+      return !result || result.outcome === 'no_partner' ? noPartner(request, reply) : done;
+    },
+  );
 }
 
 function changeLimits(routes: Routes, deps: ConsoleDeps): void {

@@ -11,6 +11,7 @@ import {
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit.ts';
 import { listReview, type PaymentInReview } from '../../payments/index.ts';
+import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { auditContextOf, paging, type Routes, refuse, typed } from '../replies.ts';
@@ -81,7 +82,10 @@ function listApprovalRequests(routes: Routes, deps: ConsoleDeps): void {
     },
     async (request): Promise<{ data: RequestRow[] }> => {
       const requests = await listRequests(deps.db, { state: request.query.state });
-      return { data: requests.map(one => requestRow(one, request.operator)) };
+      const data: RequestRow[] = [];
+      // One after the other, to leave connections for payments.
+      for (const one of requests) data.push(requestRow(one, request.operator, await balanceOf(deps.db, one)));
+      return { data };
     },
   );
 }

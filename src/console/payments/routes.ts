@@ -8,18 +8,20 @@ import {
   findPaymentAnywhere,
   paymentTimeline,
   pollNow,
-  readSearchWords,
   searchPayments,
+  totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
+import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, Body, type Routes, refuse, typed, unsearchable } from '../replies.ts';
+import { auditContextOf, Body, fileOf, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
-import type { PaymentDetail, PaymentRow } from '../shapes/payments.ts';
-import { paymentRow, timelineOf } from './rows.ts';
-import { oneOf, readFilter, Search } from './search-filter.ts';
+import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
+import { writePayments } from './export.ts';
+import { paymentRow, timelineOf, totalsRow } from './rows.ts';
+import { Filters, oneOf, readFilters, Search } from './search-filter.ts';
 
 const ById = Type.Object({ id: Type.String() });
 
@@ -27,6 +29,8 @@ const ById = Type.Object({ id: Type.String() });
 export function paymentRoutes(scope: FastifyInstance, deps: ConsoleDeps): void {
   const routes = typed(scope);
   findPayments(routes, deps);
+  sumPayments(routes, deps);
+  exportPayments(routes, deps);
   showPayment(routes, deps);
   askGateway(routes, deps);
   decidePayment(routes, deps);
@@ -37,18 +41,40 @@ function findPayments(routes: Routes, deps: ConsoleDeps): void {
     '/payments',
     { config: { needs: 'see' }, schema: { querystring: Search } },
     async (request, reply): Promise<Page<PaymentRow> | typeof reply> => {
-      const { q, limit, after: cursor } = request.query;
+      const { limit, after: cursor } = request.query;
       const after = cursor === undefined ? undefined : parseId('pay', cursor);
-      const filter = readFilter(request.query, deps.qrHosts);
-      if (!filter || (cursor !== undefined && !after))
+      const filters = readFilters(request.query, deps.qrHosts);
+      if (!filters || (cursor !== undefined && !after))
         return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const filters = q ? readSearchWords(q, deps.qrHosts) : [{}];
-      const page = await searchPayments(
-        deps.db,
-        filters.map(words => ({ ...words, ...filter })),
-        { limit, after },
-      );
+      const page = await searchPayments(deps.db, filters, { limit, after });
       return { data: page.payments.map(paymentRow), next_cursor: page.next };
+    },
+  );
+}
+
+function sumPayments(routes: Routes, deps: ConsoleDeps): void {
+  routes.get(
+    '/payments/totals',
+    { config: { needs: 'see' }, schema: { querystring: Filters } },
+    async (request, reply): Promise<PaymentTotals | typeof reply> => {
+      const filters = readFilters(request.query, deps.qrHosts);
+      if (!filters) return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      return totalsRow(await totalPayments(deps.db, filters));
+    },
+  );
+}
+
+function exportPayments(routes: Routes, deps: ConsoleDeps): void {
+  routes.get(
+    '/payments/export',
+    { config: { needs: 'see' }, schema: { querystring: Filters } },
+    (request, reply) => {
+      const filters = readFilters(request.query, deps.qrHosts);
+      if (!filters) return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('Content-Disposition', 'attachment; filename="payments.csv"')
+        .send(fileOf(deps, request, writePayments(deps.db, filters)));
     },
   );
 }
@@ -63,14 +89,18 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
       if (!payment || payment.status === 'rejected')
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
-      const [events, deliveries, changes, requests, thresholds, creatingRequest] = await Promise.all([
-        paymentTimeline(db, payment),
-        deliveryHistory(db, payment),
-        changesOf(db, payment.paymentId),
-        listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
-        readThresholds(db),
-        findCreatingRequest(db, payment),
-      ]);
+      const { partnerId, partnerName, mode } = payment;
+      const [events, deliveries, changes, requests, thresholds, creatingRequest, balance] = await Promise.all(
+        [
+          paymentTimeline(db, payment),
+          deliveryHistory(db, payment),
+          changesOf(db, payment.paymentId),
+          listRequests(db, { state: 'waiting', subjects: [payment.paymentId] }),
+          readThresholds(db),
+          findCreatingRequest(db, payment),
+          readBalance(db, partnerId, partnerName, mode),
+        ],
+      );
       return {
         payment: {
           ...paymentRow(payment),
@@ -85,7 +115,8 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           api_request_id: creatingRequest,
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
-        request: requests[0] ? requestRow(requests[0], request.operator) : null,
+        request: requests[0] ? requestRow(requests[0], request.operator, balance) : null,
+        balance,
         needs_second_operator: await needsApproval(db, deps.clock, request.operator, payment, thresholds),
       };
     },

@@ -1,13 +1,26 @@
+import type { Mode } from './common.ts';
+
+/** The balance of a partner in one mode, as it is now. */
+export interface PartnerBalance {
+  partner_id: string;
+  partner: string;
+  mode: Mode;
+  available_usdt: string;
+  held_usdt: string;
+}
+
 /** A change that needs four-eyes approval: a second operator has to decide on it. */
 export interface RequestRow {
   request_id: string;
   kind: 'resolve' | 'credit' | 'thresholds' | 'release';
-  /** The payment, the partner, `service`, or the order without a payment. */
+  /** The payment, the partner, `service`, or the unmatched order. */
   subject: string;
   /** The requested change: `{outcome, reason}`, `{mode, usdt, reference}`, … */
   change: Record<string, string>;
   amount_rub: string | null;
   amount_usdt: string | null;
+  /** The balance that the change is about; null if it changes none, or is decided, or where lists leave it out. */
+  balance: PartnerBalance | null;
   reason: string;
   asked_by: string;
   asked_at: string;

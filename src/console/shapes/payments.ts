@@ -1,4 +1,4 @@
-import type { RequestRow } from './approvals.ts';
+import type { PartnerBalance, RequestRow } from './approvals.ts';
 import type { Mode, PaymentStatus } from './common.ts';
 
 export interface PaymentRow {
@@ -17,6 +17,20 @@ export interface PaymentRow {
   rate: string;
   created_at: string;
   settled_at: string | null;
+}
+
+/** Sums over the payments that a search finds. Live and test money are never summed together. */
+export interface PaymentTotals {
+  /** Those with payments. */
+  totals: {
+    mode: Mode;
+    state: PaymentStatus | 'manual_review';
+    count: number;
+    rub: string;
+    usdt: string;
+  }[];
+  /** False: there are too many payments, and only the newest were counted. */
+  is_complete: boolean;
 }
 
 export interface PaymentDetail {
@@ -38,6 +52,8 @@ export interface PaymentDetail {
   timeline: TimelineItem[];
   /** A decision that waits for a second operator. */
   request: RequestRow | null;
+  /** Of the partner, in the mode of the payment. */
+  balance: PartnerBalance;
   /** Whether a decision on this amount needs a second operator. */
   needs_second_operator: boolean;
 }

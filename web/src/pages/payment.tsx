@@ -5,6 +5,7 @@ import type { PaymentDetail } from '../../../src/console/shapes/payments.ts';
 import { query, send } from '../api.ts';
 import { Action } from '../parts/action.tsx';
 import { State, TestMark } from '../parts/badge.tsx';
+import { BalanceChange } from '../parts/balance-change.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Rate, Rub, Usdt } from '../parts/money.tsx';
@@ -72,7 +73,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
       </p>
       <Facts
         facts={[
-          [t.debited, <Usdt key="usdt" amount={payment.amount_usdt} />],
+          [t.moved[payment.status], <Usdt key="usdt" amount={payment.amount_usdt} />],
           [t.rate, <Rate key="rate" rate={payment.rate} />],
           [
             t.partner,
@@ -164,9 +165,12 @@ function Actions({ detail, path }: { detail: PaymentDetail; path: string }) {
           title={resolving === 'succeeded' ? t.succeed : t.fail}
           says={
             <>
-              <p className="amount">
-                <Rub amount={payment.amount_rub} />
-              </p>
+              <BalanceChange
+                balance={detail.balance}
+                effect={resolving === 'succeeded' ? 'debit' : 'return'}
+                rub={payment.amount_rub}
+                usdt={payment.amount_usdt}
+              />
               <p className="to-whom dim">→ {payment.recipient}</p>
               <p>{resolving === 'succeeded' ? t.succeedSays : t.failSays}</p>
               {needs_second_operator && <p className="note">{t.secondOperator}</p>}

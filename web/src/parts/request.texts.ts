@@ -8,7 +8,7 @@ export const texts = inBoth({
       resolve: 'Resolve payment',
       credit: 'Credit balance',
       thresholds: 'Change dual approval thresholds',
-      release: 'Release order without a payment',
+      release: 'Release unmatched order',
     },
     states: {
       waiting: 'Pending',
@@ -50,7 +50,7 @@ export const texts = inBoth({
       resolve: 'Завершить платёж вручную',
       credit: 'Пополнить баланс',
       thresholds: 'Изменить пороги подтверждения',
-      release: 'Снять блокировку поручения без платежа',
+      release: 'Снять блокировку несопоставленного поручения',
     },
     states: {
       waiting: 'Ожидает',

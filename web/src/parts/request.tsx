@@ -5,6 +5,7 @@ import type { RequestRow } from '../../../src/console/shapes/approvals.ts';
 import { send } from '../api.ts';
 import { useServerText, useTexts, wordIn } from '../texts/index.ts';
 import { State } from './badge.tsx';
+import { BalanceChange } from './balance-change.tsx';
 import { Confirm } from './confirm.tsx';
 import { Rub, Usdt } from './money.tsx';
 import { Facts } from './page.tsx';
@@ -86,6 +87,15 @@ function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   return kind === 'credit' ? <Link href={`/partners/${subject}`}>{subject}</Link> : null;
 }
 
+/** What the request would change, so that it need not be remembered from the page behind the dialog. */
+function Effects({ request }: { request: RequestRow }) {
+  const t = useTexts(texts);
+  const { balance, amount_rub, amount_usdt, change, kind } = request;
+  if (!balance || !amount_usdt) return <Facts facts={[...amountOf(t, request), ...changeOf(t, request)]} />;
+  const effect = kind === 'credit' ? 'credit' : change.outcome === 'succeeded' ? 'debit' : 'return';
+  return <BalanceChange balance={balance} effect={effect} rub={amount_rub} usdt={amount_usdt} />;
+}
+
 function Decide({ request }: { request: RequestRow }) {
   const t = useTexts(texts);
   const [deciding, setDeciding] = useState<Decision | null>(null);
@@ -117,7 +127,12 @@ function Decide({ request }: { request: RequestRow }) {
       {deciding && (
         <Confirm
           title={`${t[deciding]}: ${t.kinds[request.kind].toLowerCase()}`}
-          says={says[deciding]}
+          says={
+            <>
+              <Effects request={request} />
+              <p>{says[deciding]}</p>
+            </>
+          }
           verb={t[deciding]}
           run={() => send(`/requests/${request.request_id}/${deciding}`)}
           onClose={() => setDeciding(null)}

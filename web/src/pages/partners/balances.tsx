@@ -6,6 +6,7 @@ import type { PartnerDetail } from '../../../../src/console/shapes/partners.ts';
 import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
+import { BalanceChange } from '../../parts/balance-change.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Usdt } from '../../parts/money.tsx';
@@ -46,7 +47,7 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
           },
         ]}
       />
-      {crediting && <Credit partner={detail.partner} onClose={() => setCrediting(false)} />}
+      {crediting && <Credit detail={detail} onClose={() => setCrediting(false)} />}
     </Card>
   );
 }
@@ -54,7 +55,7 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
 const isAmount = (text: string) => /^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) > 0;
 
 /** Credits money that has arrived. A reference is credited only once. */
-function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClose: () => void }) {
+function Credit({ detail: { partner, balances }, onClose }: { detail: PartnerDetail; onClose: () => void }) {
   const t = useTexts(texts);
   const [mode, setMode] = useState<Mode>('live');
   const [amount, setAmount] = useState('');
@@ -100,6 +101,13 @@ function Credit({ partner, onClose }: { partner: PartnerDetail['partner']; onClo
         value={reference}
         onChange={event => setReference(event.currentTarget.value)}
       />
+      {isAmount(usdt) && (
+        <BalanceChange
+          balance={{ partner_id: partner.partner_id, partner: partner.name, mode, ...balances[mode] }}
+          effect="credit"
+          usdt={usdt}
+        />
+      )}
       {threshold !== undefined && (
         <Alert color={needsSecond ? 'yellow' : 'blue'} p="sm">
           {needsSecond ? t.creditSecond : t.creditAlone} <Usdt amount={threshold} />.

@@ -126,7 +126,8 @@ function Decisions({ partner }: { partner: PartnerRow }) {
           says={t.decisionSays[deciding]}
           verb={t.decisions[deciding]}
           danger={deciding === 'suspend'}
-          run={() => send(`/partners/${partner.partner_id}/${deciding}`)}
+          withReason={deciding === 'suspend'}
+          run={reason => send(`/partners/${partner.partner_id}/${deciding}`, reason ? { reason } : {})}
           onClose={() => setDeciding(null)}
         />
       )}

@@ -7,6 +7,7 @@ import type { CurrentSession } from '../../src/console/shapes/access.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Layout } from './layout.tsx';
+import { FirstLoad } from './parts/first-load.tsx';
 import { lazyPage, preloadPages } from './parts/lazy-page.tsx';
 import { PageFrame } from './parts/page.tsx';
 import { Waiting } from './parts/table.tsx';
@@ -14,6 +15,7 @@ import { useShared } from './texts/index.ts';
 import { noVariables, theme } from './theme.ts';
 
 const Audit = lazyPage(() => import('./pages/audit.tsx'));
+const Deliveries = lazyPage(() => import('./pages/deliveries.tsx'));
 const Ledger = lazyPage(() => import('./pages/ledger.tsx'));
 const Overview = lazyPage(() => import('./pages/overview.tsx'));
 const Partners = lazyPage(() => import('./pages/partners.tsx'));
@@ -56,7 +58,7 @@ export function App() {
       <Notifications position="bottom-right" />
       <QueryClientProvider client={queries}>
         <Router base="/console">
-          <Suspense fallback={null}>
+          <Suspense fallback={<FirstLoad />}>
             <SignedInOrNot />
           </Suspense>
         </Router>
@@ -101,7 +103,7 @@ function SignedInOrNot() {
   }, [operatorId]);
 
   if (isSettingUp) return <Setup />;
-  if (now === undefined) return isConnected ? null : <Lost />;
+  if (now === undefined) return isConnected ? <FirstLoad /> : <Lost />;
   if (now === null) return <SignIn />;
   return (
     <Layout>
@@ -129,6 +131,7 @@ function Pages() {
       <Route path="/payments/:id">{({ id }) => <Payment key={id} paymentId={id} />}</Route>
       <Route path="/review" component={Review} />
       <Route path="/requests" component={Requests} />
+      <Route path="/deliveries/*?" component={Deliveries} />
       <Route path="/partners/*?" component={Partners} />
       <Route path="/ledger/*?" component={Ledger} />
       <Route path="/rates" component={Rates} />

@@ -61,6 +61,12 @@ export function Keys() {
         ))}
         <div>
           <dt>
+            <Kbd>Ctrl</Kbd> <Kbd>K</Kbd>
+          </dt>
+          <dd>{t.palette.title}</dd>
+        </div>
+        <div>
+          <dt>
             <Kbd>/</Kbd>
           </dt>
           <dd>{t.keys.search}</dd>

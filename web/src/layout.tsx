@@ -5,6 +5,7 @@ import { AccountMenu, Preferences } from './account-menu.tsx';
 import { connected, query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
+import { Palette } from './palette.tsx';
 import { Icon } from './parts/icon.tsx';
 import { useLive } from './parts/polling.ts';
 import { SearchField } from './parts/search-field.tsx';
@@ -83,6 +84,7 @@ export function Layout({ children }: { children: ReactNode }) {
         {children}
       </main>
       <Keys />
+      <Palette />
     </div>
   );
 }

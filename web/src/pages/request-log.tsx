@@ -6,7 +6,7 @@ import { query } from '../api.ts';
 import { Badge, TestMark } from '../parts/badge.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { PageFrame } from '../parts/page.tsx';
-import { Cut, shortId } from '../parts/short.tsx';
+import { Cut, Middle, Name, shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { KeysetTable } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
@@ -64,7 +64,7 @@ export default function RequestLog() {
           { head: t.path, cell: row => <Path row={row} /> },
           { head: t.error, cell: row => <Cut text={row.error_code} /> },
           { head: t.partner, cell: row => <Partner row={row} /> },
-          { head: t.key, cell: row => <Cut text={row.key_id} />, wideOnly: true },
+          { head: t.key, cell: row => <Middle text={row.key_id} />, wideOnly: true },
           { head: t.took, cell: row => <Duration ms={row.duration_ms} />, right: true },
           {
             head: t.request,
@@ -99,7 +99,7 @@ function Partner({ row: { partner_id, partner, mode } }: { row: LoggedRequestRow
   return (
     <span className="inline">
       <Link href={`/partners/${partner_id}`}>
-        <Cut text={partner ?? partner_id} />
+        <Name text={partner ?? partner_id} />
       </Link>
       {mode && <TestMark mode={mode} />}
     </span>

@@ -121,7 +121,7 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, above, ...table }: K
 export function Waiting({ rows = 6 }: { rows?: number }) {
   const t = useShared();
   return (
-    <div role="status" aria-label={t.loading} className="waiting">
+    <div role="status" aria-busy="true" aria-label={t.loading} className="waiting">
       {Array.from({ length: rows }, (_, index) => `line-${index}`).map(key => (
         <Skeleton key={key} height={28} radius="sm" />
       ))}

@@ -129,8 +129,8 @@ export const en = {
     andThen: 'then',
   },
   palette: {
-    title: 'Go to page, partner or payment',
-    hint: 'Page, partner name, payment ID or external ID',
+    title: 'Go to page, partner, payment or request',
+    hint: 'Page, partner name, payment ID, external ID, request ID',
     searchPayments: (text: string) => `Search payments: ${text}`,
     found: (count: number) => `Results: ${count}`,
   },

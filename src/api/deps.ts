@@ -20,7 +20,10 @@ export interface ApiDeps extends CreateDeps {
   /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
   reads: PartnerReads;
   heartbeat: Heartbeat;
-  /** Fails unless new connections still lead to the history of the database that this process joined. */
+  /**
+   * Before an answer that something does not exist, which a partner may take for final. In the seconds after a fail-over this
+   * process may still read the old primary, while another one has written it to the new one: then this fails, which is 503.
+   */
   confirmHistory(): Promise<void>;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;

@@ -11,7 +11,7 @@ import {
 import { addressRanges } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
-import { find } from './partner.ts';
+import { find, findToChange } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
 export function keyCommands(withDatabase: WithDatabase): Command {
@@ -51,7 +51,7 @@ async function create(
   mode: Mode,
   allowedAddresses: string[],
 ): Promise<Output> {
-  const { partnerId } = await find(context, partner);
+  const { partnerId } = await findToChange(context, partner);
   const wanted = { partnerId, mode, allowedAddresses };
   const creation = await createKey(context.audit, context.secretKey, wanted);
   switch (creation.outcome) {

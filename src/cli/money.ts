@@ -5,7 +5,7 @@ import { day, label, positiveUsdt } from './arguments.ts';
 import { command, type WithDatabase } from './command.ts';
 import { modeOption } from './key.ts';
 import { table } from './output.ts';
-import { find } from './partner.ts';
+import { find, findToChange } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
 export function balanceCommands(withDatabase: WithDatabase): Command {
@@ -16,7 +16,7 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
       .requiredOption('--reference <reference>', 'unique reference, such as a transaction ID', label)
       .action((partner, { json, mode, usdt, reference }) =>
         withDatabase(json, async context => {
-          const { partnerId } = await find(context, partner);
+          const { partnerId, name } = await findToChange(context, partner);
           const verdict = await topUp(context.audit, { partnerId, mode, reference, microUsdt: usdt });
           switch (verdict.outcome) {
             case 'credited':
@@ -32,7 +32,7 @@ export function balanceCommands(withDatabase: WithDatabase): Command {
                   already_credited: verdict.outcome === 'already_credited',
                   balance_usdt: balance,
                 },
-                text: `${done} ${formatMicroUsdt(usdt)} USDT for "${reference}". Balance (${mode}): ${balance} USDT.`,
+                text: `${done} ${formatMicroUsdt(usdt)} USDT to ${name} (${partnerId}) for "${reference}". Balance (${mode}): ${balance} USDT.`,
               };
             }
             case 'conflict':

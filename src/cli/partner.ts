@@ -90,7 +90,7 @@ async function list({ audit }: CommandContext): Promise<Output> {
 }
 
 async function inviteMember(context: CommandContext, partner: string, role: MemberRole): Promise<Output> {
-  const { partnerId } = await find(context, partner);
+  const { partnerId } = await findToChange(context, partner);
   const start = `/start inv_${await invite(context.audit, partnerId, null, role)}`;
   return {
     json: { partner_id: partnerId, role, start },
@@ -124,7 +124,7 @@ async function changeLimits(
   typed: string,
   changes: Partial<Limits>,
 ): Promise<Output> {
-  const { partnerId } = await find(context, typed);
+  const { partnerId } = await findToChange(context, typed);
   const change = await setLimits(context.audit, partnerId, changes);
   switch (change.outcome) {
     case 'done':
@@ -148,7 +148,7 @@ async function changeSuspension(
   suspended: boolean,
   reason?: string,
 ): Promise<Output> {
-  const { partnerId } = await find(context, typed);
+  const { partnerId } = await findToChange(context, typed);
   const change = await setSuspended(context.audit, partnerId, suspended, reason);
   if (change.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
@@ -158,7 +158,7 @@ async function changeSuspension(
 }
 
 async function approve(context: CommandContext, typed: string): Promise<Output> {
-  const { partnerId } = await find(context, typed);
+  const { partnerId } = await findToChange(context, typed);
   const decision = await approveLive(context.audit, partnerId);
   if (decision.outcome === 'no_partner') throw noSuchPartner(typed);
   return {
@@ -167,7 +167,17 @@ async function approve(context: CommandContext, typed: string): Promise<Output> 
   };
 }
 
-/** The partner with this id, or the only one with this name. */
+/**
+ * The partner with this id, for commands that change something. Partners choose their names themselves, so that a name may look
+ * like that of another one.
+ */
+export async function findToChange(context: CommandContext, typed: string): Promise<Partner> {
+  const partner = await find(context, typed);
+  if (partner.partnerId !== typed) throw idRequired(partner);
+  return partner;
+}
+
+/** The partner with this id, or the only one with this name, for commands that only read. */
 export async function find({ audit }: CommandContext, typed: string): Promise<Partner> {
   const partnerId = parseId('prt', typed);
   const found = partnerId
@@ -178,6 +188,12 @@ export async function find({ audit }: CommandContext, typed: string): Promise<Pa
   if (others.length > 0) throw severalPartners(typed, [partner, ...others]);
   return partner;
 }
+
+const idRequired = ({ partnerId, name }: Partner) =>
+  new RefusedError(
+    'partner_id_required',
+    `Names are chosen by partners, so a change needs the ID. ${name} is ${partnerId}: use that if it is the right one.`,
+  );
 
 const severalPartners = (typed: string, partners: Partner[]) =>
   new RefusedError(

@@ -22,7 +22,7 @@ import {
 import { instant, positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { bar, details, formatInstant, type Output, table } from './output.ts';
-import { find } from './partner.ts';
+import { find, findToChange } from './partner.ts';
 import { RefusedError } from './refused.ts';
 import { webhookObject } from './webhook-object.ts';
 
@@ -81,7 +81,7 @@ type PartnerId = Webhook['partnerId'];
 
 async function set(context: CommandContext, partner: string, text: string): Promise<Output> {
   const { audit, settings, secretKey } = context;
-  const { partnerId } = await find(context, partner);
+  const { partnerId } = await findToChange(context, partner);
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
@@ -96,7 +96,7 @@ async function set(context: CommandContext, partner: string, text: string): Prom
 
 async function rotate(context: CommandContext, partner: string, force: boolean): Promise<Output> {
   const { audit, secretKey } = context;
-  const { partnerId } = await find(context, partner);
+  const { partnerId } = await findToChange(context, partner);
   const outcome = await rotateSecret(audit, createVault(secretKey), partnerId, { force });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
@@ -130,7 +130,7 @@ async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId):
 
 async function check(context: CommandContext, partner: string): Promise<Output> {
   const { audit, settings, secretKey, progress } = context;
-  const { partnerId } = await find(context, partner);
+  const { partnerId } = await findToChange(context, partner);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
   const vault = createVault(secretKey);

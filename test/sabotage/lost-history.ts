@@ -149,11 +149,18 @@ export const lostHistorySabotages: Sabotage[] = [
     failingTitle: 'only a later order of its key takes the place',
   },
   {
-    guard: 'nothing is not found for good in an old history',
-    file: 'src/api/http/not-on-record.ts',
-    pattern: /await confirmHistory\(\);/,
+    guard: 'no payment is missing for good in an old history',
+    file: 'src/api/payments/routes.ts',
+    pattern: /if \(paymentId && !payment\) await deps\.confirmHistory\(\);/,
     test: 'test/api/not-on-record.test.ts',
-    failingTitle: 'is not found only if this is the current history',
+    failingTitle: 'a payment that is not on record',
+  },
+  {
+    guard: 'no order is without a payment for good in an old history',
+    file: 'src/api/payments/routes.ts',
+    pattern: /if \(page\.payments\.length === 0\) await deps\.confirmHistory\(\);/,
+    test: 'test/api/not-on-record.test.ts',
+    failingTitle: 'an order that is not on record',
   },
   {
     guard: 'an older history is not joined',

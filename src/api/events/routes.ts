@@ -3,8 +3,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { envelope, findLastEvent, formatEventId, listEvents, parseEventId } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
-import { shapeError } from '../http/errors.ts';
-import { sendNotOnRecord } from '../http/not-on-record.ts';
+import { sendError, shapeError } from '../http/errors.ts';
 import { sendJsonText } from '../http/responses.ts';
 import * as schemas from './schemas.ts';
 
@@ -18,7 +17,10 @@ export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const db = deps.reads.of(request.caller.partnerId);
       const position = await readPosition(db, request.caller, after);
       const page = await listEvents(db, request.caller, { after: position, limit });
-      if (!page) return sendNotOnRecord(deps, request, reply);
+      if (!page) {
+        await deps.confirmHistory();
+        return sendError(request, reply, 'not_found');
+      }
       const rest = JSON.stringify({
         has_more: page.hasMore,
         // Without new events the reader's own position, so that it can always be stored.

@@ -13,7 +13,6 @@ import type { ApiDeps } from '../deps.ts';
 import { refuseUnstorableText } from '../http/body.ts';
 import { sendError } from '../http/errors.ts';
 import { readInstant } from '../http/instants.ts';
-import { sendNotOnRecord } from '../http/not-on-record.ts';
 import { sendJsonText } from '../http/responses.ts';
 import { createPaymentRoute } from './create-payment.ts';
 import { createFinishedPaymentCache, type FinishedPaymentCache } from './finished-payment-cache.ts';
@@ -69,9 +68,11 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
       const createdFrom = readInstant(request.query.created_after, 'created_after');
       const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
-      const cursor = startingAfter && (await findPayment(deps.reads.byKey, request.caller, startingAfter));
-      if (after !== undefined && (!cursor || cursor.status === 'rejected'))
-        return sendNotOnRecord(deps, request, reply);
+      if (after !== undefined) {
+        const cursor = startingAfter && (await findPayment(deps.reads.byKey, request.caller, startingAfter));
+        if (startingAfter && !cursor) await deps.confirmHistory();
+        if (!cursor || cursor.status === 'rejected') return sendError(request, reply, 'not_found');
+      }
       const page = await listPayments(deps.reads.of(request.caller.partnerId), request.caller, {
         limit,
         startingAfter,
@@ -80,6 +81,8 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
         createdFrom,
         createdBefore,
       });
+      // A partner may take it for final that there is no payment.
+      if (page.payments.length === 0) await deps.confirmHistory();
       const rest = JSON.stringify({
         has_more: page.hasMore,
         next_cursor: page.hasMore ? page.payments.at(-1)!.paymentId : null,
@@ -99,7 +102,8 @@ function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: Finished
       if (cached) return sendJsonText(reply, cached);
       const paymentId = parseId('pay', request.params.payment_id);
       const payment = paymentId && (await findPayment(deps.reads.byKey, request.caller, paymentId));
-      if (!payment || payment.status === 'rejected') return sendNotOnRecord(deps, request, reply);
+      if (paymentId && !payment) await deps.confirmHistory();
+      if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
       return sendJsonText(reply, cache.toJson(payment));
     },
   );

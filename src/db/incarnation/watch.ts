@@ -5,6 +5,8 @@ import { tryConnection } from '../dedicated-connection.ts';
 import type { Pool } from '../pool.ts';
 
 const checkIntervalMs = 2_000;
+/** Callers can ask for checks; each opens a connection. */
+const minIntervalMs = 100;
 /** A busy machine needs some time to open a connection. */
 const limits = { connectionTimeoutMillis: 4_000, query_timeout: 4_000 };
 /** Another history is noticed by the next check, after 2 s. This is for checks that get no answer: one of them may fail. */
@@ -31,6 +33,7 @@ export function watchIncarnation(
 ): IncarnationWatch {
   let verifiedMs = clock.monotonicMs();
   let hasFailed = false;
+  let startedMs = Number.NEGATIVE_INFINITY;
   let startedChecks = 0;
   let endedChecks = 0;
   let checked = Promise.withResolvers<void>();
@@ -38,8 +41,10 @@ export function watchIncarnation(
   const loop = startBackgroundLoop({
     clock,
     everyMs: checkIntervalMs,
-    work: async () => {
-      const startedMs = clock.monotonicMs();
+    work: async signal => {
+      const sinceLastMs = clock.monotonicMs() - startedMs;
+      if (sinceLastMs < minIntervalMs) await clock.sleep(minIntervalMs - sinceLastMs, signal);
+      startedMs = clock.monotonicMs();
       startedChecks += 1;
       hasFailed = await tryConnection(pool, 'history check', limits).then(
         () => false,

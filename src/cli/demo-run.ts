@@ -43,6 +43,8 @@ export async function demonstrate(
   await checkPartners(context);
   const receivers = await startReceivers();
   const cleanups: Cleanup[] = [async () => receivers.close()];
+  const shops: Shop[] = [];
+  const revokeKeys = () => closeShops(context, shops);
   try {
     requireDataDir(settings);
     const bank = await startSimulator(settings.dataDir, progress);
@@ -55,9 +57,6 @@ export async function demonstrate(
       );
     const address = await serve(context, bank, cleanups);
     await waitForRate(context);
-    const shops: Shop[] = [];
-    const revokeKeys = () => closeShops(context, shops);
-    cleanups.push(revokeKeys);
     context.onInterrupt(revokeKeys);
     await openShops(context, { receivers, run: `demonstration ${audit.clock.nowMs()}`, shops });
     const startedAt = performance.now();
@@ -66,7 +65,8 @@ export async function demonstrate(
     await waitForDeliveries(context);
     return describe(payments, tally, performance.now() - startedAt);
   } finally {
-    await shutDown(cleanups);
+    // Everything else ends even if the database is gone.
+    await revokeKeys().finally(() => shutDown(cleanups));
   }
 }
 

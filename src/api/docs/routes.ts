@@ -28,12 +28,12 @@ export function siteRoutes(server: FastifyInstance): void {
   };
 
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { find } = await open();
+    const { find, has } = await open();
     const path = request.url.split('?', 1)[0]!;
     const file = await find(path);
     if (file) return sendStaticFile(request, reply.headers(headers), file);
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-    return find(other) ? reply.redirect(other, 308) : sendError(request, reply, 'not_found');
+    return has(other) ? reply.redirect(other, 308) : sendError(request, reply, 'not_found');
   }
 
   for (const url of ['/', '/docs', '/docs/*'])

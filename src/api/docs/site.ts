@@ -11,6 +11,7 @@ import { searchEntriesOf } from './search-index.ts';
 export interface Site {
   /** The file at a path. Each is made on the first request for it. */
   find(path: string): Promise<StaticFile> | undefined;
+  has(path: string): boolean;
 }
 
 const page = (content: Html) => createStaticFile('text/html; charset=utf-8', content.text);
@@ -40,9 +41,12 @@ export async function createSite(document: ApiDocument): Promise<Site> {
   const made = new Map<string, Promise<StaticFile>>();
   return {
     find(path) {
-      const file = made.get(path) ?? makers.get(path)?.();
-      if (file) made.set(path, file);
-      return file;
+      const known = made.get(path) ?? makers.get(path)?.();
+      if (!known) return undefined;
+      made.set(path, known);
+      known.catch(() => made.delete(path));
+      return known;
     },
+    has: path => makers.has(path),
   };
 }

@@ -49,6 +49,8 @@ declare module 'fastify' {
     caller: Caller;
     /** Whose key it carries, also if it is refused; undefined if the key is not genuine. */
     keyHolder?: KeyHolder | undefined;
+    /** It took a token of its partner's rate limit. */
+    isAdmitted?: true;
     /** Of the error body that answers it. */
     errorCode?: string;
     /** The payment that it created, or would have created again. */

@@ -1,20 +1,20 @@
 import { createBoundedCache } from '../base/bounded-cache.ts';
 import type { Clock } from '../base/clock.ts';
 
-/**
- * How many refused requests are recorded: of one partner, and of all callers without a valid key together. A person who tries
- * out an integration stays far below. A flood adds two rows a second to a process, which are 1.2 million a week.
- */
-const burst = 300;
-const perSecond = 2;
 const maxOwners = 1_000;
+
+/** At first, and then per second. */
+interface Allowance {
+  burst: number;
+  perSecond: number;
+}
 
 export interface Budget {
   take(owner: string): boolean;
 }
 
-/** A token bucket per owner. */
-export function createBudget(clock: Clock): Budget {
+/** A token bucket per owner, such as a partner. */
+export function createBudget(clock: Clock, { burst, perSecond }: Allowance): Budget {
   const buckets = createBoundedCache<{ tokens: number; atMs: number }>(maxOwners);
   return {
     take: owner => {

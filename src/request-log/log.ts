@@ -5,16 +5,18 @@ import { keepPartitions } from '../db/partitions.ts';
 import type { Pool, Queryable } from '../db/pool.ts';
 import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { Mode } from '../ledger/index.ts';
-import { createBudget } from './budget.ts';
+import { createRefusedBudget } from './refused-budget.ts';
 import { storedPath } from './stored-path.ts';
 
 /** A request to the partner API that was answered. It has no body, no header and, once stored, no query string. */
 export interface AnsweredRequest {
   requestId: Id<'req'>;
-  /** Undefined: it carried no valid key. */
+  /** Undefined: its key is missing, not valid or was not checked. */
   keyHolder: { partnerId: Id<'prt'>; mode: Mode; keyId: string } | undefined;
-  /** False: it was refused before, or by, the rate limit of a partner, so nothing else bounds how many there are. */
+  /** False: it did not pass the rate limit of a partner, so nothing else bounds how many there are. */
   isAdmitted: boolean;
+  /** The network that it came from, if it failed (5xx). It is not stored. */
+  network: string | undefined;
   /** Undefined: it was not valid HTTP. */
   method: string | undefined;
   /** The pattern of its route; if there is none, its URL. */
@@ -53,15 +55,17 @@ interface RequestLogDeps {
 
 const roundMs = 1_000;
 /** Small enough that neither the event loop nor the server is busy with one statement for long. */
-const maxBatch = 250;
-const statementMs = 4_000;
+const maxBatch = 1_000;
+/** To wait for the connection and for the statement. */
+const writeWithinMs = 4_000;
+/** For all of the batches. */
 const stopWithinMs = 5_000;
 const warnIntervalMs = 10_000;
 
 export function createRequestLog(deps: RequestLogDeps): RequestLog {
   const { db, clock, log, maxWaiting = 10_000 } = deps;
-  const budget = createBudget(clock);
-  const waiting: AnsweredRequest[] = [];
+  const budget = createRefusedBudget(clock);
+  const waiting: WaitingRequest[] = [];
   const lost = { full: 0, failed: 0, limited: 0 };
   let writing = 0;
   let warnedAtMs = Number.NEGATIVE_INFINITY;
@@ -74,52 +78,81 @@ export function createRequestLog(deps: RequestLogDeps): RequestLog {
     log.warn({ err, lost }, `requests are missing from the request log: ${reason}`);
   }
 
-  /** False: there is nothing to write, or it is better to try again later. */
-  async function writeSome(): Promise<boolean> {
-    if (waiting.length === 0 || !deps.isDatabaseAnswering()) return false;
+  /** Returns how many were written; 0: there is nothing to write, or it is better to try again later. */
+  async function writeSome(withinMs: number): Promise<number> {
+    if (waiting.length === 0 || !deps.isDatabaseAnswering()) return 0;
     const batch = waiting.splice(0, maxBatch);
     writing = batch.length;
-    const isWritten = await insert(db, batch).then(
-      () => true,
+    const written = await within(clock, withinMs, insert(db, batch, withinMs)).then(
+      () => batch.length,
       err => {
         countLost('failed', batch.length, err);
-        return false;
+        return 0;
       },
     );
     writing = 0;
-    return isWritten;
+    return written;
   }
 
   const loop = startBackgroundLoop({
     clock,
     everyMs: roundMs,
     work: async signal => {
-      while (!signal.aborted && (await writeSome()));
+      // What came meanwhile waits for the next round, unless there is enough of it for a whole statement.
+      while (!signal.aborted && (await writeSome(writeWithinMs)) === maxBatch);
     },
     onError: err => countLost('failed', 0, err),
   });
 
   return {
     record: request => {
-      if (!request.isAdmitted && !budget.take(request.keyHolder?.partnerId ?? '')) lost.limited += 1;
+      if (!request.isAdmitted && !budget.take(request)) lost.limited += 1;
       else if (waiting.length + writing >= maxWaiting) countLost('full', 1);
-      else waiting.push(request);
+      else waiting.push(toWaiting(request));
     },
     lost: () => lost,
     stop: async () => {
-      await loop.stop();
       const untilMs = clock.monotonicMs() + stopWithinMs;
-      while (clock.monotonicMs() < untilMs && (await writeSome()));
+      const leftMs = () => untilMs - clock.monotonicMs();
+      await loop.stop();
+      while (leftMs() > 0 && (await writeSome(Math.min(leftMs(), writeWithinMs))) > 0);
       if (waiting.length > 0) countLost('failed', waiting.length);
     },
   };
+}
+
+/** What waits to be written. Neither a URL nor anything else of any length that the caller has sent. */
+interface WaitingRequest
+  extends Pick<
+    AnsweredRequest,
+    'requestId' | 'keyHolder' | 'method' | 'status' | 'errorCode' | 'durationMs'
+  > {
+  path: string | undefined;
+  paymentId: Id<'pay'> | undefined;
+}
+
+const toWaiting = ({ route, url, ...request }: AnsweredRequest): WaitingRequest => ({
+  requestId: request.requestId,
+  keyHolder: request.keyHolder,
+  method: request.method,
+  path: route ?? (url === undefined ? undefined : storedPath(url)),
+  paymentId: request.paymentId === undefined ? undefined : parseId('pay', request.paymentId),
+  status: request.status,
+  errorCode: request.errorCode,
+  durationMs: request.durationMs,
+});
+
+async function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = clock.timer(ms, () => reject(new Error(`not stored within ${Math.round(ms)} ms`)));
+  await Promise.race([work, late]).finally(cancel);
 }
 
 /** One text per column: to join texts costs a fraction of what the driver needs for an array. None of them has a line break. */
 const column = (values: (string | number | undefined)[]) => values.join('\n');
 const columnOf = (parameter: number, type: string) => `string_to_array($${parameter}, E'\\n', '')::${type}[]`;
 
-async function insert(db: Queryable, requests: AnsweredRequest[]): Promise<void> {
+async function insert(db: Queryable, requests: WaitingRequest[], withinMs: number): Promise<void> {
   const requestIds = requests.map(({ requestId }) => uuidFromId(requestId));
   const holders = new Map<Id<'prt'>, string>();
   const uuidOf = (partnerId: Id<'prt'>) => {
@@ -145,19 +178,14 @@ async function insert(db: Queryable, requests: AnsweredRequest[]): Promise<void>
       column(requests.map(({ keyHolder }) => keyHolder?.mode)),
       column(requests.map(({ keyHolder }) => keyHolder?.keyId)),
       column(requests.map(({ method }) => method)),
-      column(requests.map(({ route, url }) => route ?? (url === undefined ? undefined : storedPath(url)))),
-      column(requests.map(({ paymentId }) => paymentId && uuidOfPayment(paymentId))),
+      column(requests.map(({ path }) => path)),
+      column(requests.map(({ paymentId }) => paymentId && uuidFromId(paymentId))),
       column(requests.map(({ status }) => status)),
       column(requests.map(({ errorCode }) => errorCode)),
       column(requests.map(({ durationMs }) => Math.round(durationMs))),
     ],
-    query_timeout: statementMs,
+    query_timeout: withinMs,
   });
-}
-
-function uuidOfPayment(text: string): string | undefined {
-  const paymentId = parseId('pay', text);
-  return paymentId && uuidFromId(paymentId);
 }
 
 export const pruneRequestLog = (pool: Pool, clock: Clock, keptDays: number) =>

@@ -2,13 +2,15 @@ import { parseId } from '../base/ids.ts';
 
 const maxLength = 200;
 const maxSegments = 8;
-/** Words as in the routes of the API. */
-const word = /^[a-z][a-z_-]{0,23}$/;
+/** All words of the routes of the API. */
+const words = new Set(
+  'v1 payments qr resolve quote rate balance events statement ping test clock'.split(' '),
+);
 const hidden = '…';
 
 /**
- * What is stored of a URL that has no route. Anybody may put anything into it, such as a key or a phone number. So only words and
- * ids of payments stay, and nothing of the query string.
+ * What is stored of a URL that has no route. Anybody may put anything into it, such as a key or a name. So only words of routes
+ * and ids of payments stay, and nothing of the query string.
  */
 export function storedPath(url: string): string {
   const end = url.indexOf('?');
@@ -20,4 +22,4 @@ export function storedPath(url: string): string {
 }
 
 const isHarmless = (segment: string) =>
-  segment === '' || segment === 'v1' || word.test(segment) || parseId('pay', segment) !== undefined;
+  segment === '' || words.has(segment) || parseId('pay', segment) !== undefined;

@@ -5,6 +5,7 @@ import { type Id, timeOfId } from '../../src/base/ids.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { revokeKey, setLimits, setSuspended } from '../../src/partners/index.ts';
 import { createRequestLog, findRequest, type RequestLog } from '../../src/request-log/index.ts';
+import { storedPath } from '../../src/request-log/stored-path.ts';
 import { createPartnerWithKeys, issueKey, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { auditContextOf } from '../helpers/partners.ts';
@@ -143,7 +144,7 @@ describe('a request is in the log', () => {
     const none = { partnerId: null, status: 404, errorCode: 'not_found' };
     expect(await send('GET', `/v1/payment/${customer.testKey}?phone=79161234567`)).toMatchObject({
       ...none,
-      path: '/v1/payment/…',
+      path: '/v1/…/…',
     });
     expect(await send('DELETE', '/v1/payments')).toMatchObject({ ...none, method: 'DELETE' });
     expect(await send('GET', '/v1/payments/%zz')).toMatchObject({ ...none, path: '/v1/payments/…' });
@@ -194,6 +195,37 @@ describe('a request is in the log', () => {
     const lines = async () =>
       (await pool.query('SELECT status FROM api_requests WHERE payment_id = $1', [await find()])).rows;
     await expect.poll(lines).toEqual([{ status: 200 }]);
+  });
+});
+
+test('every word of a route is known, for URLs that almost fit', async () => {
+  const answer = await fetch(`${address}/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: object };
+  const routes = Object.keys(paths).filter(path => path.startsWith('/v1/'));
+  expect(routes.length).toBeGreaterThan(8);
+  for (const route of routes) {
+    const path = route.replaceAll(/{\w+}/g, 'pay_01m7ehqr39e00aq7xw60wbe32j');
+    expect(storedPath(`${path}/`)).toBe(`${path}/`);
+  }
+});
+
+test('a request counts as admitted only after it has passed the rate limiter', async () => {
+  const { pool: other } = await createDatabase();
+  const recorded: Parameters<RequestLog['record']>[0][] = [];
+  const { address: at } = await startApi({
+    pool: other,
+    requestLog: { ...requestLog, record: request => void recorded.push(request) },
+  });
+  const { testKey, partnerId } = await createPartnerWithKeys(other);
+  await partnerAt(at, testKey).get('/v1/ping');
+  await other.query('ALTER FUNCTION take_tokens RENAME TO no_tokens');
+  const failing = partnerAt(at, testKey);
+  await expect.poll(async () => (await failing.get('/v1/ping')).status).toBeGreaterThanOrEqual(500);
+  expect(recorded[0]).toMatchObject({ isAdmitted: true, status: 200 });
+  expect(recorded.at(-1)).toMatchObject({
+    isAdmitted: false,
+    keyHolder: { partnerId },
+    network: '127.0.0.1',
   });
 });
 

@@ -11,6 +11,7 @@ export const answered = (given: Partial<Answered> = {}, clock: Clock = systemClo
   requestId: newId('req', clock),
   keyHolder: undefined,
   isAdmitted: true,
+  network: undefined,
   method: 'POST',
   route: '/v1/payments',
   url: undefined,

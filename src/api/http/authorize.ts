@@ -26,6 +26,7 @@ export function authorize({ authenticator, rateLimiter, heartbeat, admission }: 
     const retryAfterSec = await rateLimiter.take(authentication, kind);
     if (retryAfterSec !== undefined)
       return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');
+    request.isAdmitted = true;
     const { partnerId, limits } = authentication;
     if (kind === 'create' || underWay.begin(partnerId, secondsUnderWay * limits.otherRps, reply))
       return undefined;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Id } from '../../base/ids.ts';
+import { networkOf } from '../../operators/index.ts';
 import type { RequestLog } from '../../request-log/index.ts';
 
 /** Logs the requests of partners. When the answer is handed over, not when it has arrived: the caller may have left before. */
@@ -22,7 +23,8 @@ export function logRequest(log: RequestLog, request: FastifyRequest, reply: Fast
   log.record({
     requestId: request.id as Id<'req'>,
     keyHolder: request.keyHolder,
-    isAdmitted: request.caller !== undefined && status !== 429,
+    isAdmitted: request.isAdmitted === true,
+    network: status >= 500 ? networkOf(request.ip) : undefined,
     method: request.method,
     route,
     url: route === undefined ? request.url : undefined,
@@ -37,6 +39,7 @@ export function logRequest(log: RequestLog, request: FastifyRequest, reply: Fast
 export const unreadable = {
   keyHolder: undefined,
   isAdmitted: false,
+  network: undefined,
   method: undefined,
   route: undefined,
   url: undefined,

@@ -39,7 +39,14 @@ async function list(context: CommandContext, options: ListOptions): Promise<Outp
   const { partner, path, error: errorCode, limit, ...others } = options;
   const partnerId = partner === undefined ? undefined : (await find(context, partner)).partnerId;
   const filter = { ...others, partnerId, errorCode, path: path?.split('?', 1)[0] };
-  const found = await searchRequests(context.audit.pool, filter, { limit });
+  const { pool } = context.audit;
+  let page = await searchRequests(pool, filter, { limit });
+  const found = page.requests;
+  // A search stops after some ten thousand requests that do not match, and can be continued.
+  while (found.length < limit && page.next) {
+    page = await searchRequests(pool, filter, { limit: limit - found.length, after: page.next });
+    found.push(...page.requests);
+  }
   return {
     json: { requests: found.map(requestObject) },
     text: table(
@@ -61,11 +68,7 @@ async function list(context: CommandContext, options: ListOptions): Promise<Outp
 async function show({ audit, settings }: CommandContext, typed: string): Promise<Output> {
   const requestId = parseId('req', typed);
   const request = requestId && (await findRequest(audit.pool, requestId));
-  if (!request)
-    throw new RefusedError(
-      'no_request',
-      `There is no request ${typed} in the log (REQUEST_LOG_DAYS: ${settings.requestLogDays}): check the ID, it looks like req_01h….`,
-    );
+  if (!request) throw new RefusedError('no_request', whyMissing(typed, settings.requestLogDays));
   const { partnerId, partnerName, mode, paymentId } = request;
   const rows: [string, string | null][] = [
     ['request', request.requestId],
@@ -84,7 +87,12 @@ async function show({ audit, settings }: CommandContext, typed: string): Promise
   };
 }
 
-const unknown = 'unknown: no valid key';
+const whyMissing = (typed: string, days: number) =>
+  days === 0
+    ? `There is no request ${typed} in the log: the log is turned off (REQUEST_LOG_DAYS=0).`
+    : `There is no request ${typed} in the log. Requests are kept for ${days === 1 ? '1 day' : `${days} days`}. IDs look like req_01h…`;
+
+const unknown = 'unknown (key missing, not valid or not checked)';
 
 const pathOf = ({ method, path }: LoggedRequest) =>
   method === null ? 'not valid HTTP' : `${method} ${path}`;

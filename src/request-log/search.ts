@@ -44,49 +44,98 @@ export function parseStatus(text: string): StatusRange | undefined {
   return found[2] === 'xx' ? { firstDigit } : { firstDigit, status: Number(text) };
 }
 
-interface Page {
-  after?: Id<'req'> | undefined;
-  limit: number;
+interface FoundPage {
+  requests: LoggedRequest[];
+  /** Where the next page begins; null when there is none. A page that is not full may have a next one. */
+  next: Id<'req'> | null;
 }
 
 /**
- * A page of the log, newest first: ids are in the order of arrival. The statement contains only the conditions of the filter,
- * so that each combination can use the index that fits it; those on the time leave out the partitions of other days.
+ * A search reads requests along one index in a few scans, and then returns what it has, however few of them match the rest of
+ * the filter: the operator gets an answer in time, and continues from there. Most searches need the first scan only.
  */
+const maxScanSize = 10_000;
+/** Together with the sizes, some 35 000 requests. */
+const maxScans = 7;
+
+/** A page of the log, newest first: ids are in the order of arrival. */
 export async function searchRequests(
   db: Queryable,
   filter: RequestFilter,
-  { after, limit }: Page,
-): Promise<LoggedRequest[]> {
-  const values: unknown[] = [limit];
+  { after, limit }: { after?: Id<'req'> | undefined; limit: number },
+): Promise<FoundPage> {
+  const found: Row[] = [];
+  let before = after;
+  let size = limit + 1;
+  for (let scans = 0; scans < maxScans && found.length <= limit; scans++) {
+    const { rows } = await db.query<ScanRow>(
+      scanStatement(filter, { before, size, maxMatches: limit + 1 - found.length }),
+    );
+    found.push(...rows.filter(({ request_id }) => request_id !== null));
+    const { scanned, last_id: last } = rows[0]!;
+    if (scanned < size) {
+      before = undefined;
+      break;
+    }
+    before = idFromUuid('req', last!);
+    size = Math.min(size * 4, Math.max(limit + 1, maxScanSize));
+  }
+  const requests = found.slice(0, limit).map(toRequest);
+  const next = found.length > limit ? requests.at(-1)!.requestId : before;
+  return { requests, next: next ?? null };
+}
+
+interface Scan {
+  before: Id<'req'> | undefined;
+  /** How many requests are read. */
+  size: number;
+  maxMatches: number;
+}
+
+/** The conditions on the time leave out the partitions of other days. */
+function scanStatement(filter: RequestFilter, { before, size, maxMatches }: Scan) {
+  const values: unknown[] = [];
   const given = (value: unknown) => `$${values.push(value)}`;
-  const { requestId, partnerId, path, status, errorCode, since, until } = filter;
-  const paymentId = path?.startsWith(paymentsPath) && parseId('pay', path.slice(paymentsPath.length));
-  const conditions = [
-    ...(requestId ? [`request_id = ${given(uuidFromId(requestId))}`, isAt(requestId, given)] : []),
-    ...(partnerId ? [`partner_id = ${given(uuidFromId(partnerId))}`] : []),
-    ...(paymentId
-      ? [`payment_id = ${given(uuidFromId(paymentId))}`]
-      : path === undefined
-        ? []
-        : [`path = ${given(path)}`]),
-    ...(status ? ofStatus(status) : []),
-    ...(errorCode === undefined ? [] : [`error_code = ${given(errorCode)}`]),
+  const { since, until } = filter;
+  const [indexed = [], ...others] = conditionsOf(filter, given);
+  const read = [
+    ...indexed,
     ...(since ? [`at >= ${given(since)}`, `request_id >= ${given(minUuidAt(since.getTime()))}::uuid`] : []),
     ...(until ? [`at < ${given(until)}`, `request_id < ${given(minUuidAt(until.getTime()))}::uuid`] : []),
-    ...(after
-      ? [`request_id < ${given(uuidFromId(after))}::uuid`, `at <= ${given(new Date(timeOfId(after)))}`]
+    ...(before
+      ? [`request_id < ${given(uuidFromId(before))}::uuid`, `at <= ${given(new Date(timeOfId(before)))}`]
       : []),
   ];
-  const { rows } = await db.query<Row>({
-    text: `SELECT r.*, p.name AS partner
-             FROM (SELECT * FROM api_requests ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-                    ORDER BY request_id DESC LIMIT $1) AS r
+  return {
+    text: `WITH scanned AS MATERIALIZED (
+             SELECT * FROM api_requests ${where(read)} ORDER BY request_id DESC LIMIT ${size}
+           )
+           SELECT r.*, p.name AS partner, (SELECT count(*)::int FROM scanned) AS scanned,
+                  (SELECT s.request_id FROM scanned s ORDER BY s.request_id LIMIT 1) AS last_id
+             FROM (SELECT) AS always
+             LEFT JOIN (SELECT * FROM scanned ${where(others.flat())} ORDER BY request_id DESC LIMIT ${maxMatches}) AS r ON true
              LEFT JOIN partners p ON p.id = r.partner_id
             ORDER BY r.request_id DESC`,
     values,
-  });
-  return rows.map(toRequest);
+  };
+}
+
+const where = (conditions: string[]) => (conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '');
+
+/** The conditions of each part of the filter. The first one has an index and, as a rule, the fewest matches of all. */
+function conditionsOf(filter: RequestFilter, given: (value: unknown) => string): string[][] {
+  const { requestId, partnerId, path, status, errorCode } = filter;
+  const paymentId = path?.startsWith(paymentsPath) && parseId('pay', path.slice(paymentsPath.length));
+  const hasIndex = status && status.firstDigit >= 4;
+  return [
+    ...(requestId ? [[`request_id = ${given(uuidFromId(requestId))}`, isAt(requestId, given)]] : []),
+    ...(paymentId ? [[`payment_id = ${given(uuidFromId(paymentId))}`]] : []),
+    ...(errorCode === undefined ? [] : [[`error_code = ${given(errorCode)}`]]),
+    ...(hasIndex ? ofFailures(status) : []),
+    ...(partnerId ? [[`partner_id = ${given(uuidFromId(partnerId))}`]] : []),
+    ...(paymentId || path === undefined ? [] : [[`path = ${given(path)}`]]),
+    ...(status && !hasIndex ? [[], ofStatus(status)] : []),
+  ];
 }
 
 const paymentsPath = '/v1/payments/';
@@ -96,18 +145,19 @@ const isAt = (requestId: Id<'req'>, given: (value: unknown) => string) => {
   return `at >= ${given(new Date(atMs))} AND at < ${given(new Date(atMs + 1))}`;
 };
 
-/** Both conditions of failures are those of their index. */
-function ofStatus({ firstDigit, status }: StatusRange): string[] {
-  return [
-    ...(firstDigit < 4 ? [] : ['status >= 400']),
-    `status / 100 = ${firstDigit}`,
-    ...(status === undefined ? [] : [`status = ${status}`]),
-  ];
-}
+/** Those of the index; which status it is among them has none. */
+const ofFailures = ({ firstDigit, status }: StatusRange): string[][] => [
+  ['status >= 400', `status / 100 = ${firstDigit}`],
+  status === undefined ? [] : [`status = ${status}`],
+];
+
+const ofStatus = ({ firstDigit, status }: StatusRange): string[] => [
+  status === undefined ? `status / 100 = ${firstDigit}` : `status = ${status}`,
+];
 
 export async function findRequest(db: Queryable, requestId: Id<'req'>): Promise<LoggedRequest | undefined> {
-  const [found] = await searchRequests(db, { requestId }, { limit: 1 });
-  return found;
+  const { requests } = await searchRequests(db, { requestId }, { limit: 1 });
+  return requests[0];
 }
 
 const longestPreparationMs = 120_000;
@@ -146,6 +196,9 @@ interface Row {
   error_code: string | null;
   duration_ms: number;
 }
+
+/** A match of a scan, with how many requests it read and the last of them; without a match, one row of nulls. */
+type ScanRow = Row & { scanned: number; last_id: string | null };
 
 function toRequest(row: Row): LoggedRequest {
   const paymentId = row.payment_id === null ? null : idFromUuid('pay', row.payment_id);

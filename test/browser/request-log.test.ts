@@ -26,6 +26,8 @@ describeInBrowser('API requests', async browser => {
     refusedId = headers['x-request-id']!;
   });
 
+  /** Not the page itself. */
+  const isList = ({ pathname }: URL) => pathname.endsWith('/api/request-log');
   const table = (page: Page, name = 'API requests') => page.getByRole('table', { name });
 
   test('support finds a request by its id, and its payment and partner from there', async () => {
@@ -38,7 +40,7 @@ describeInBrowser('API requests', async browser => {
     const row = rowOf(table(page).locator('tbody'), 'GET /v1/balance');
     await row.getByText('401').waitFor();
     await row.getByText('unauthorized').waitFor();
-    await row.getByText('Unknown').waitFor();
+    await row.getByText('Unknown (key missing, not valid or not checked)').waitFor();
     expect(await table(page).locator('tbody').getByRole('row').count()).toBe(1);
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ request_id: refusedId });
     expect(await findBarriers(page)).toEqual([]);
@@ -74,9 +76,59 @@ describeInBrowser('API requests', async browser => {
     await press(page, 'Search');
     await page.getByText('No requests found').waitFor();
     await press(page, 'Clear');
-    await page.getByLabel('Until, UTC').fill('2020-01-01T00:00');
+    await page.getByLabel('Before, UTC').fill('2020-01-01T00:00');
     await press(page, 'Search');
     await page.getByText('No requests found').waitFor();
+  });
+
+  test('a link may filter by one status, and a filtered list is not polled', async () => {
+    const page = await world.as('viewer');
+    await page.clock.install();
+    let asked = 0;
+    await page.route(isList, route => {
+      asked += 1;
+      return route.continue();
+    });
+    await page.goto('/console/request-log?status=401');
+    await rowOf(table(page).locator('tbody'), 'GET /v1/balance').waitFor();
+    expect(await page.getByLabel('Status').inputValue()).toBe('401');
+    expect(await page.getByLabel('Status').locator('option:checked').textContent()).toBe('401');
+    const before = asked;
+    expect(before).toBeGreaterThan(0);
+    await page.clock.runFor(30_000);
+    await untilLoaded(page);
+    expect(asked).toBe(before);
+  });
+
+  test('an empty page of a search that goes on says so', async () => {
+    const page = await world.as('viewer');
+    await page.route(isList, route => route.fulfill({ json: { data: [], next_cursor: created.requestId } }));
+    await page.goto('/console/request-log?error_code=rare');
+    await page.getByText('No requests found so far').waitFor();
+    await page.getByRole('button', { name: 'Show more' }).waitFor();
+  });
+
+  test('the list is polled until an error', async () => {
+    world.announceRefusals(422);
+    const page = await world.as('viewer');
+    await page.clock.install();
+    const answers: number[] = [];
+    page.on('response', response => {
+      if (isList(new URL(response.url()))) answers.push(response.status());
+    });
+    await page.goto('/console/request-log');
+    await table(page).waitFor();
+    await page.clock.runFor(6_000);
+    await expect.poll(() => answers.filter(status => status === 200).length).toBeGreaterThan(1);
+    await page.route(isList, route =>
+      route.fulfill({ status: 422, json: { error: { code: 'invalid_request', message: 'Wrong.' } } }),
+    );
+    await page.clock.runFor(6_000);
+    await page.getByRole('alert').waitFor();
+    const before = answers.length;
+    await page.clock.runFor(30_000);
+    await untilLoaded(page);
+    expect(answers.length).toBe(before);
   });
 
   test('in Russian, with a wrong id and a name that several partners have', async () => {
@@ -93,6 +145,6 @@ describeInBrowser('API requests', async browser => {
     await page.getByLabel('ID запроса').fill('');
     await page.getByLabel('Партнёр').fill('twins');
     await press(page, 'Найти');
-    await page.getByText('Это имя подходит нескольким партнёрам').waitFor();
+    await page.getByText('Это название подходит нескольким партнёрам').waitFor();
   });
 });

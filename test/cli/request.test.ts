@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Id, newId } from '../../src/base/ids.ts';
+import { kopeck } from '../helpers/cli.ts';
 import { answered, store } from '../request-log/requests.ts';
 import { createCommandLine } from './command-line.ts';
 
-const { pool, partner, run, runJson, expectRefusal } = await createCommandLine();
+const { pool, url, dataDir, partner, run, runJson, expectRefusal } = await createCommandLine();
 const keyHolder = { partnerId: partner as Id<'prt'>, mode: 'live', keyId: '7f3a9c21b0d4' } as const;
 const paymentId = newId('pay', systemClock);
 const created = answered({ keyHolder, paymentId });
@@ -32,7 +33,9 @@ describe('request show', () => {
       ].join('\n'),
     );
     const refused = await run('request', 'show', unknown.requestId);
-    expect(refused.stdout).toMatch(/\npartner +unknown: no valid key\n.*\nerror +unauthorized\n/s);
+    expect(refused.stdout).toMatch(
+      /\npartner +unknown \(key missing, not valid or not checked\)\n.*\nerror +unauthorized\n/s,
+    );
     expect((await run('request', 'show', broken.requestId)).stdout).toMatch(/\npath +not valid HTTP\n/);
   });
 
@@ -57,8 +60,25 @@ describe('request show', () => {
   test.each(['req_01h00000000000000000000000', 'req_x', paymentId, "'; DROP TABLE api_requests"])(
     'there is no %s',
     id =>
-      expectRefusal(1, /^There is no request .* in the log \(REQUEST_LOG_DAYS: 7\): /, 'request', 'show', id),
+      expectRefusal(
+        1,
+        /^There is no request .* in the log\. Requests are kept for 7 days\. IDs look like req_01h…$/m,
+        'request',
+        'show',
+        id,
+      ),
   );
+});
+
+test('request show says that the log is turned off', async () => {
+  const { code, stderr } = await kopeck(
+    { DATABASE_URL: url, DATA_DIR: dataDir, REQUEST_LOG_DAYS: '0' },
+    'request',
+    'show',
+    newId('req', systemClock),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/the log is turned off \(REQUEST_LOG_DAYS=0\)\.$/m);
 });
 
 describe('request list', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Id, newId } from '../../src/base/ids.ts';
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import {
   findCreatingRequest,
@@ -44,10 +44,11 @@ await store(pool, ...stored);
 /** The numbers of what is found, page by page. */
 async function find(filter: RequestFilter, limit = 3): Promise<number[]> {
   const found: Id<'req'>[] = [];
-  for (let after: Id<'req'> | undefined; ; after = found.at(-1)) {
-    const page = await searchRequests(pool, filter, { after, limit });
-    found.push(...page.map(({ requestId }) => requestId));
-    if (page.length < limit) return found.map(id => stored.findIndex(({ requestId }) => requestId === id));
+  for (let after: Id<'req'> | undefined; ; ) {
+    const { requests, next } = await searchRequests(pool, filter, { after, limit });
+    found.push(...requests.map(({ requestId }) => requestId));
+    if (!next) return found.map(id => stored.findIndex(({ requestId }) => requestId === id));
+    after = next;
   }
 }
 
@@ -55,7 +56,7 @@ test.each<[string, RequestFilter, number[]]>([
   ['all', {}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
   ['of a partner', { partnerId: one.partnerId }, [9, 8, 7, 2, 1, 0]],
   ['of a route', { path: '/v1/quote' }, [8, 3]],
-  ['of an unknown route', { path: '/v1/payment' }, [5]],
+  ['of an unknown route', { path: '/v1/…' }, [5]],
   ['of a payment', { path: `/v1/payments/${paymentId}` }, [2, 1]],
   ['of the route of payments', { path: '/v1/payments/:payment_id' }, [2]],
   ['that succeeded', { status: parseStatus('2xx') }, [8, 2, 1, 0]],
@@ -67,6 +68,12 @@ test.each<[string, RequestFilter, number[]]>([
   ['of one id', { requestId: stored[6]!.requestId }, [6]],
   ['since', { since: new Date('2026-11-18T23:10:00Z') }, [9, 8, 7, 6]],
   ['until', { until: new Date('2026-11-18T22:30:00Z') }, [1, 0]],
+  [
+    'of a partner and a route that succeeded',
+    { partnerId: one.partnerId, path: '/v1/quote', status: parseStatus('2xx') },
+    [8],
+  ],
+  ['of an error with another status', { errorCode: 'unauthorized', status: parseStatus('404') }, []],
   ['of a partner that failed', { partnerId: one.partnerId, status: parseStatus('5xx') }, [7]],
   ['of another partner with this id', { requestId: stored[6]!.requestId, partnerId: one.partnerId }, []],
 ])('requests are found: %s', async (_what, filter, numbers) => {
@@ -124,7 +131,7 @@ test('each filter reads a page in the order of an index, without sorting what ma
       query: async (statement: { text: string; values: unknown[] }) => {
         const explained = await large.query(`EXPLAIN (FORMAT JSON) ${statement.text}`, statement.values);
         plans.push(explained.rows[0]['QUERY PLAN'][0].Plan);
-        return { rows: [] };
+        return { rows: [{ request_id: null, scanned: 0 }] };
       },
     } as unknown as Queryable;
     // A page is short compared with what matches.
@@ -136,4 +143,30 @@ test('each filter reads a page in the order of an index, without sorting what ma
     expect(scans.length, index).toBeGreaterThan(0);
     expect(scans, index).toEqual(scans.map(() => expect.objectContaining({ 'Index Name': expected })));
   }
+});
+
+test('a filter that hardly matches ends after a bounded number of requests, and the search can be continued', async () => {
+  const { pool: long } = await createDatabase();
+  const partnerId = await createFundedPartner(long, 0n);
+  await long.query(
+    `INSERT INTO api_requests (request_id, at, partner_id, mode, key_id, method, path, status, duration_ms)
+     SELECT uuidv7(at - now()), date_trunc('milliseconds', at), $1, 'live', 'k', 'POST',
+            CASE WHEN n = 1 THEN '/v1/quote' ELSE '/v1/payments' END, 200, 5
+       FROM (SELECT n, timestamptz '2026-11-20 00:00Z' + n * interval '10 ms' AS at FROM generate_series(1, 60000) AS n) AS made`,
+    [uuidFromId(partnerId)],
+  );
+  const filter = { partnerId, path: '/v1/quote' };
+  const sizes: number[] = [];
+  const db = {
+    query: async (statement: { text: string; values: unknown[] }) => {
+      const answer = await long.query(statement);
+      sizes.push(answer.rows[0].scanned);
+      return answer;
+    },
+  } as unknown as Queryable;
+  const first = await searchRequests(db, filter, { limit: 50 });
+  expect(first.requests).toEqual([]);
+  expect(sizes).toEqual([51, 204, 816, 3_264, 10_000, 10_000, 10_000]);
+  const second = await searchRequests(db, filter, { limit: 50, after: first.next! });
+  expect(second).toMatchObject({ requests: [{ path: '/v1/quote' }], next: null });
 });

@@ -11,8 +11,8 @@ import {
   searchRequests,
 } from '../../request-log/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { pageOf } from '../fields.ts';
 import { paging, refuse, typed, unsearchable } from '../replies.ts';
+import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
@@ -35,13 +35,14 @@ export function requestLogRoutes(scope: FastifyInstance, { db }: ConsoleDeps): v
   typed(scope).get(
     '/request-log',
     { config: { needs: 'see' }, schema: { querystring: Query } },
-    async (request, reply) => {
+    async (request, reply): Promise<Page<LoggedRequestRow> | typeof reply> => {
       const { limit, after: cursor, partner } = request.query;
       const filter = readFilter(request.query);
       const after = cursor === undefined ? undefined : parseId('req', cursor);
       if (!filter || (cursor !== undefined && !after))
         return refuse(request, reply, 422, 'invalid_request', unsearchable);
-      const partnerIds = partner?.trim() ? await partnersMeant(db, partner.trim()) : [undefined];
+      const name = partner?.trim();
+      const partnerIds = name ? await partnersMeant(db, name) : [];
       if (partnerIds.length > 1)
         return refuse(
           request,
@@ -50,12 +51,9 @@ export function requestLogRoutes(scope: FastifyInstance, { db }: ConsoleDeps): v
           'invalid_request',
           'Several partners match this name: enter the partner ID.',
         );
-      const found = await Promise.all(
-        partnerIds.map(partnerId =>
-          searchRequests(db, { ...filter, partnerId }, { after, limit: limit + 1 }),
-        ),
-      );
-      return pageOf(found.flat(), limit, last => last.requestId, requestRow);
+      if (name && partnerIds.length === 0) return { data: [], next_cursor: null };
+      const page = await searchRequests(db, { ...filter, partnerId: partnerIds[0] }, { after, limit });
+      return { data: page.requests.map(requestRow), next_cursor: page.next };
     },
   );
 }

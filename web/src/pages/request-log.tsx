@@ -31,6 +31,8 @@ const routes = [
   '/v1/test/clock',
 ];
 
+const statusClasses = ['2xx', '4xx', '5xx'] as const;
+
 /** Times in the form have no zone: they are UTC. */
 const instantOf = (text: string) => (text ? `${text.length === 16 ? `${text}:00` : text}Z` : '');
 
@@ -53,11 +55,13 @@ export default function RequestLog() {
         label={shared.nav.requestLog}
         queryKey={['request-log']}
         path={`/request-log${query(asked)}`}
-        everyMs={5000}
+        {...(isFiltered ? {} : { everyMs: 5000 })}
+        stopsOnError
         keyOf={row => row.request_id}
         empty={
           <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
         }
+        emptySoFar={<Empty title={t.noneSoFar}>{t.noneSoFarHint}</Empty>}
         columns={[
           { head: t.at, cell: row => <Time as="short" at={row.at} /> },
           { head: t.status, cell: row => <Status status={row.status} /> },
@@ -95,7 +99,7 @@ function Path({ row: { method, path, payment_id } }: { row: LoggedRequestRow }) 
 
 function Partner({ row: { partner_id, partner, mode } }: { row: LoggedRequestRow }) {
   const t = useTexts(texts);
-  if (partner_id === null) return <span className="dim">{t.noPartner}</span>;
+  if (partner_id === null) return <span className="name dim">{t.noPartner}</span>;
   return (
     <span className="inline">
       <Link href={`/partners/${partner_id}`}>
@@ -114,6 +118,7 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (filters: Fil
     onChange: (event: ChangeEvent<HTMLInputElement>) =>
       setDraft({ ...draft, [name]: event.currentTarget.value }),
   });
+  const isOneStatus = draft.status !== '' && statusClasses.every(value => value !== draft.status);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     apply(Object.fromEntries(names.map(name => [name, draft[name].trim()])) as Filters);
@@ -147,7 +152,9 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (filters: Fil
           onChange={event => apply({ ...draft, status: event.currentTarget.value })}
           data={[
             { value: '', label: t.any },
-            ...(['2xx', '4xx', '5xx'] as const).map(value => ({ value, label: t.classes[value] })),
+            ...statusClasses.map(value => ({ value, label: t.classes[value] })),
+            // One status, such as 404, comes with the URL only.
+            ...(isOneStatus ? [{ value: draft.status, label: draft.status }] : []),
           ]}
         />
         <TextInput label={t.error} placeholder="rate_limited" spellCheck={false} {...field('error_code')} />

@@ -73,12 +73,25 @@ interface KeysetProps<Row> extends Omit<RowsProps<Row>, 'rows'> {
   /** With its filters, without `after`. */
   path: string;
   everyMs?: number;
+  /** No more polling after an error; the operator may try again. Without it, the list goes on when the server is back. */
+  stopsOnError?: boolean;
+  /** Instead of `empty` if the search can be continued. */
+  emptySoFar?: ReactNode;
   /** Shown above the rows, if there are any. */
   above?: (rows: Row[]) => ReactNode;
 }
 
 /** A paged list. It polls while only the first page is shown. */
-export function KeysetTable<Row>({ queryKey, path, everyMs, above, ...table }: KeysetProps<Row>) {
+export function KeysetTable<Row>({
+  queryKey,
+  path,
+  everyMs,
+  stopsOnError,
+  above,
+  empty,
+  emptySoFar = empty,
+  ...table
+}: KeysetProps<Row>) {
   const t = useShared();
   const list = useInfiniteQuery({
     queryKey: [...queryKey, path],
@@ -90,7 +103,10 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, above, ...table }: K
       return ask<Page<Row>>(path + after, signal);
     },
     getNextPageParam: last => last.next_cursor,
-    refetchInterval: query => (everyMs && (query.state.data?.pages.length ?? 0) <= 1 ? everyMs : false),
+    refetchInterval: ({ state }) => {
+      if (stopsOnError && state.status === 'error') return false;
+      return everyMs && (state.data?.pages.length ?? 0) <= 1 ? everyMs : false;
+    },
     placeholderData: keepPreviousData,
   });
   if (list.isPending) return <Waiting />;
@@ -100,7 +116,7 @@ export function KeysetTable<Row>({ queryKey, path, everyMs, above, ...table }: K
     <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? 'fading' : undefined}>
       {list.isError && <Failure error={list.error} again={() => void list.refetch()} />}
       {rows.length > 0 && above?.(rows)}
-      <Rows rows={rows} {...table} />
+      <Rows rows={rows} empty={list.hasNextPage ? emptySoFar : empty} {...table} />
       {list.hasNextPage && (
         <div className="more">
           <Button

@@ -6,7 +6,7 @@ export const sentences: [english: string, russian: string][] = [
   // Filters
   [
     'Several partners match this name: enter the partner ID.',
-    'Это имя подходит нескольким партнёрам: укажите ID партнёра.',
+    'Это название подходит нескольким партнёрам: укажите ID партнёра.',
   ],
   // Alarms
   [

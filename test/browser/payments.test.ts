@@ -84,6 +84,14 @@ describeInBrowser('the list of payments', async browser => {
     await page.getByText('No payments found').waitFor();
     await fill('Created until, UTC', 60);
     await rows(page).nth(50).waitFor();
+    // Shown in the same way in every browser, whatever its language.
+    const from = page.getByLabel('Created from, UTC');
+    expect(await from.inputValue()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+    for (const wrong of ['11/15/2026, 10:00', '2026-02-30 10:00', '2026-11-15 10']) {
+      await from.fill(wrong);
+      await from.blur();
+      await page.getByText('Format: 2026-11-15 22:00').waitFor();
+    }
   });
 
   test('loads more, page by page, each payment once', async () => {

@@ -10,6 +10,7 @@ import { Cut, Middle, Name, shortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { KeysetTable } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
+import { UtcTimeInput } from '../parts/utc-time-input.tsx';
 import { useShared, useTexts } from '../texts/index.ts';
 import { texts } from './request-log.texts.ts';
 
@@ -158,8 +159,8 @@ function FilterForm({ filters, apply }: { filters: Filters; apply: (filters: Fil
           ]}
         />
         <TextInput label={t.error} placeholder="rate_limited" spellCheck={false} {...field('error_code')} />
-        <TextInput label={t.since} type="datetime-local" {...field('since')} />
-        <TextInput label={t.until} type="datetime-local" {...field('until')} />
+        <UtcTimeInput label={t.since} value={draft.since} onChange={since => setDraft({ ...draft, since })} />
+        <UtcTimeInput label={t.until} value={draft.until} onChange={until => setDraft({ ...draft, until })} />
         <Button type="submit">{t.find}</Button>
         {names.some(name => filters[name]) && (
           <Button variant="default" onClick={() => apply(nothing)}>

@@ -1,5 +1,6 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useShared } from '../texts/index.ts';
+import { UtcTimeInput } from './utc-time-input.tsx';
 
 /** Times without a zone, as in a form: they are UTC. */
 export interface Period {
@@ -62,17 +63,15 @@ export function PeriodFields({
       />
       {period === 'custom' && (
         <>
-          <TextInput
+          <UtcTimeInput
             label={t.from}
-            type="datetime-local"
             value={created_after}
-            onChange={event => onTimes({ created_after: event.currentTarget.value })}
+            onChange={created_after => onTimes({ created_after })}
           />
-          <TextInput
+          <UtcTimeInput
             label={t.until}
-            type="datetime-local"
             value={created_before}
-            onChange={event => onTimes({ created_before: event.currentTarget.value })}
+            onChange={created_before => onTimes({ created_before })}
           />
         </>
       )}

@@ -137,6 +137,7 @@ export const en = {
   partner: 'Partner',
   partnerHint: 'Name or ID',
   periods: {
+    format: 'Format',
     period: 'Period, UTC',
     any: 'Any time',
     today: 'Today',

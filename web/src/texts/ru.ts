@@ -125,6 +125,7 @@ export const ru: Shared = {
   partner: 'Партнёр',
   partnerHint: 'Название или ID',
   periods: {
+    format: 'Формат',
     period: 'Период, UTC',
     any: 'За всё время',
     today: 'Сегодня',

@@ -1,11 +1,10 @@
-import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { UtcTimeInput } from '../../parts/utc-time-input.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-/** `datetime-local` has no zone; here it is UTC, as everywhere in the console. */
 const inputOf = (ms: number) => new Date(ms).toISOString().slice(0, 16);
 const instantOf = (text: string) => (Number.isNaN(Date.parse(`${text}Z`)) ? undefined : new Date(`${text}Z`));
 
@@ -38,23 +37,21 @@ export function PlanWindow({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <div className="fields">
-        <TextInput
-          type="datetime-local"
+        <UtcTimeInput
           label={`${t.from} (UTC)`}
           description={start && localOf(start)}
           required
           value={from}
-          onChange={event => setFrom(event.currentTarget.value)}
+          onChange={setFrom}
           data-autofocus
         />
-        <TextInput
-          type="datetime-local"
+        <UtcTimeInput
           label={`${t.until} (UTC)`}
           description={end && localOf(end)}
           required
           value={until}
           error={wrong}
-          onChange={event => setUntil(event.currentTarget.value)}
+          onChange={setUntil}
         />
       </div>
     </Confirm>

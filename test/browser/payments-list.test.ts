@@ -85,6 +85,6 @@ describeInBrowser('payments by partner and period', async browser => {
     await page.getByRole('region', { name: 'Итоги' }).getByText('Зарезервировано:').waitFor();
     expect(await page.getByLabel('Период').inputValue()).toBe('week');
     expect(await page.title()).toBe('Платежи · Kopeck');
-    await page.getByText('Не больше 50 000 новых').waitFor();
+    await page.getByText('Не больше 50 000 последних').waitFor();
   });
 });

@@ -2,9 +2,9 @@
 // and from lower layers; of another module on its own layer it imports only the entry point, `index.ts`.
 export const layers = [
   ['base'],
-  ['db'],
+  ['db', 'telemetry'],
   ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
-  ['payments'],
+  ['deposits', 'payments'],
   ['approvals', 'webhooks'],
   ['api', 'bot', 'console'],
   ['cli', 'runtime'],

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { citusArchive } from './test/citus/archive.ts';
 
 /**
  * Tests of whole systems: services in processes of their own, a browser, database servers that are made, killed and
@@ -7,26 +8,45 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const systemTests = [
   'test/browser/**',
-  'test/crashes/**',
-  'test/faults/**',
-  'test/guides/languages.test.ts',
-  'test/cli/{start,processes,console-start}.test.ts',
-  'test/runtime/rejoin.test.ts',
-  'test/db/{embedded,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
+  'test/deposits/real-node/**',
+  'test/traces/**',
+  'test/guides/{languages,snippets}.test.ts',
+  'test/gateway/check.test.ts',
+  'test/ledger/churn.test.ts',
+  'test/request-log/shutdown.test.ts',
+  'test/clocks/machine-clock.test.ts',
+  'test/bot/telegram-outage.test.ts',
+  'test/install/**',
+  'test/cli/{start,processes,console-start,secret-rotation,demo,listen,trigger}.test.ts',
+  'test/examples/**',
+  'test/runtime/{rejoin,drain,database-outages}.test.ts',
+  'test/alerts/**',
+  'test/upgrade/**',
+  'test/db/{embedded,roles,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
 ];
+
+/**
+ * System tests that check how soon a service answers or recovers after a fault. They run after the others, one at a time: on a
+ * machine that is busy with other tests the times would say nothing about the service.
+ */
+const timedTests = ['test/faults/**', 'test/crashes/**'];
+
+/** Tests of shards on Citus, and tests of functions that then run in one of these: see docs/internals/testing.md. */
+const citusTests = ['test/citus/**'];
+const functionTests = ['test/payments/{open-together,unchecked}.test.ts'];
 
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end
  * with one of them alone. Without a cache vitest starts with the largest files, and some slow ones are small.
  */
 const slowFiles = [
-  'faults',
-  'crashes',
   'simulation',
   'cli/start',
+  'install/package',
   'guides/languages',
   'browser/appearance',
   'db/embedded',
+  'deposits/real-node/crashes',
   'db/backup-s3',
   'ledger/churn',
   'bot/leader',
@@ -37,31 +57,43 @@ const slowFiles = [
 const isSlow = ({ moduleId }: TestSpecification) =>
   slowFiles.some(name => moduleId.includes(`/test/${name}`));
 
+/** Building an image keeps all cores busy for minutes. Beside it, services that are killed do not recover in time. */
+const isLast = ({ moduleId }: TestSpecification) => moduleId.includes('/test/install/container');
+
 class SlowFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
-    return [...sorted.filter(isSlow), ...sorted.filter(file => !isSlow(file))];
+    const others = sorted.filter(file => !isSlow(file) && !isLast(file));
+    return [...sorted.filter(isSlow), ...others, ...sorted.filter(isLast)];
   }
 }
 
-/** `--mode system` runs the system tests, `--mode all` everything; without either, all but the system tests. */
+/** What a mode runs instead of all tests. */
+const included: Record<string, string[]> = {
+  system: systemTests,
+  timed: timedTests,
+  citus: citusArchive ? [...citusTests, ...functionTests] : citusTests,
+};
+
+/** `--mode system`, `--mode timed` and `--mode citus` run those tests, `--mode all` everything; without a mode, all but those. */
 export default defineConfig(({ mode }) => ({
   test: {
-    include:
-      mode === 'system' ? systemTests.map(name => name.replace('**', '*.test.ts')) : ['test/**/*.test.ts'],
-    exclude: mode === 'all' || mode === 'system' ? [] : systemTests,
+    include: included[mode]?.map(name => name.replace('**', '*.test.ts')) ?? ['test/**/*.test.ts'],
+    exclude: mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests],
+    env: mode === 'citus' && citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/each-file.ts'],
     // Loading the tested modules again for every file would take a fifth of the time.
     isolate: false,
     restoreMocks: true,
     unstubEnvs: true,
-    testTimeout: 60_000,
+    // The timed tests have limits of their own, which say what took too long.
+    testTimeout: mode === 'timed' ? 300_000 : 60_000,
     hookTimeout: 60_000,
     // Enough for a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // For two cores: many tests wait for the database or for processes that they start.
-    maxWorkers: 3,
+    maxWorkers: mode === 'timed' || mode === 'citus' ? 1 : 3,
     sequence: { sequencer: SlowFilesFirst },
   },
 }));

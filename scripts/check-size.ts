@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { listTextFiles, root } from './tracked-files.ts';
 
 const maxLines = 300;
-const isExempt = /^database\/migrations\/|\.md$|\/texts\/|[/.]texts\.tsx?$/;
+const isExempt = /^database\/migrations\/|\.md$|\.openapi\.json$|\/texts\/|[/.]texts\.tsx?$/;
 
 for (const path of listTextFiles()) {
   if (isExempt.test(path)) continue;

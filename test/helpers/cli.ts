@@ -22,9 +22,13 @@ export async function kopeck(env: Record<string, string>, ...args: string[]): Pr
 }
 
 /** Runs `kopeck` as its own process. */
-export function kopeckProcess(env: Record<string, string>, ...args: string[]): Promise<Run> {
+export const kopeckProcess = (env: Record<string, string>, ...args: string[]) =>
+  runProgram(program, env, args);
+
+/** The same for another version of it. */
+export function runProgram(file: string, env: Record<string, string>, args: string[]): Promise<Run> {
   return new Promise(resolve => {
-    const child = spawn(process.execPath, [program, ...args], { env: { ...processEnv, ...env } });
+    const child = spawn(process.execPath, [file, ...args], { env: { ...processEnv, ...env } });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', chunk => (stdout += chunk));
     child.stderr.on('data', chunk => (stderr += chunk));
@@ -66,8 +70,13 @@ export interface Service {
 }
 
 /** `kopeck start` on a free port; resolves when it is ready. */
-export function startService(env: Record<string, string>): Promise<Service> {
-  const child = spawn(process.execPath, [program, 'start'], {
+export function startService(
+  env: Record<string, string>,
+  file = program,
+  runner = [process.execPath],
+): Promise<Service> {
+  const [command, ...args] = [...runner, file, 'start'];
+  const child = spawn(command!, args, {
     env: { ...processEnv, PORT: '0', METRICS_PORT: '0', PROCESSES: '1', LOG_LEVEL: 'silent', ...env },
   });
   let output = '';

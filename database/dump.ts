@@ -8,7 +8,7 @@ interface Line {
 }
 
 /** Only what is ours: `pg_get_…def` and `format_type` leave out the schema name while it is on the search path. */
-const ours = "'public'::regnamespace";
+const ours = 'current_schema()::regnamespace';
 
 const enums = `
   SELECT t.typname AS name, quote_literal(e.enumlabel) AS line

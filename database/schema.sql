@@ -18,6 +18,8 @@ CREATE TYPE payment_status AS ENUM ('processing', 'succeeded', 'failed', 'reject
 
 CREATE TYPE recovery_verdict AS ENUM ('recovered', 'known', 'no_account', 'key_taken', 'qr_in_flight', 'insufficient_balance');
 
+CREATE TYPE refund_verdict AS ENUM ('booked', 'known', 'conflict', 'no_payment', 'not_paid_yet', 'not_paid', 'too_much', 'reference_taken');
+
 CREATE TYPE payment_opening AS (
   partner_id uuid,
   mode mode,
@@ -91,11 +93,23 @@ CREATE TABLE api_keys (
   created_at timestamp with time zone NOT NULL,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  hash_key text,
+  label text,
+  scopes text[] NOT NULL DEFAULT '{read,pay}'::text[],
+  expires_at timestamp with time zone,
+  max_kopecks bigint,
+  daily_kopecks bigint,
+  rolled_to text,
+  turnover_of text,
+  expiry_noticed_days integer,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
-  CONSTRAINT api_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id)
+  CONSTRAINT api_keys_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  CONSTRAINT key_limits_are_positive CHECK (max_kopecks > 0 AND daily_kopecks > 0),
+  CONSTRAINT keys_have_known_scopes CHECK (scopes <@ '{read,pay}'::text[] AND cardinality(scopes) > 0)
 );
 CREATE INDEX api_keys_by_partner ON api_keys USING btree (partner_id);
-CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF revoked_at, allowed_addresses ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+CREATE TRIGGER api_keys_announce AFTER DELETE OR UPDATE OF revoked_at, allowed_addresses, expires_at ON api_keys FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
+COMMENT ON COLUMN api_keys.hash_key IS 'The secret key under which the hash was made; NULL: the first';
 
 CREATE TABLE api_requests (
   request_id uuid NOT NULL,
@@ -175,8 +189,30 @@ CREATE INDEX audit_by_action ON audit USING btree (action, at, id);
 CREATE INDEX audit_by_actor ON audit USING btree (actor, at, id);
 CREATE INDEX audit_by_subject ON audit USING btree (subject, at, id);
 CREATE INDEX audit_by_time ON audit USING btree (at, id);
-CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_is_append_only BEFORE DELETE OR UPDATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_append_only;
+CREATE TRIGGER audit_is_not_truncated BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_is_not_truncated;
+CREATE TRIGGER audit_records_are_chained AFTER INSERT ON audit FOR EACH ROW EXECUTE FUNCTION queue_audit_record();
+ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_records_are_chained;
+
+CREATE TABLE audit_chain (
+  place bigint NOT NULL,
+  audit_id bigint NOT NULL,
+  hash bytea NOT NULL,
+  CONSTRAINT audit_chain_audit_id_key UNIQUE (audit_id),
+  CONSTRAINT audit_chain_pkey PRIMARY KEY (place),
+  CONSTRAINT audit_chain_hash_check CHECK (length(hash) = 32)
+);
+CREATE TRIGGER audit_chain_is_append_only BEFORE DELETE OR UPDATE ON audit_chain FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER audit_chain_is_append_only;
+CREATE TRIGGER audit_chain_is_not_truncated BEFORE TRUNCATE ON audit_chain FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE audit_chain ENABLE ALWAYS TRIGGER audit_chain_is_not_truncated;
+
+CREATE TABLE audit_unchained (
+  audit_id bigint NOT NULL,
+  CONSTRAINT audit_unchained_pkey PRIMARY KEY (audit_id)
+);
 
 CREATE TABLE balance_marks (
   partner_id uuid NOT NULL,
@@ -218,6 +254,14 @@ CREATE TABLE chat_users (
   CONSTRAINT chat_users_language_check CHECK (language = ANY (ARRAY['ru'::text, 'en'::text]))
 );
 
+CREATE TABLE code_reservations (
+  qrc_id text NOT NULL,
+  partner_id uuid NOT NULL,
+  payment_ids uuid[] NOT NULL,
+  CONSTRAINT code_reservations_pkey PRIMARY KEY (qrc_id),
+  CONSTRAINT code_reservations_are_for_payments CHECK (cardinality(payment_ids) > 0)
+) WITH (fillfactor=50);
+
 CREATE TABLE deliveries (
   partner_id uuid NOT NULL,
   event_id bigint NOT NULL,
@@ -235,6 +279,72 @@ CREATE INDEX deliveries_given_up ON deliveries USING btree (failed_at) WHERE fai
 CREATE INDEX deliveries_held ON deliveries USING btree (partner_id) WHERE held_at IS NOT NULL;
 CREATE INDEX deliveries_pending_by_event ON deliveries USING btree (event_id) WHERE failed_at IS NULL;
 
+CREATE TABLE deposit_addresses (
+  partner_id uuid NOT NULL,
+  chain text NOT NULL,
+  address text NOT NULL,
+  account text NOT NULL,
+  path text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT deposit_addresses_pkey PRIMARY KEY (partner_id, chain)
+);
+CREATE UNIQUE INDEX deposit_addresses_of_one_partner ON deposit_addresses USING btree (chain, account);
+CREATE TRIGGER deposit_addresses_are_not_truncated BEFORE TRUNCATE ON deposit_addresses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE deposit_addresses ENABLE ALWAYS TRIGGER deposit_addresses_are_not_truncated;
+CREATE TRIGGER deposit_addresses_are_permanent BEFORE DELETE OR UPDATE ON deposit_addresses FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE deposit_addresses ENABLE ALWAYS TRIGGER deposit_addresses_are_permanent;
+
+CREATE TABLE deposit_chains (
+  chain text NOT NULL,
+  cursor_block bigint NOT NULL,
+  cursor_hash text NOT NULL,
+  cursor_time timestamp with time zone NOT NULL,
+  final_block bigint NOT NULL,
+  checked_at timestamp with time zone NOT NULL,
+  lease_holder integer,
+  lease_until timestamp with time zone NOT NULL,
+  CONSTRAINT deposit_chains_pkey PRIMARY KEY (chain),
+  CONSTRAINT deposit_cursor_is_final CHECK (cursor_block <= final_block)
+);
+
+CREATE TABLE deposits (
+  partner_id uuid NOT NULL,
+  id uuid NOT NULL,
+  chain text NOT NULL,
+  transaction text NOT NULL,
+  log_index integer NOT NULL,
+  block_number bigint NOT NULL,
+  block_hash text NOT NULL,
+  sender text NOT NULL,
+  units numeric(78,0) NOT NULL,
+  rest_units numeric(78,0) NOT NULL,
+  micro_usdt bigint NOT NULL,
+  state text NOT NULL,
+  seen_at timestamp with time zone NOT NULL,
+  final_at timestamp with time zone,
+  credited_at timestamp with time zone,
+  credit_reference text,
+  held_for text,
+  screened_at timestamp with time zone,
+  decided_at timestamp with time zone,
+  decision_reason text,
+  CONSTRAINT deposits_pkey PRIMARY KEY (partner_id, id),
+  CONSTRAINT credited_deposits_have_a_reference CHECK ((state = 'credited'::text) = (credited_at IS NOT NULL) AND (state = 'credited'::text) = (credit_reference IS NOT NULL)),
+  CONSTRAINT deposits_are_final_before_credit CHECK ((state = ANY (ARRAY['pending'::text, 'dropped'::text])) = (final_at IS NULL)),
+  CONSTRAINT deposits_held_for_check CHECK (held_for = ANY (ARRAY['amount'::text, 'reference'::text, 'screening'::text, 'no_answer'::text])),
+  CONSTRAINT deposits_micro_usdt_check CHECK (micro_usdt >= 0),
+  CONSTRAINT deposits_rest_units_check CHECK (rest_units >= 0::numeric),
+  CONSTRAINT deposits_state_check CHECK (state = ANY (ARRAY['pending'::text, 'dropped'::text, 'screening'::text, 'accumulating'::text, 'credited'::text, 'held'::text, 'rejected'::text])),
+  CONSTRAINT deposits_units_check CHECK (units > 0::numeric),
+  CONSTRAINT rejected_deposits_were_decided_on CHECK (state <> 'rejected'::text OR decided_at IS NOT NULL AND decision_reason IS NOT NULL)
+);
+CREATE INDEX deposits_accumulating ON deposits USING btree (partner_id, chain) WHERE state = 'accumulating'::text;
+CREATE INDEX deposits_by_id ON deposits USING btree (id);
+CREATE INDEX deposits_held ON deposits USING btree (chain, id) WHERE state = 'held'::text;
+CREATE INDEX deposits_not_final ON deposits USING btree (chain, block_number) WHERE state = 'pending'::text;
+CREATE UNIQUE INDEX deposits_once_per_log ON deposits USING btree (chain, transaction, log_index);
+CREATE INDEX deposits_screening ON deposits USING btree (chain, id) WHERE state = 'screening'::text;
+
 CREATE TABLE entries (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,
@@ -251,7 +361,7 @@ CREATE TABLE entries (
   CONSTRAINT entries_are_of_a_known_kind CHECK (
 CASE
     WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account)
-    ELSE reference IS NOT NULL AND to_account = 'available'::account AND (from_account = ANY (ARRAY['topup'::account, 'treasury'::account]))
+    ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND mode = 'live'::mode AND reference ~~ 'refund:%'::text)
 END),
   CONSTRAINT entries_micro_usdt_check CHECK (micro_usdt > 0)
 );
@@ -259,8 +369,10 @@ CREATE INDEX entries_from_outside ON entries USING btree (partner_id, mode, from
 CREATE INDEX entries_of_releases ON entries USING btree (payment_id, partner_id, mode) WHERE from_account = 'held'::account AND to_account = 'available'::account;
 CREATE UNIQUE INDEX entries_once_per_payment ON entries USING btree (payment_id, from_account, partner_id, mode) WHERE payment_id IS NOT NULL;
 CREATE UNIQUE INDEX entries_once_per_reference ON entries USING btree (reference, partner_id, mode) WHERE reference IS NOT NULL;
-CREATE TRIGGER entries_are_append_only BEFORE UPDATE OR TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER entries_are_append_only BEFORE UPDATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_are_append_only;
+CREATE TRIGGER entries_are_not_truncated BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_are_not_truncated;
 CREATE TRIGGER entries_leave_for_the_archive AFTER DELETE ON entries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
 ALTER TABLE entries ENABLE ALWAYS TRIGGER entries_leave_for_the_archive;
 
@@ -280,7 +392,7 @@ CREATE TABLE entries_archive (
   CONSTRAINT entries_are_of_a_known_kind CHECK (
 CASE
     WHEN payment_id IS NOT NULL THEN reference IS NULL AND (from_account = 'available'::account AND to_account = 'held'::account OR from_account = 'held'::account AND to_account = 'settled'::account OR from_account = 'held'::account AND to_account = 'available'::account)
-    ELSE reference IS NOT NULL AND to_account = 'available'::account AND (from_account = ANY (ARRAY['topup'::account, 'treasury'::account]))
+    ELSE reference IS NOT NULL AND to_account = 'available'::account AND ((from_account = ANY (ARRAY['topup'::account, 'treasury'::account])) OR from_account = 'settled'::account AND mode = 'live'::mode AND reference ~~ 'refund:%'::text)
 END),
   CONSTRAINT entries_micro_usdt_check CHECK (micro_usdt > 0)
 ) PARTITION BY RANGE (created_at);
@@ -302,6 +414,16 @@ CREATE TABLE entry_gaps (
   CONSTRAINT entry_gaps_go_forward CHECK (next_no > (after_no + 1))
 );
 
+CREATE TABLE event_gaps (
+  incarnation integer NOT NULL,
+  shard integer NOT NULL,
+  last_event_id bigint NOT NULL,
+  next_event_id bigint NOT NULL,
+  CONSTRAINT event_gaps_pkey PRIMARY KEY (incarnation, shard),
+  CONSTRAINT event_gaps_incarnation_fkey FOREIGN KEY (incarnation) REFERENCES incarnations(number),
+  CONSTRAINT event_gaps_go_forward CHECK (next_event_id > last_event_id)
+);
+
 CREATE TABLE events (
   partner_id uuid NOT NULL,
   mode mode NOT NULL,
@@ -311,9 +433,11 @@ CREATE TABLE events (
   CONSTRAINT events_pkey PRIMARY KEY (partner_id, mode, id)
 );
 CREATE INDEX events_by_payment ON events USING btree (payment_id);
-CREATE TRIGGER events_are_append_only BEFORE UPDATE OR TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_are_append_only BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_append_only;
 CREATE TRIGGER events_are_delivered AFTER INSERT ON events REFERENCING NEW TABLE AS new_events FOR EACH STATEMENT EXECUTE FUNCTION queue_deliveries();
+CREATE TRIGGER events_are_not_truncated BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE events ENABLE ALWAYS TRIGGER events_are_not_truncated;
 CREATE TRIGGER events_leave_for_the_archive AFTER DELETE ON events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION refuse_unarchived();
 ALTER TABLE events ENABLE ALWAYS TRIGGER events_leave_for_the_archive;
 
@@ -386,6 +510,29 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_pkey PRIMARY KEY (hash),
   CONSTRAINT invitations_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id)
 );
+
+CREATE TABLE key_addresses (
+  key_id text NOT NULL,
+  address text NOT NULL,
+  first_used_at timestamp with time zone NOT NULL,
+  CONSTRAINT key_addresses_pkey PRIMARY KEY (key_id, address)
+);
+
+CREATE TABLE key_turnovers (
+  key_id text NOT NULL,
+  day date NOT NULL,
+  kopecks bigint NOT NULL,
+  CONSTRAINT key_turnovers_pkey PRIMARY KEY (key_id, day),
+  CONSTRAINT key_turnovers_are_not_negative CHECK (kopecks >= 0)
+) WITH (fillfactor=50);
+
+CREATE TABLE key_unsettled (
+  key_id text NOT NULL,
+  payment_id uuid NOT NULL,
+  day date NOT NULL,
+  kopecks bigint NOT NULL,
+  CONSTRAINT key_unsettled_pkey PRIMARY KEY (key_id, payment_id)
+) WITH (fillfactor=50);
 
 CREATE TABLE known_clients (
   operator_id uuid NOT NULL,
@@ -484,7 +631,7 @@ CREATE TABLE operator_requests (
   decided_name text,
   decided_at timestamp with time zone,
   CONSTRAINT operator_requests_pkey PRIMARY KEY (id),
-  CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text, 'release'::text])),
+  CONSTRAINT operator_requests_kind_check CHECK (kind = ANY (ARRAY['resolve'::text, 'credit'::text, 'thresholds'::text, 'release'::text, 'deposit'::text])),
   CONSTRAINT operator_requests_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'approved'::text, 'refused'::text, 'withdrawn'::text, 'void'::text])),
   CONSTRAINT requests_are_approved_by_another CHECK (state <> 'approved'::text OR decided_by <> asked_by),
   CONSTRAINT requests_are_decided_by_somebody CHECK ((decided_at IS NULL) = (decided_by IS NULL) AND (decided_at IS NULL) = (decided_name IS NULL)),
@@ -559,6 +706,7 @@ CREATE TABLE partners (
   live_approved boolean NOT NULL DEFAULT true,
   approval_asked_at timestamp with time zone,
   live_refused_at timestamp with time zone,
+  shard integer NOT NULL DEFAULT 0,
   CONSTRAINT partners_pkey PRIMARY KEY (id),
   CONSTRAINT max_is_not_below_min CHECK (max_kopecks >= min_kopecks),
   CONSTRAINT partners_concurrent_check CHECK (concurrent > 0),
@@ -571,6 +719,14 @@ CREATE TABLE partners (
 );
 CREATE TRIGGER partners_announce AFTER DELETE OR UPDATE ON partners FOR EACH STATEMENT EXECUTE FUNCTION announce_access_change();
 COMMENT ON COLUMN partners.daily_kopecks IS 'NULL: no daily limit';
+
+CREATE TABLE payment_traces (
+  payment_id uuid NOT NULL,
+  traceparent text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  CONSTRAINT payment_traces_pkey PRIMARY KEY (payment_id)
+);
+CREATE INDEX payment_traces_by_time ON payment_traces USING btree (at);
 
 CREATE TABLE payments (
   partner_id uuid NOT NULL,
@@ -659,8 +815,12 @@ CREATE TABLE process_beats (
   instance integer NOT NULL,
   at timestamp with time zone NOT NULL,
   synchronous boolean NOT NULL,
+  key_ids text[],
+  sealing_key text,
   CONSTRAINT process_beats_pkey PRIMARY KEY (instance)
 ) WITH (fillfactor=50);
+COMMENT ON COLUMN process_beats.key_ids IS 'The secret keys that the process has; NULL: a version that reports none';
+COMMENT ON COLUMN process_beats.sealing_key IS 'The one with which it seals';
 
 CREATE UNLOGGED TABLE rate_buckets (
   partner_id uuid NOT NULL,
@@ -691,7 +851,8 @@ CREATE TABLE rate_rules (
   CONSTRAINT rate_rules_jump_bps_check CHECK (jump_bps >= 1 AND jump_bps <= 5000),
   CONSTRAINT rate_rules_spread_bps_check CHECK (spread_bps >= 0 AND spread_bps <= 5000)
 );
-CREATE TRIGGER rate_rules_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rate_rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rate_rules_are_append_only BEFORE DELETE OR UPDATE ON rate_rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rate_rules_are_not_truncated BEFORE TRUNCATE ON rate_rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TABLE rates (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -708,7 +869,8 @@ CREATE TABLE rates (
   CONSTRAINT rates_spread_bps_check CHECK (spread_bps >= 0 AND spread_bps <= 5000)
 );
 CREATE INDEX rates_by_time ON rates USING btree (created_at, id);
-CREATE TRIGGER rates_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rates_are_append_only BEFORE DELETE OR UPDATE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rates_are_not_truncated BEFORE TRUNCATE ON rates FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 COMMENT ON COLUMN rates.as_of IS 'the age of the oldest quote in it';
 COMMENT ON COLUMN rates.rate_e4 IS 'RUB for 1 USDT that a partner gets, times 10^4';
 COMMENT ON COLUMN rates.parts IS 'what every source said, or why it was not used';
@@ -740,6 +902,35 @@ CREATE TABLE recovered_payments (
 );
 CREATE INDEX recovered_payments_by_incarnation ON recovered_payments USING btree (incarnation, payment_id);
 
+CREATE TABLE refunds (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  payment_id uuid NOT NULL,
+  refund_id text NOT NULL,
+  amount_kopecks bigint NOT NULL,
+  micro_usdt bigint NOT NULL,
+  total_kopecks bigint NOT NULL,
+  total_micro_usdt bigint NOT NULL,
+  entry_no bigint,
+  event_id bigint NOT NULL,
+  refunded_at timestamp with time zone NOT NULL,
+  booked_at timestamp with time zone NOT NULL,
+  CONSTRAINT refunds_pkey PRIMARY KEY (refund_id),
+  CONSTRAINT refunds_amount_kopecks_check CHECK (amount_kopecks > 0),
+  CONSTRAINT refunds_are_live CHECK (mode = 'live'::mode),
+  CONSTRAINT refunds_are_part_of_their_total CHECK (total_kopecks >= amount_kopecks AND total_micro_usdt >= micro_usdt),
+  CONSTRAINT refunds_have_an_entry CHECK ((entry_no IS NULL) = (micro_usdt = 0)),
+  CONSTRAINT refunds_micro_usdt_check CHECK (micro_usdt >= 0)
+);
+CREATE UNIQUE INDEX refunds_by_entry ON refunds USING btree (partner_id, mode, entry_no);
+CREATE UNIQUE INDEX refunds_by_event ON refunds USING btree (partner_id, mode, event_id);
+CREATE INDEX refunds_by_time ON refunds USING btree (refunded_at);
+CREATE UNIQUE INDEX refunds_of_a_payment ON refunds USING btree (payment_id, total_kopecks);
+CREATE TRIGGER refunds_are_append_only BEFORE DELETE OR UPDATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE refunds ENABLE ALWAYS TRIGGER refunds_are_append_only;
+CREATE TRIGGER refunds_are_not_truncated BEFORE TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE refunds ENABLE ALWAYS TRIGGER refunds_are_not_truncated;
+
 CREATE TABLE schema_functions (
   name text NOT NULL,
   sha256 text NOT NULL,
@@ -753,8 +944,19 @@ CREATE TABLE schema_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  oldest integer,
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (version)
 );
+
+CREATE TABLE secret_keys (
+  id text NOT NULL,
+  fingerprint text NOT NULL,
+  is_first boolean NOT NULL,
+  active_from timestamp with time zone,
+  active_until timestamp with time zone,
+  CONSTRAINT secret_keys_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX secret_keys_have_one_first ON secret_keys USING btree (is_first) WHERE is_first;
 
 CREATE TABLE service (
   only_row boolean NOT NULL DEFAULT true,
@@ -765,10 +967,22 @@ CREATE TABLE service (
   resolve_alone_kopecks bigint NOT NULL DEFAULT 1000000,
   credit_alone_micro_usdt bigint NOT NULL DEFAULT 1000000000,
   thresholds_version integer NOT NULL DEFAULT 1,
+  audit_head_logged_at timestamp with time zone,
+  refunds_from timestamp with time zone NOT NULL DEFAULT now(),
+  refunds_asked_at timestamp with time zone,
+  refunds_read_to timestamp with time zone,
+  refunds_swept_at timestamp with time zone,
   CONSTRAINT service_pkey PRIMARY KEY (only_row),
   CONSTRAINT service_credit_alone_micro_usdt_check CHECK (credit_alone_micro_usdt >= 0),
   CONSTRAINT service_only_row_check CHECK (only_row),
   CONSTRAINT service_resolve_alone_kopecks_check CHECK (resolve_alone_kopecks >= 0)
+);
+
+CREATE TABLE shards (
+  number integer NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  CONSTRAINT shards_pkey PRIMARY KEY (number),
+  CONSTRAINT shards_number_check CHECK (number >= 0 AND number <= 998)
 );
 
 CREATE TABLE stray_orders (
@@ -795,7 +1009,7 @@ CREATE INDEX stray_orders_by_code ON stray_orders USING btree (qrc_id) WHERE rel
 CREATE INDEX stray_orders_by_key ON stray_orders USING btree (idempotency_key, partner_id) WHERE released_at IS NULL;
 COMMENT ON COLUMN stray_orders.payment IS 'The id under which the bank side has it, which need not be one of ours';
 COMMENT ON COLUMN stray_orders.qrc_id IS 'NULL: unknown, so no payment may be accepted at all';
-COMMENT ON COLUMN stray_orders.reference IS 'Readable: the payment is rebuilt as soon as that is possible';
+COMMENT ON COLUMN stray_orders.reference IS 'The payment is rebuilt from it as soon as that is possible';
 
 CREATE TABLE test_checkpoints (
   partner_id uuid NOT NULL,
@@ -812,9 +1026,11 @@ CREATE TABLE test_checkpoints (
   CONSTRAINT test_checkpoints_never_below_zero CHECK (available >= 0 AND held >= 0 AND settled >= 0),
   CONSTRAINT test_checkpoints_sum_to_zero CHECK ((topup + treasury + available + held + settled) = 0)
 );
+CREATE TRIGGER test_checkpoints_are_not_truncated BEFORE TRUNCATE ON test_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+ALTER TABLE test_checkpoints ENABLE ALWAYS TRIGGER test_checkpoints_are_not_truncated;
 CREATE TRIGGER test_checkpoints_are_proven BEFORE INSERT OR UPDATE ON test_checkpoints FOR EACH ROW EXECUTE FUNCTION prove_checkpoint();
 ALTER TABLE test_checkpoints ENABLE ALWAYS TRIGGER test_checkpoints_are_proven;
-CREATE TRIGGER test_checkpoints_stay BEFORE DELETE OR TRUNCATE ON test_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER test_checkpoints_stay BEFORE DELETE ON test_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 ALTER TABLE test_checkpoints ENABLE ALWAYS TRIGGER test_checkpoints_stay;
 COMMENT ON COLUMN test_checkpoints.last_event_id IS 'the newest pruned event: a reader that has it has missed none';
 
@@ -834,6 +1050,13 @@ CREATE TABLE test_refusals (
   CONSTRAINT test_refusals_pkey PRIMARY KEY (partner_id, idempotency_key)
 );
 CREATE INDEX test_refusals_by_time ON test_refusals USING btree (at);
+
+CREATE TABLE void_openings (
+  payment_id uuid NOT NULL,
+  partner_id uuid NOT NULL,
+  voided_at timestamp with time zone NOT NULL,
+  CONSTRAINT void_openings_pkey PRIMARY KEY (payment_id)
+);
 
 CREATE TABLE webhook_attempts (
   partner_id uuid NOT NULL,
@@ -864,8 +1087,10 @@ CREATE TABLE webhooks (
   leased_until timestamp with time zone,
   created_at timestamp with time zone NOT NULL,
   changed_at timestamp with time zone NOT NULL,
+  extra_events text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT webhooks_pkey PRIMARY KEY (partner_id),
   CONSTRAINT webhooks_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
+  CONSTRAINT webhooks_ask_for_known_events CHECK (extra_events <@ ARRAY['payment.refunded'::text]),
   CONSTRAINT webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
 );
 
@@ -991,6 +1216,23 @@ CREATE VIEW archivable_payments AS
            FROM long_payments l
           WHERE l.partner_id = p.partner_id AND l.mode = p.mode AND l.payment_id = p.id));
 
+CREATE VIEW deliverable_events AS
+ SELECT all_events.partner_id,
+    all_events.mode,
+    all_events.id,
+    all_events.payment_id,
+    all_events.at,
+    NULL::text AS refund_id
+   FROM all_events
+UNION ALL
+ SELECT refunds.partner_id,
+    refunds.mode,
+    refunds.event_id AS id,
+    refunds.payment_id,
+    refunds.booked_at AS at,
+    refunds.refund_id
+   FROM refunds;
+
 FUNCTION announce_access_change()
   RETURNS trigger;
 
@@ -1017,6 +1259,12 @@ FUNCTION archive_payments(partner uuid, in_mode mode, month date, after_id uuid,
 FUNCTION archive_prepare(month date)
   RETURNS boolean;
 
+FUNCTION codes_free(codes text[], payment_ids uuid[])
+  RETURNS void;
+
+FUNCTION codes_reserve(codes text[], partner_ids uuid[], payment_ids uuid[])
+  RETURNS TABLE(item bigint, reserved boolean);
+
 FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(partner_id uuid, suspended boolean)
   SET plan_cache_mode=force_generic_plan
@@ -1041,6 +1289,9 @@ FUNCTION is_pruned_entry(partner uuid, number bigint)
 FUNCTION is_pruned_payment(partner uuid, payment uuid)
   RETURNS boolean STABLE;
 
+FUNCTION ledger_close_day(in_partner_id uuid, in_mode mode, day_end timestamp with time zone)
+  RETURNS void;
+
 FUNCTION ledger_entries_before(partner uuid, in_mode mode, moment timestamp with time zone)
   RETURNS bigint STABLE
   SET enable_seqscan=off
@@ -1058,8 +1309,20 @@ FUNCTION ledger_post(partner_ids uuid[], modes mode[], operations ledger_operati
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION log_partition_add(log text, first timestamp with time zone, beyond timestamp with time zone)
+  RETURNS void
+  SET search_path=public, pg_temp
+  SET TimeZone=UTC;
+
+FUNCTION log_partition_drop(log text, partition text)
+  RETURNS void
+  SET search_path=public, pg_temp;
+
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;
+
+FUNCTION opening_void(partner uuid, payment uuid, at timestamp with time zone)
+  RETURNS boolean;
 
 FUNCTION payment_is_superseded(in_partner uuid, in_mode mode, in_payment uuid)
   RETURNS boolean STABLE;
@@ -1075,6 +1338,15 @@ FUNCTION payments_finish(partner_ids uuid[], modes mode[], ids uuid[], outcomes 
 
 FUNCTION payments_open(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
+  SET plan_cache_mode=force_generic_plan
+  SET enable_seqscan=off
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
+
+FUNCTION payments_open_limited(openings payment_opening[], keys text[], limits bigint[], at timestamp with time zone, test_payments_per_day integer)
+  RETURNS TABLE(item bigint, verdict text, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
   SET enable_seqscan=off
   SET enable_bitmapscan=off
@@ -1102,6 +1374,9 @@ FUNCTION payments_page(of_partner uuid, of_mode mode, from_id uuid, before_id uu
 FUNCTION payments_recover(forgotten payment_opening[], created_ats timestamp with time zone[], order_ids text[], order_states text[], in_incarnation integer, at timestamp with time zone)
   RETURNS TABLE(item bigint, verdict recovery_verdict);
 
+FUNCTION payments_refund(refund_ids text[], payment_ids uuid[], amounts bigint[], refunded_ats timestamp with time zone[], at timestamp with time zone)
+  RETURNS TABLE(item bigint, verdict refund_verdict);
+
 FUNCTION prove_checkpoint()
   RETURNS trigger;
 
@@ -1111,7 +1386,11 @@ FUNCTION prune_archived_test_data(partner uuid, up_to bigint, ended uuid[])
 
 FUNCTION prune_test_data(partner uuid, before timestamp with time zone, batch integer)
   RETURNS TABLE(payments bigint, entries bigint)
+  SET search_path=public, pg_temp
   SET TimeZone=UTC;
+
+FUNCTION queue_audit_record()
+  RETURNS trigger;
 
 FUNCTION queue_deliveries()
   RETURNS trigger;
@@ -1125,8 +1404,14 @@ FUNCTION refuse_delete()
 FUNCTION refuse_unarchived()
   RETURNS trigger;
 
+FUNCTION refuse_unless_log(log text)
+  RETURNS void;
+
 FUNCTION refuse_unpruned()
   RETURNS trigger;
+
+FUNCTION shard_schema(shard integer)
+  RETURNS text IMMUTABLE;
 
 FUNCTION take_tokens(partner uuid, in_mode mode, of_kind text, per_second double precision, burst double precision, wanted integer, at timestamp with time zone)
   RETURNS TABLE(granted integer, retry_after_sec double precision);

@@ -2,9 +2,11 @@
 -- unfinished payment on, which its settle or release must find.
 CREATE OR REPLACE FUNCTION archivable_entries(partner uuid, in_mode mode, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  before CONSTANT bigint := ledger_entries_before(partner, in_mode, moment);
 BEGIN
   RETURN least(
-    ledger_entries_before(partner, in_mode, moment),
+    before,
     (SELECT min(e.entry_no) - 1 FROM open_payments o
        JOIN entries e ON e.payment_id = o.payment_id AND e.from_account = 'available'
         AND e.partner_id = o.partner_id AND e.mode = o.mode

@@ -18,23 +18,34 @@ DECLARE
   compared_at timestamptz;
   last_event bigint;
   next_sequence record;
+  next_number bigint;
+  gaps event_gaps[] := '{}';
+  shard record;
 BEGIN
   LOCK TABLE incarnations IN SHARE ROW EXCLUSIVE MODE;
   SELECT * INTO current FROM incarnations ORDER BY number DESC LIMIT 1;
   IF coalesce(current.number, 0) <> expected THEN RETURN current; END IF;
 
-  SELECT coalesce(last_value, 0) INTO last_event FROM pg_sequences
-   WHERE schemaname = current_schema()
-     AND sequencename = replace(pg_get_serial_sequence('events', 'id'), current_schema() || '.', '');
   FOR next_sequence IN
-    SELECT format('%I.%I', schemaname, sequencename) AS name, coalesce(last_value, 0) AS last, max_value
-      FROM pg_sequences WHERE schemaname = current_schema() AND first_free IS NOT NULL
+    SELECT s.number AS shard, format('%I.%I', q.schemaname, q.sequencename) AS name, q.max_value,
+           q.schemaname || '.' || q.sequencename = pg_get_serial_sequence(q.schemaname || '.events', 'id') AS is_of_events,
+           -- Numbers of a shard begin after those of the shard before it.
+           q.min_value - 1 AS before_first, coalesce(q.last_value, q.min_value - 1) AS last
+      FROM shards s
+      JOIN pg_sequences q ON q.schemaname = shard_schema(s.number)
   LOOP
+    IF next_sequence.is_of_events AND next_sequence.shard = 0 THEN last_event := next_sequence.last; END IF;
+    CONTINUE WHEN first_free IS NULL;
     -- Sequences of type int number people's changes and processes: few.
-    PERFORM setval(next_sequence.name::regclass,
-                   CASE WHEN next_sequence.max_value > 2147483647
-                        THEN number_after_loss(next_sequence.last, first_free)
-                        ELSE least(next_sequence.last + 1000, next_sequence.max_value) END);
+    next_number := CASE WHEN next_sequence.max_value > 2147483647
+                        THEN next_sequence.before_first
+                             + number_after_loss(next_sequence.last - next_sequence.before_first, first_free)
+                        ELSE least(next_sequence.last + 1000, next_sequence.max_value) END;
+    PERFORM setval(next_sequence.name::regclass, next_number);
+    IF next_sequence.is_of_events AND next_sequence.shard > 0 THEN
+      gaps := gaps || ROW(expected + 1, next_sequence.shard,
+                          greatest(next_sequence.last - before_last, next_sequence.before_first), next_number + 1)::event_gaps;
+    END IF;
   END LOOP;
 
   -- An incarnation that was recovering and is itself lost: what it had to find is found from its certain moment on. One that was
@@ -51,12 +62,20 @@ BEGIN
             CASE WHEN first_free IS NULL THEN last_event ELSE number_after_loss(last_event, first_free) END + 1,
             CASE WHEN first_free IS NULL THEN at END)
     RETURNING * INTO begun;
-  IF first_free IS NOT NULL THEN
-    INSERT INTO entry_gaps (partner_id, mode, after_no, next_no, incarnation)
-      SELECT a.partner_id, a.mode, a.entry_count, number_after_loss(a.entry_count, first_free) + 1, begun.number
-        FROM (SELECT * FROM accounts ORDER BY partner_id, mode FOR UPDATE) AS a;
-    UPDATE accounts a SET entry_count = g.next_no - 1
-      FROM entry_gaps g WHERE g.incarnation = begun.number AND g.partner_id = a.partner_id AND g.mode = a.mode;
-  END IF;
+  IF first_free IS NULL THEN RETURN begun; END IF;
+  INSERT INTO event_gaps SELECT * FROM unnest(gaps);
+
+  FOR shard IN
+    SELECT shard_schema(s.number) AS schema FROM shards s ORDER BY s.number
+  LOOP
+    EXECUTE format('INSERT INTO %1$I.entry_gaps (partner_id, mode, after_no, next_no, incarnation)
+                      SELECT a.partner_id, a.mode, a.entry_count, number_after_loss(a.entry_count, $2) + 1, $1
+                        FROM (SELECT * FROM %1$I.accounts ORDER BY partner_id, mode FOR UPDATE) AS a', shard.schema)
+      USING begun.number, first_free;
+    EXECUTE format('UPDATE %1$I.accounts a SET entry_count = g.next_no - 1
+                      FROM %1$I.entry_gaps g WHERE g.incarnation = $1 AND g.partner_id = a.partner_id AND g.mode = a.mode',
+                   shard.schema)
+      USING begun.number;
+  END LOOP;
   RETURN begun;
 END $$;

@@ -85,6 +85,11 @@ BEGIN
   ), announced AS (
     INSERT INTO events (partner_id, mode, payment_id, at)
       SELECT h.partner_id, h.mode, h.id, payments_finish.at FROM held h WHERE h.status <> 'rejected' ORDER BY h.nth
+      RETURNING events.partner_id, events.id, events.mode, events.payment_id, events.at
+  ), queued AS (
+    -- The outbox of webhooks. A delivery is due at the time of its event, so that new events and retries take turns.
+    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+      SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id
   )
   SELECT coalesce(array_agg(h.id), '{}') INTO ended FROM held h;
 

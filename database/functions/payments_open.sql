@@ -45,6 +45,18 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
+  -- With several shards the caller has reserved the codes of live payments (codes_reserve). Only under the locks it is certain
+  -- that it knew all shards, and that no reservation was freed meanwhile (opening_void).
+  IF EXISTS (SELECT FROM shards s WHERE s.number > 0) THEN
+    IF current_setting('kopeck.shards', true) IS DISTINCT FROM (SELECT count(*)::text FROM shards)
+       AND EXISTS (SELECT FROM unnest(openings) o WHERE o.mode = 'live') THEN
+      RAISE EXCEPTION 'the shards have changed' USING ERRCODE = 'cannot_connect_now';
+    END IF;
+    IF EXISTS (SELECT FROM void_openings v WHERE v.payment_id = ANY (ARRAY(SELECT o.id FROM unnest(openings) o))) THEN
+      RAISE EXCEPTION 'the code of a payment was freed before it was opened' USING ERRCODE = 'cannot_connect_now';
+    END IF;
+  END IF;
+
   IF EXISTS (SELECT FROM unnest(openings) o WHERE o.unchecked_name IS NOT NULL) THEN
     SELECT (SELECT r.id FROM rates r ORDER BY r.id DESC LIMIT 1),
            s.maintenance OR EXISTS (SELECT FROM incarnations WHERE opened_at IS NULL)
@@ -150,13 +162,18 @@ BEGIN
   SELECT array_agg(o.nth ORDER BY o.nth) FILTER (WHERE NOT o.is_opened),
          bool_or(o.is_opened AND o.outcome IS NOT NULL) INTO unusual, has_ended FROM judged o;
 
-  -- A statement of its own: an insert fires the trigger of the table even without a row.
+  -- A statement of its own, since most openings have no event. The event goes to the outbox as in payments_finish.
   IF has_ended THEN
-    INSERT INTO events (partner_id, mode, payment_id, at)
-      SELECT o.partner_id, o.mode, o.id, at FROM unnest(openings) WITH ORDINALITY AS o
-       WHERE o.outcome IS NOT NULL AND (o.ordinality <> ALL (unusual)) IS NOT FALSE
-         AND (o.ordinality <> ALL (objections)) IS NOT FALSE
-       ORDER BY o.ordinality;
+    WITH announced AS (
+      INSERT INTO events (partner_id, mode, payment_id, at)
+        SELECT o.partner_id, o.mode, o.id, at FROM unnest(openings) WITH ORDINALITY AS o
+         WHERE o.outcome IS NOT NULL AND (o.ordinality <> ALL (unusual)) IS NOT FALSE
+           AND (o.ordinality <> ALL (objections)) IS NOT FALSE
+         ORDER BY o.ordinality
+        RETURNING events.partner_id, events.id, events.mode, events.payment_id, events.at
+    )
+    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+      SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id;
   END IF;
 
   IF unusual IS NULL AND objections IS NULL THEN

@@ -34,7 +34,7 @@ BEGIN
   INSERT INTO open_payments AS p (scope, qrc_id, partner_id, mode, payment_id, awaiting_gateway, next_at)
     SELECT DISTINCT ON (scope, o.qrc_id) scope, o.qrc_id, o.partner_id, o.mode, o.id, false, o.next_at
       FROM unnest(openings) WITH ORDINALITY AS o, LATERAL (
-           SELECT CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
+           SELECT CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END AS scope) AS s
      -- Not with NOT EXISTS, for which the planner may read the whole index.
      WHERE (SELECT k.id FROM payments k WHERE k.idempotency_key = o.idempotency_key AND NOT k.rejected
                AND (k.partner_id, k.mode) IS NOT DISTINCT FROM (o.partner_id, o.mode)) IS NULL
@@ -43,7 +43,7 @@ BEGIN
 
   FOR next IN
     SELECT o.ordinality AS item, o.partner_id, o.mode, o.id, o.amount_kopecks, o.micro_usdt,
-           CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
+           CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END || ' ' || o.qrc_id AS qr,
            o.rate_stale_at, l.concurrent, l.daily_kopecks,
            min(o.ordinality) OVER (PARTITION BY o.partner_id, o.mode, o.idempotency_key) AS first_item,
            coalesce(
@@ -53,7 +53,7 @@ BEGIN
                  AND k.partner_id = o.partner_id AND k.mode = o.mode)) AS known_id,
            -- Reserved by this call, perhaps for another of its items: the first one that may go ahead gets it.
            EXISTS (SELECT FROM open_payments p WHERE p.payment_id = ANY (ids) AND p.qrc_id = o.qrc_id
-               AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
+               AND p.scope = CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END) AS qr_is_free
       FROM unnest(openings) WITH ORDINALITY AS o
       LEFT JOIN partners l ON l.id = o.partner_id
      WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
@@ -113,7 +113,7 @@ BEGIN
     DELETE FROM open_payments p USING unnest(openings) WITH ORDINALITY AS o
      WHERE o.ordinality BETWEEN 1 AND cardinality(openings)
        AND (p.payment_id = ANY (ids)) IS TRUE AND p.scope || ' ' || p.qrc_id <> ALL (taken) AND p.qrc_id = o.qrc_id
-       AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
+       AND p.scope = CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END;
   END IF;
   IF cardinality(opened) = 0 THEN RETURN; END IF;
 
@@ -122,7 +122,7 @@ BEGIN
          awaiting_gateway = true
     FROM unnest(opened) WITH ORDINALITY AS o
    WHERE o.ordinality BETWEEN 1 AND cardinality(opened)
-     AND p.qrc_id = o.qrc_id AND p.scope = CASE o.mode WHEN 'live' THEN live_scope ELSE o.partner_id END;
+     AND p.qrc_id = o.qrc_id AND p.scope = CASE WHEN o.mode = 'live' THEN live_scope ELSE o.partner_id END;
   PERFORM ledger_must_post(array_agg(o.partner_id), array_agg(o.mode), array_agg('hold'::ledger_operation),
                            array_agg(o.id), array_agg(o.micro_usdt), at)
      FROM unnest(opened) o;

@@ -6,22 +6,26 @@
 -- It needs no lock of the account: entries from before the moment do not change, and no entry is added before others. Of
 -- the rows that go, others lock deliveries and long_payments: if one is in use it fails with 55P03 instead of waiting, so
 -- it is in no deadlock. No row is returned if another process is at work here or archives test data.
+--
+-- It has the rights of the schema's owner: the role of the service may not delete from these tables (src/db/roles.ts).
 CREATE OR REPLACE FUNCTION prune_test_data(partner uuid, before timestamptz, batch int)
 RETURNS TABLE (payments bigint, entries bigint)
-LANGUAGE plpgsql SET TimeZone = 'UTC' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET TimeZone = 'UTC' AS $$
 DECLARE
+  booked_before bigint;
   above bigint;
   up_to bigint;
   ended uuid[];    -- payments that go
   event_ids bigint[];
 BEGIN
   IF NOT pg_try_advisory_xact_lock(7310861003) THEN RETURN; END IF;
+  booked_before := ledger_entries_before(partner, 'test', before);
   SELECT coalesce(max(c.entry_no), 0) INTO above FROM test_checkpoints c WHERE c.partner_id = partner;
   -- Numbers may have gaps (entry_gaps), so the entries are counted.
   SELECT max(s.entry_no), count(*) INTO up_to, entries
     FROM (SELECT e.entry_no FROM all_entries e
            WHERE e.partner_id = partner AND e.mode = 'test' AND e.entry_no > above
-             AND e.entry_no <= (SELECT ledger_entries_before(partner, 'test', before))
+             AND e.entry_no <= booked_before
            ORDER BY e.entry_no LIMIT batch) AS s;
   payments := 0;
   IF entries > 0 THEN
@@ -51,3 +55,4 @@ BEGIN
   END IF;
   RETURN NEXT;
 END $$;
+REVOKE EXECUTE ON FUNCTION prune_test_data FROM PUBLIC;

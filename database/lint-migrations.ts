@@ -1,0 +1,252 @@
+import { isForEachShard } from '../src/db/migrations.ts';
+import { shardRelations } from '../src/db/shards/layout.ts';
+import { splitStatements } from '../src/db/sql-statements.ts';
+
+/** A migration as the rules see it. */
+interface Migration {
+  isOutside: boolean;
+  isForEachShard: boolean;
+  statements: string[];
+  /** Tables of this migration: they are empty, and nobody uses them yet. */
+  created: Set<string>;
+  /** Statements of all migrations before it. */
+  earlier: string[];
+}
+
+interface Rule {
+  /** True if the statement breaks it. */
+  breaks(statement: string, migration: Migration, index: number): boolean;
+  /** What it would do to a running service, and how to write it. */
+  instead: string;
+}
+
+const outsideMark = '-- outside a transaction\n';
+const name = String.raw`(?:IF (?:NOT )?EXISTS )?(?:ONLY )?"?([\w.]+)"?`;
+
+const captured = (pattern: string, statement: string) =>
+  new RegExp(pattern, 'i').exec(statement)?.[1]?.toLowerCase();
+const alteredTable = (statement: string) => captured(`^ALTER TABLE ${name}`, statement);
+const indexedTable = (statement: string) => captured(`^CREATE (?:UNIQUE )?INDEX.*? ON ${name}`, statement);
+const changedTable = (statement: string) =>
+  alteredTable(statement) ??
+  indexedTable(statement) ??
+  captured(`^CREATE (?:UNLOGGED )?TABLE ${name}`, statement) ??
+  captured(`^(?:UPDATE|DELETE FROM|INSERT INTO) ${name}`, statement);
+const isNew = (table: string | undefined, { created }: Migration) =>
+  table !== undefined && created.has(table);
+const has = (statement: string, pattern: RegExp) => pattern.test(statement);
+
+/** An action of ALTER TABLE on a table that is in use. */
+const alters = (statement: string, migration: Migration, pattern: RegExp) =>
+  alteredTable(statement) !== undefined &&
+  !isNew(alteredTable(statement), migration) &&
+  has(statement, pattern);
+
+/** Whether earlier migrations have proven that the column has no nulls. */
+function isProvenNotNull(statement: string, { earlier }: Migration): boolean {
+  const table = alteredTable(statement);
+  const column = captured(String.raw`ALTER (?:COLUMN )?"?(\w+)"? SET NOT NULL`, statement);
+  const constraint = earlier
+    .filter(one => alteredTable(one) === table)
+    .map(one =>
+      captured(String.raw`ADD CONSTRAINT (\w+) CHECK \(+"?${column}"? IS NOT NULL\)+ NOT VALID`, one),
+    )
+    .find(found => found !== undefined);
+  return earlier.some(
+    one => alteredTable(one) === table && captured(String.raw`VALIDATE CONSTRAINT (\w+)`, one) === constraint,
+  );
+}
+
+const addNotValid =
+  'Add it NOT VALID; a later migration outside a transaction has ALTER TABLE … VALIDATE CONSTRAINT.';
+
+export const rules: Record<string, Rule> = {
+  'index-blocks-writes': {
+    breaks: (statement, migration) =>
+      has(statement, /^CREATE (?:UNIQUE )?INDEX /i) &&
+      !has(statement, /INDEX CONCURRENTLY/i) &&
+      !isNew(indexedTable(statement), migration),
+    instead:
+      'Writes wait until the index is built. Use CREATE INDEX CONCURRENTLY in a migration outside a transaction.',
+  },
+  'concurrently-in-transaction': {
+    breaks: (statement, { isOutside }) => !isOutside && has(statement, /\bCONCURRENTLY\b/i),
+    instead: 'It fails in a transaction. Begin the file with the line "-- outside a transaction".',
+  },
+  'blocks-outside-transaction': {
+    breaks: (statement, { isOutside }) =>
+      isOutside &&
+      !has(
+        statement,
+        /^(?:CREATE (?:UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|REINDEX .*CONCURRENTLY) /i,
+      ) &&
+      !has(statement, /^ALTER TABLE \S+ VALIDATE CONSTRAINT \w+$/i),
+    instead:
+      'Outside a transaction there is no lock timeout, and a part may be repeated: only CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY IF EXISTS, REINDEX CONCURRENTLY and VALIDATE CONSTRAINT, one per statement. Move the rest to another migration.',
+  },
+  'index-not-repeatable': {
+    breaks: (statement, { statements }, index) => {
+      const created = captured(String.raw`^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "?(\w+)`, statement);
+      if (created === undefined) return false;
+      return (
+        captured(String.raw`^DROP INDEX CONCURRENTLY IF EXISTS "?(\w+)`, statements[index - 1] ?? '') !==
+        created
+      );
+    },
+    instead:
+      'An index whose building was interrupted stays, and is invalid. Put DROP INDEX CONCURRENTLY IF EXISTS of the same name before it, and no IF NOT EXISTS.',
+  },
+  'column-rewrites-table': {
+    breaks: (statement, migration) =>
+      alters(
+        statement,
+        migration,
+        /ADD (?:COLUMN )?.*(?:DEFAULT (?!now\(\))[^,]*\w\(|\b(?:small|big)?serial\b|\bGENERATED\b)/is,
+      ),
+    instead:
+      'Every row is written while the table is locked. Add the column without the default, set the default in the same migration (ALTER COLUMN … SET DEFAULT), and fill old rows in batches from the worker.',
+  },
+  'column-not-null': {
+    breaks: (statement, migration) =>
+      alters(
+        statement,
+        migration,
+        /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\bNOT NULL\b/is,
+      ) && !has(statement, /\bDEFAULT\b/i),
+    instead:
+      'It fails if there are rows, and for processes of the previous release. Give it a constant default.',
+  },
+  'column-with-constraint': {
+    breaks: (statement, migration) =>
+      alters(
+        statement,
+        migration,
+        /ADD (?:COLUMN )?(?!CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)[^,]*\b(?:REFERENCES|CHECK|UNIQUE|PRIMARY KEY)\b/is,
+      ),
+    instead: `The whole table is read, or an index is built, while it is locked. Add the column alone. The constraint: ${addNotValid}`,
+  },
+  'type-rewrites-table': {
+    breaks: (statement, migration) =>
+      alters(statement, migration, /ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE\b/i),
+    instead:
+      'Every row and index is written while the table is locked. Add a column of the new type, write both, fill old rows in batches, drop the old one a release later.',
+  },
+  'not-null-reads-table': {
+    breaks: (statement, migration) =>
+      alters(statement, migration, /\bSET NOT NULL\b/i) && !isProvenNotNull(statement, migration),
+    instead:
+      'The whole table is read while it is locked. First ADD CONSTRAINT … CHECK (column IS NOT NULL) NOT VALID; then, in a migration outside a transaction, VALIDATE CONSTRAINT; then SET NOT NULL.',
+  },
+  'constraint-reads-table': {
+    breaks: (statement, migration) =>
+      alters(statement, migration, /ADD (?:CONSTRAINT \S+ )?(?:CHECK|FOREIGN KEY)\b/i) &&
+      !has(statement, /\bNOT VALID\b/i),
+    instead: `The whole table is read while it is locked. ${addNotValid}`,
+  },
+  'constraint-builds-index': {
+    breaks: (statement, migration) =>
+      alters(statement, migration, /ADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b/i) &&
+      !has(statement, /\bUSING INDEX\b/i),
+    instead:
+      'Writes wait until the index is built. Use CREATE UNIQUE INDEX CONCURRENTLY outside a transaction, then ADD CONSTRAINT … USING INDEX.',
+  },
+  'validates-in-transaction': {
+    breaks: (statement, { isOutside }) => !isOutside && has(statement, /\bVALIDATE CONSTRAINT\b/i),
+    instead:
+      'Locks of the statements before it are kept while the table is read. Move it to a migration outside a transaction.',
+  },
+  'writes-whole-table': {
+    breaks: (statement, migration) => {
+      const table = captured(`^(?:UPDATE|DELETE FROM) ${name}`, statement);
+      return table !== undefined && !isNew(table, migration) && !has(statement, /\bWHERE\b(?! true\b)/i);
+    },
+    instead:
+      'All rows are locked until the migration commits. Fill or delete in batches from the worker, or use a WHERE that finds few rows.',
+  },
+  'locks-table': {
+    breaks: statement => has(statement, /^LOCK\b/i),
+    instead: 'Everything waits until the migration commits. Take row locks, or none.',
+  },
+  'rewrites-table': {
+    breaks: statement =>
+      has(
+        statement,
+        /^(?:VACUUM FULL|CLUSTER|TRUNCATE|REINDEX (?!.*CONCURRENTLY)|REFRESH MATERIALIZED VIEW (?!CONCURRENTLY))/i,
+      ) || has(statement, /^ALTER TABLE .* SET (?:LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/i),
+    instead:
+      'The table cannot be used meanwhile. Use the form with CONCURRENTLY outside a transaction, or a new table.',
+  },
+  'breaks-previous-release': {
+    breaks: (statement, migration) =>
+      has(statement, /^ALTER (?:TABLE|TYPE|VIEW) .*\bRENAME\b/i) ||
+      has(statement, /^ALTER TYPE .*\b(?:ADD|DROP|ALTER) ATTRIBUTE\b/i) ||
+      has(statement, /^DROP (?:TABLE|TYPE|VIEW|FUNCTION)\b/i) ||
+      alters(
+        statement,
+        migration,
+        /\bDROP (?:COLUMN )?(?!CONSTRAINT|DEFAULT|NOT NULL|EXPRESSION|IDENTITY)\w/i,
+      ),
+    instead:
+      'Processes of the previous release still use it. Add the new name beside it; drop the old one a release later, with a line "-- allow breaks-previous-release: unused since …".',
+  },
+  'own-timeout': {
+    breaks: statement => has(statement, /^SET (?:LOCAL |SESSION )?"?(?:lock_timeout|statement_timeout)/i),
+    instead: 'Migrations wait 3 s for a lock and are tried again five times: src/db/migrate.ts sets it.',
+  },
+  'one-shard-only': {
+    breaks: (statement, { isForEachShard, earlier }) =>
+      !isForEachShard &&
+      earlier.some(one => /^CREATE TABLE shards\b/i.test(one)) &&
+      shardRelations.includes(changedTable(statement) ?? ''),
+    instead:
+      'The table is in every shard, and would differ there. Begin the file with the line "-- each shard".',
+  },
+  'once-for-each-shard': {
+    breaks: (statement, { isForEachShard }) => {
+      const table = changedTable(statement);
+      return isForEachShard && table !== undefined && !shardRelations.includes(table);
+    },
+    instead:
+      'The table stands once, and would be changed once for each shard. Move it to a migration without the line "-- each shard"; a new table of shards belongs into shardRelations.',
+  },
+  'unreadable-block': {
+    breaks: statement => has(statement, /^DO\b/i),
+    instead:
+      'What it runs is not checked. Write plain statements, or review it and add "-- allow unreadable-block: …".',
+  },
+};
+
+export interface Finding {
+  rule: string;
+  statement: string;
+  instead: string;
+}
+
+/** Texts are blanked, so that no rule reads them. */
+const simplify = (statement: string) => statement.replace(/'[^']*'/g, "''").replace(/\s+/g, ' ');
+
+export const statementsOf = (sql: string) => splitStatements(sql).map(simplify);
+
+/**
+ * What a migration would do to a running service, with how to write it instead. A file allows a rule by a line of its own:
+ * `-- allow RULE: why`.
+ */
+export function lintMigration(sql: string, earlier: string[] = []): Finding[] {
+  const statements = statementsOf(sql);
+  const created = statements.flatMap(
+    statement => captured(`^CREATE (?:UNLOGGED )?TABLE ${name}`, statement) ?? [],
+  );
+  const migration = {
+    isOutside: sql.startsWith(outsideMark),
+    isForEachShard: isForEachShard({ sql }),
+    statements,
+    created: new Set(created),
+    earlier,
+  };
+  const allowed = new Set(Array.from(sql.matchAll(/^-- allow ([\w-]+): .{10,}$/gm), ([, rule]) => rule));
+  return statements.flatMap((statement, index) =>
+    Object.entries(rules)
+      .filter(([rule, { breaks }]) => !allowed.has(rule) && breaks(statement, migration, index))
+      .map(([rule, { instead }]) => ({ rule, statement: statement.slice(0, 100), instead })),
+  );
+}

@@ -1,0 +1,265 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findBinaries } from '../../src/db/embedded/binaries.ts';
+import { afterFile } from '../helpers/after-file.ts';
+import { kopeck, kopeckProcess, type Service, startService } from '../helpers/cli.ts';
+import { createExternalServer } from '../helpers/external-postgres.ts';
+import { newFolder } from '../helpers/folders.ts';
+
+const server = await createExternalServer(findBinaries());
+afterFile(async () => {
+  await server.stop('SIGINT');
+  server.remove();
+});
+
+const urlFor = (role: string, database = 'pay') =>
+  server.url.replace('kopeck@', `${role}@`).replace('/postgres?', `/${database}?`);
+
+async function ask<Row extends pg.QueryResultRow>(role: string, text: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: urlFor(role) });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const secretKey = 'a secret key for the tests, long enough';
+const envFor = (role: string) => ({
+  DATABASE_URL: urlFor(role),
+  SECRET_KEY: secretKey,
+  DATA_DIR: newFolder(),
+});
+
+let service: Service;
+
+beforeAll(async () => {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  for (const role of ['pay_owner', 'pay_run', 'pay_read'])
+    await admin.query(`CREATE ROLE ${role} LOGIN NOSUPERUSER`);
+  for (const name of ['pay', 'untouched']) await admin.query(`CREATE DATABASE ${name} OWNER pay_owner`);
+  await admin.end();
+  const migrated = await kopeck(
+    envFor('pay_owner'),
+    ...['migrate', '--run-role', 'pay_run', '--read-role', 'pay_read', '--json'],
+  );
+  expect(migrated).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(migrated.stdout).roles).toEqual({ run: ['pay_run'], read: ['pay_read'] });
+  service = await startService(envFor('pay_run'));
+});
+afterAll(() => service.stop());
+
+const qrUrl =
+  'https://qr.nspk.ru/AD10004MV5CJ3D638358RO81129CE63P?type=02&bank=100000000004&sum=30510&cur=RUB&crc=B754';
+
+async function pay(mode: string): Promise<string> {
+  await expect.poll(service.output).toMatch(`${mode} key `);
+  const [key] = new RegExp(`svc_${mode}_\\w+`).exec(service.output())!;
+  const answer = await fetch(`${service.address}/v1/payments`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Idempotency-Key': mode, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ qr_url: qrUrl }),
+  });
+  return ((await answer.json()) as { status: string }).status;
+}
+
+describe('the role of the service', () => {
+  test('pays in both modes, and keeps the partitions of its logs', async () => {
+    expect(await pay('test')).toBe('succeeded');
+    expect(await pay('live')).toBe('succeeded');
+    const partitions = () =>
+      ask('pay_read', "SELECT inhrelid FROM pg_inherits WHERE inhparent = 'gateway_calls'::regclass");
+    await expect.poll(async () => (await partitions()).length).toBe(4);
+  });
+
+  test('works with the commands that change something', async () => {
+    const env = envFor('pay_run');
+    const created = await kopeck(env, 'partner', 'create', '--name', 'Shop', '--json');
+    const { partner_id } = JSON.parse(created.stdout);
+    const commands = [
+      ['key', 'create', partner_id, '--mode', 'test'],
+      ['balance', 'credit', partner_id, '--mode', 'live', '--usdt', '5', '--reference', 'r'],
+      ['partner', 'suspend', partner_id],
+      ['partner', 'resume', partner_id],
+      ['rate', 'rules', '--spread-bps', '150', '--reason', 'agreed'],
+      ['webhook', 'set', partner_id, '--url', 'http://127.0.0.1:9/hook'],
+      ['operator', 'create', '--name', 'support-1', '--role', 'support'],
+      ['maintenance', 'on'],
+      ['maintenance', 'off'],
+      ['ledger', 'verify'],
+    ];
+    for (const command of commands) {
+      const { code, stderr } = await kopeck(env, ...command);
+      expect({ command, code, stderr }).toMatchObject({ code: 0 });
+    }
+  });
+
+  test('prunes test data and drops partitions of logs only through functions', async () => {
+    const [partner] = await ask<{ id: string }>('pay_run', 'SELECT id FROM partners LIMIT 1');
+    const pruned = await ask('pay_run', "SELECT * FROM prune_test_data($1, now() - interval '90 days', 10)", [
+      partner!.id,
+    ]);
+    expect(pruned).toEqual([{ payments: '0', entries: '0' }]);
+    await ask('pay_run', "SELECT log_partition_add('gateway_calls', '2020-01-06Z', '2020-01-13Z')");
+    await ask('pay_run', "SELECT log_partition_drop('gateway_calls', 'gateway_calls_20200106')");
+    const refused = (text: string) => expect(ask('pay_run', text)).rejects.toThrow();
+    await refused("SELECT log_partition_drop('gateway_calls', 'gateway_calls_default')");
+    await refused("SELECT log_partition_drop('gateway_calls', 'payments')");
+    await refused("SELECT log_partition_drop('payments_archive', 'payments_archive_2020_01')");
+    await refused("SELECT log_partition_add('entries_archive', '2020-01-06Z', '2020-01-13Z')");
+  });
+
+  /** All tables that a trigger keeps append-only, also one that a later migration adds. */
+  const guarded = () =>
+    ask<{ name: string }>(
+      'pay_owner',
+      `SELECT DISTINCT c.relname AS name
+         FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE p.proname IN ('refuse_change', 'refuse_unarchived', 'refuse_unpruned') AND NOT c.relispartition`,
+    );
+
+  test('cannot change, remove or unlock what is append-only', async () => {
+    const tables = (await guarded()).map(({ name }) => name).sort();
+    expect(tables).toEqual([
+      'archived_keys',
+      'archived_references',
+      'audit',
+      'audit_chain',
+      'deposit_addresses',
+      'entries',
+      'entries_archive',
+      'events',
+      'events_archive',
+      'payments',
+      'payments_archive',
+      'rate_rules',
+      'rates',
+      'refunds',
+      'test_checkpoints',
+    ]);
+    for (const table of tables) {
+      const [column] = await ask<{ name: string }>(
+        'pay_owner',
+        "SELECT attname AS name FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND attidentity = '' LIMIT 1",
+        [table],
+      );
+      const statements = [
+        `ALTER TABLE ${table} DISABLE TRIGGER ALL`,
+        `ALTER TABLE ${table} ADD COLUMN extra int`,
+        `ALTER TABLE ${table} OWNER TO pay_run`,
+        `TRUNCATE ${table}`,
+        `DELETE FROM ${table}`,
+        `DROP TABLE ${table}`,
+        `CREATE TRIGGER mine BEFORE DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
+        `CREATE RULE mine AS ON DELETE TO ${table} DO INSTEAD NOTHING`,
+        // Payments change until they end.
+        ...(table === 'payments' ? [] : [`UPDATE ${table} SET ${column!.name} = ${column!.name}`]),
+      ];
+      for (const statement of statements)
+        await expect(ask('pay_run', statement), statement).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  test.each([
+    'SET session_replication_role = replica',
+    'CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN OLD; END $$',
+    'CREATE FUNCTION is_pruned_entry(uuid, int) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$',
+    'CREATE TABLE mine (x int)',
+    'SET ROLE pay_owner',
+    'GRANT pay_owner TO pay_run',
+    "UPDATE schema_migrations SET sha256 = ''",
+    'ALTER FUNCTION prune_test_data SECURITY INVOKER',
+  ])('cannot take more rights: %s', async statement => {
+    await expect(ask('pay_run', statement)).rejects.toMatchObject({ code: '42501' });
+  });
+
+  test('cannot start on a schema that is missing, and says who can make it', async () => {
+    const env = { ...envFor('pay_run'), DATABASE_URL: urlFor('pay_run', 'untouched') };
+    const { code, stderr } = await kopeckProcess(env, 'start');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The schema is missing or older .*kopeck migrate --run-role pay_run [^\n]+\n$/,
+      ),
+    });
+  });
+});
+
+describe('kopeck doctor', () => {
+  const privileges = async (role: string) => {
+    const { stdout } = await kopeck(envFor(role), 'doctor', '--json');
+    const { checks } = JSON.parse(stdout) as { checks: { check: string; state: string; detail: string }[] };
+    const found = checks.find(({ check }) => check === 'privileges')!;
+    return `${found.state}: ${found.detail}`;
+  };
+
+  test('is content with the running role, and warns of the owner and of a superuser', async () => {
+    expect(await privileges('pay_run')).toMatch(/^ok: pay_run has what the service needs/);
+    expect(await privileges('pay_owner')).toMatch(
+      /^warn: pay_owner owns the schema .*kopeck migrate --run-role/,
+    );
+    expect(await privileges('kopeck')).toMatch(/^warn: kopeck is a superuser/);
+  });
+
+  test('names what a role lacks', async () => {
+    await ask('pay_owner', 'REVOKE UPDATE ON deliveries FROM pay_run');
+    await ask('pay_owner', 'REVOKE EXECUTE ON FUNCTION prune_test_data FROM pay_run');
+    expect(await privileges('pay_run')).toBe(
+      'bad: pay_run lacks UPDATE on deliveries, EXECUTE on prune_test_data: run kopeck migrate --run-role pay_run as the owner of the schema',
+    );
+    expect((await kopeck(envFor('pay_owner'), 'migrate')).code).toBe(0);
+    expect(await privileges('pay_run')).toMatch(/^ok: /);
+  });
+});
+
+describe('the role that reads', () => {
+  test('sees payments and no secrets, and changes nothing', async () => {
+    expect(await ask('pay_read', 'SELECT status FROM all_payments')).toEqual([
+      { status: 'succeeded' },
+      { status: 'succeeded' },
+    ]);
+    for (const statement of [
+      'SELECT * FROM api_keys',
+      'SELECT * FROM operators',
+      'SELECT * FROM webhooks',
+      'UPDATE payments SET status = status',
+      "INSERT INTO alarms (kind, subject, detail, first_at, last_at) VALUES ('x', 'x', 'x', now(), now())",
+      'SELECT prune_test_data(gen_random_uuid(), now(), 1)',
+      "SELECT log_partition_drop('gateway_calls', 'x')",
+    ])
+      await expect(ask('pay_read', statement), statement).rejects.toMatchObject({ code: '42501' });
+  });
+});
+
+describe('kopeck migrate', () => {
+  test('gives the known roles the grants of a new table, and takes back what was added', async () => {
+    await ask('pay_owner', 'CREATE TABLE newer (x int)');
+    await ask('pay_owner', 'GRANT DELETE ON entries TO pay_run');
+    expect((await kopeck(envFor('pay_owner'), 'migrate')).stdout).toMatch(
+      /^The schema is up to date \(\d+ migrations\)\.\nThe role pay_run may run the service\.\nThe role pay_read may read\.\n$/,
+    );
+    await ask('pay_run', 'INSERT INTO newer VALUES (1)');
+    expect(await ask('pay_read', 'SELECT * FROM newer')).toEqual([{ x: 1 }]);
+    await expect(ask('pay_run', 'DELETE FROM entries')).rejects.toMatchObject({ code: '42501' });
+    await ask('pay_owner', 'DROP TABLE newer');
+  });
+
+  test('needs no SECRET_KEY in production', async () => {
+    const env = { DATABASE_URL: urlFor('pay_owner'), NODE_ENV: 'production', DATA_DIR: newFolder() };
+    expect((await kopeck(env, 'migrate')).code).toBe(0);
+  });
+
+  test.each([
+    ['nobody', 'There is no role nobody'],
+    ['pay_owner', 'has the rights of the owner'],
+    ['kopeck', 'is a superuser'],
+  ])('refuses the role %s in one line', async (role, reason) => {
+    const { code, stderr } = await kopeck(envFor('pay_owner'), 'migrate', '--run-role', role);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^[^\\n]*${reason}[^\\n]*\\n$`)),
+    });
+  });
+});

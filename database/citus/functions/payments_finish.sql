@@ -1,0 +1,111 @@
+-- The form of functions/payments_finish.sql for a shard on Citus, with the same rules: see there, and payments_open.sql here.
+-- A function that is not immutable cannot get the columns of the rows that are updated, so what it says is known before.
+CREATE OR REPLACE FUNCTION payments_finish(
+  partner_ids uuid[], modes mode[], ids uuid[], outcomes payment_status[], error_codes text[], order_ids text[],
+  at timestamptz
+) RETURNS TABLE (item bigint, changed boolean, status payment_status)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET cpu_index_tuple_cost = 10
+AS $$
+DECLARE
+  live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  young_since CONSTANT timestamptz := payments_finish.at - interval '45 s';
+  superseded uuid[] := '{}';
+  endings payment_ending[];
+  ended uuid[];
+BEGIN
+  PERFORM FROM (SELECT DISTINCT * FROM unnest(partner_ids, modes) AS k (partner_id, mode) ORDER BY 1, 2) AS k,
+       LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
+
+  IF 'rejected' = ANY (outcomes) THEN
+    superseded := ARRAY(SELECT f.id FROM unnest(partner_ids, modes, ids, outcomes) AS f (partner_id, mode, id, outcome)
+                         WHERE f.outcome = 'rejected' AND payment_is_superseded(f.partner_id, f.mode, f.id));
+  END IF;
+  WITH changes AS (
+    UPDATE payments p
+       SET status = f.outcome,
+           rejected = f.outcome = 'rejected',
+           status_detail = CASE WHEN f.outcome = 'failed' THEN 'gateway_declined'::payment_detail END,
+           error_code = f.error_code,
+           gateway_order_id = coalesce(f.order_id, p.gateway_order_id),
+           settled_at = payments_finish.at
+      FROM (SELECT DISTINCT ON (f.partner_id, f.mode, f.id) f.*
+              FROM unnest(partner_ids, modes, ids, outcomes, error_codes, order_ids)
+                   WITH ORDINALITY AS f (partner_id, mode, id, outcome, error_code, order_id, nth)
+             WHERE f.nth BETWEEN 1 AND cardinality(ids)
+             ORDER BY f.partner_id, f.mode, f.id, f.nth) AS f
+     WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id AND p.status = 'processing'
+       AND (f.outcome <> 'rejected' OR p.created_at > young_since OR p.id = ANY (superseded))
+       AND (p.gateway_order_id IS NULL OR CASE
+              WHEN f.outcome = 'rejected' OR f.error_code = 'not_executed' THEN false
+              ELSE (f.order_id = p.gateway_order_id) IS NOT FALSE
+            END)
+    RETURNING f.nth, p.partner_id, p.mode, p.id, p.status, p.qrc_id, p.amount_kopecks, p.created_at)
+  SELECT array_agg(ROW(c.nth, c.partner_id, c.mode, c.id, c.status, c.qrc_id, c.amount_kopecks, c.created_at, NULL, NULL,
+                       NULL, NULL, NULL, NULL, NULL, NULL, NULL)::public.payment_ending) INTO endings FROM changes c;
+
+  -- The amount is that of the hold. A payment without one fails the whole call: the amount of an entry is never null.
+  SELECT array_agg(ROW(c.nth, c.partner_id, c.mode, c.id, c.status, c.qrc_id, c.amount_kopecks, c.created_at,
+                       a.available, a.held, a.settled, a.entry_count, a.turnover_day, a.last_event_id,
+                       greatest(payments_finish.at, a.last_entry_at), h.micro_usdt,
+                       CASE WHEN c.status = 'succeeded' THEN h.micro_usdt ELSE 0 END)::public.payment_ending) INTO endings
+    FROM unnest(endings) AS c,
+         LATERAL (SELECT * FROM accounts a WHERE a.partner_id = c.partner_id AND a.mode = c.mode) AS a,
+         LATERAL (SELECT (SELECT e.micro_usdt FROM entries e WHERE e.payment_id = c.id AND e.from_account = 'available'
+                             AND (e.partner_id, e.mode) IS NOT DISTINCT FROM (c.partner_id, c.mode)) AS micro_usdt
+                  -- Else the planner reads the entry once for every use of its amount.
+                  OFFSET 0) AS h;
+  INSERT INTO entries (partner_id, mode, entry_no, from_account, to_account, micro_usdt, from_after, to_after, payment_id,
+                       created_at)
+    SELECT h.partner_id, h.mode, h.entry_count + row_number() OVER so_far, 'held',
+           CASE WHEN h.status = 'succeeded' THEN 'settled'::account ELSE 'available' END, h.micro_usdt,
+           h.held - sum(h.micro_usdt) OVER so_far,
+           CASE WHEN h.status = 'succeeded' THEN h.settled + sum(h.spent) OVER so_far
+                ELSE h.available + sum(h.micro_usdt - h.spent) OVER so_far END,
+           h.id, h.entry_at
+      FROM unnest(endings) h
+    WINDOW so_far AS (PARTITION BY h.partner_id, h.mode ORDER BY h.nth);
+  -- The turnover of the day counts no payment that failed. One of an earlier day is not in it.
+  UPDATE accounts a
+     SET available = a.available + n.micro_usdt - n.spent, held = a.held - n.micro_usdt, settled = a.settled + n.spent,
+         entry_count = a.entry_count + n.entries, last_entry_at = n.entry_at, last_event_id = a.last_event_id + n.events,
+         turnover_kopecks = a.turnover_kopecks - n.failed_kopecks
+    FROM (SELECT h.partner_id, h.mode, h.entry_at, count(*) AS entries, sum(h.micro_usdt) AS micro_usdt,
+                 sum(h.spent) AS spent, count(*) FILTER (WHERE h.status <> 'rejected') AS events,
+                 coalesce(sum(h.amount_kopecks) FILTER (
+                   WHERE h.status <> 'succeeded' AND (h.created_at AT TIME ZONE 'UTC')::date = h.turnover_day), 0)
+                   AS failed_kopecks
+            FROM unnest(endings) h GROUP BY h.partner_id, h.mode, h.entry_at) AS n
+   WHERE a.partner_id = n.partner_id AND a.mode = n.mode;
+  DELETE FROM open_payments p USING unnest(endings) WITH ORDINALITY AS h
+   WHERE h.ordinality BETWEEN 1 AND cardinality(endings) AND p.payment_id IS NOT DISTINCT FROM h.id AND p.qrc_id = h.qrc_id
+     AND p.scope = CASE WHEN h.mode = 'live' THEN live_scope ELSE h.partner_id END;
+
+  INSERT INTO events (partner_id, mode, id, payment_id, at)
+    SELECT h.partner_id, h.mode, h.last_event_id + row_number() OVER (PARTITION BY h.partner_id, h.mode ORDER BY h.nth),
+           h.id, payments_finish.at
+      FROM unnest(endings) h WHERE h.status <> 'rejected';
+  -- The outbox of webhooks. A delivery is due at the time of its event, so that new events and retries take turns.
+  INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+    SELECT n.partner_id, n.event_id, n.mode, n.id, payments_finish.at
+      FROM (SELECT h.partner_id, h.mode, h.id,
+                   h.last_event_id + row_number() OVER (PARTITION BY h.partner_id, h.mode ORDER BY h.nth) AS event_id
+              FROM unnest(endings) h WHERE h.status <> 'rejected') AS n
+      JOIN webhooks w ON w.partner_id = n.partner_id;
+  ended := ARRAY(SELECT h.id FROM unnest(endings) h);
+
+  IF cardinality(ended) = cardinality(ids) THEN
+    RETURN QUERY SELECT f.item, true, f.outcome FROM unnest(outcomes) WITH ORDINALITY AS f (outcome, item);
+    RETURN;
+  END IF;
+  RETURN QUERY
+    SELECT f.item, c.changed,
+           CASE WHEN c.changed THEN f.outcome
+                ELSE (SELECT p.status FROM all_payments p
+                       WHERE p.partner_id = f.partner_id AND p.mode = f.mode AND p.id = f.id) END
+      FROM (SELECT *, min(a.item) OVER (PARTITION BY a.id) AS first_item
+              FROM unnest(partner_ids, modes, ids, outcomes)
+                   WITH ORDINALITY AS a (partner_id, mode, id, outcome, item)) AS f,
+           LATERAL (SELECT f.item = f.first_item AND f.id = ANY (ended)) AS c (changed);
+END $$;

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { findBinaries } from '../../src/db/embedded/binaries.ts';
+import { createDatabaseServer, type LocalServer, newPassword } from '../faults/database-server.ts';
+import { afterFile } from '../helpers/after-file.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { citusArchive } from './archive.ts';
+
+/** A coordinator and its workers, each a PostgreSQL that can be killed, frozen and started again. */
+export interface Citus {
+  coordinator: CitusNode;
+  workers: CitusNode[];
+  /** Starts one more worker and adds it to the cluster of the database `postgres`. It has no shard yet. */
+  addNode(): Promise<CitusNode>;
+}
+
+export interface CitusNode extends LocalServer {
+  url: string;
+  /** What the server has logged. */
+  logFile: string;
+}
+
+/** Citus on loopback, with the extension in the database `postgres` of every node, until the end of the test file. */
+export async function startCitus({ workers = 2, settings = [] as string[] } = {}): Promise<Citus> {
+  return launchCitus(newFolder(), { workers, settings, atEnd: afterFile });
+}
+
+export async function launchCitus(
+  folder: string,
+  options: { workers: number; settings: string[]; atEnd(cleanUp: () => Promise<void>): unknown },
+): Promise<Citus> {
+  const settings = [...citusSettings(unpackCitus(folder)), ...options.settings];
+  const password = newPassword();
+
+  const startNode = async (name: string): Promise<CitusNode> => {
+    const nodeFolder = join(folder, name);
+    fs.mkdirSync(nodeFolder);
+    const server = await createDatabaseServer(nodeFolder, { settings, password });
+    options.atEnd(() => server.kill());
+    await server.start();
+    const node = { ...server, url: server.urlAt(server.port), logFile: join(nodeFolder, 'postgres.log') };
+    await runOn(node.url, 'CREATE EXTENSION citus');
+    return node;
+  };
+
+  const coordinator = await startNode('coordinator');
+  await runOn(coordinator.url, `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
+  const citus: Citus = {
+    coordinator,
+    workers: [],
+    addNode: async () => {
+      const worker = await startNode(`worker-${citus.workers.length + 1}`);
+      await runOn(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${worker.port})`);
+      citus.workers.push(worker);
+      return worker;
+    },
+  };
+  for (let nth = 1; nth <= options.workers; nth += 1) await citus.addNode();
+  return citus;
+}
+
+/** The address of another database of the same server. */
+export const databaseAt = (url: string, name: string) => url.replace(/\/postgres$/, `/${name}`);
+
+/** Makes a database on all nodes, and a cluster of it. Returns the address at the coordinator. */
+export async function createCitusDatabase(
+  coordinator: string,
+  workers: string[],
+  name: string,
+): Promise<string> {
+  for (const url of [coordinator, ...workers]) {
+    // A node passes it on to the others, or warns that it does not.
+    await runOn(
+      url,
+      `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`,
+    );
+    await runOn(databaseAt(url, name), 'CREATE EXTENSION citus');
+  }
+  const at = databaseAt(coordinator, name);
+  await runOn(at, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(coordinator).port})`);
+  for (const url of workers) await runOn(at, `SELECT citus_add_node('127.0.0.1', ${new URL(url).port})`);
+  return at;
+}
+
+async function runOn(connectionString: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function unpackCitus(folder: string): string {
+  const unpacked = join(folder, 'citus');
+  fs.mkdirSync(unpacked);
+  execFileSync('tar', ['-xzf', citusArchive!, '-C', unpacked]);
+  // Citus must use the libpq of the server that loads it.
+  const native = dirname(dirname(findBinaries().postgres));
+  fs.symlinkSync(join(native, 'lib/libpq.so.5'), join(unpacked, 'lib/libpq.so.5'));
+  return unpacked;
+}
+
+const citusSettings = (unpacked: string) => [
+  `dynamic_library_path=${unpacked}/lib/postgresql:$libdir`,
+  `extension_control_path=${unpacked}/share/postgresql:$system`,
+  'shared_preload_libraries=citus',
+  'citus.node_conninfo=sslmode=prefer',
+  // For transactions over several nodes, and for shards that move while they serve.
+  'max_prepared_transactions=200',
+  'wal_level=logical',
+  // Citus has a process for each database with it, and moves need more.
+  'max_worker_processes=100',
+  'max_connections=300',
+];

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { readSettings } from '../base/settings.ts';
 import { takeBackup } from '../db/backup/base-backup.ts';
 import { withFileErrors } from '../db/backup/files.ts';
 import { listBackups } from '../db/backup/layout.ts';
@@ -9,6 +8,7 @@ import { sealSecretKey } from '../db/backup/sealed-key.ts';
 import { megabytes } from '../db/backup/space.ts';
 import type { BackupStore } from '../db/backup/store/store.ts';
 import { findChain } from '../db/backup/wal-chain.ts';
+import { loadSettings } from '../db/secret-files.ts';
 import { positiveCount } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
 import { command, printOutput, type Terminal, type WithDatabase } from './command.ts';
@@ -30,10 +30,10 @@ function createCommand(withDatabase: WithDatabase, terminal: Terminal): Command 
     .option('--keep <count>', 'keep this many backups and delete older ones', positiveCount)
     .option('--with-secret-key', 'include the secret key, encrypted with a passphrase')
     .action(({ json, to, keep, withSecretKey = false }) =>
-      withDatabase(json, async ({ settings, secretKey, audit, screen }) => {
+      withDatabase(json, async ({ settings, keyring, audit, screen }) => {
         const store = backupStore(to, settings, '--to');
         const sealedKey = withSecretKey
-          ? sealSecretKey(secretKey, await readPassphrase(terminal))
+          ? sealSecretKey(keyring.keys.map(({ text }) => text).join('\n'), await readPassphrase(terminal))
           : undefined;
         const backup = await withFileErrors(() =>
           takeBackup(audit.pool, {
@@ -63,7 +63,7 @@ function listCommand(terminal: Terminal): Command {
   return command('list', 'list complete backups')
     .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async ({ json, from }) => {
-      const store = backupStore(from, readSettings(terminal.env), '--from');
+      const store = backupStore(from, loadSettings(terminal.env), '--from');
       printOutput(terminal, json, await withFileErrors(() => describeBackups(store)));
     });
 }
@@ -72,7 +72,7 @@ function verifyCommand(terminal: Terminal): Command {
   return command('verify [backup]', 'check a backup, restore it to a temporary folder and verify its ledger')
     .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (backupId, { json, from }) => {
-      const settings = readSettings(terminal.env);
+      const settings = loadSettings(terminal.env);
       const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
       const store = backupStore(from, settings, '--from');
       printOutput(

@@ -1,8 +1,9 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createAlarms } from '../alarms/index.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { createKeyring } from '../db/keyring.ts';
 import { createHttpGateway } from '../gateway/index.ts';
-import { findRecovering, recoverRound } from '../payments/index.ts';
+import { createReferenceSealer, findRecovering, recoverRound } from '../payments/index.ts';
 import type { Step } from './rehearsal.ts';
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -23,14 +24,14 @@ export const openStep: Step = {
     const bank = await startSimulator(scratch, progress);
     const gateway = createHttpGateway({ ...bank, clock });
     const alarms = createAlarms({ db, clock, log: silent });
-    const referenceKey = createSecretKey(randomBytes(32));
+    const references = createReferenceSealer(createKeyring([randomBytes(32).toString('hex')]));
     try {
       await recoverRound({
         db,
         clock,
         gateway,
         alarms,
-        referenceKey,
+        references,
         heartbeat: { instance: 0 },
         log: silent,
       });

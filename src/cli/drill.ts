@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readSettings } from '../base/settings.ts';
+import { loadSettings } from '../db/secret-files.ts';
 import { backupStore } from './backup-store.ts';
 import { openStep } from './drill-open.ts';
 import { backupStep, rehearse, restoreSteps } from './rehearsal.ts';
@@ -9,7 +9,7 @@ export function drillCommand(terminal: Terminal): Command {
   return command('drill', 'back up, restore, verify and open in a temporary folder, and time each step')
     .option('--from <dir>', 'use the newest backup in this folder or bucket instead of creating one')
     .action(async ({ json, from }) => {
-      const settings = readSettings(terminal.env);
+      const settings = loadSettings(terminal.env);
       printOutput(
         terminal,
         json,

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { OperatorError } from '../base/operator-error.ts';
-import { readSettings } from '../base/settings.ts';
 import { checkFiles } from '../db/backup/check-files.ts';
 import { chooseBackup } from '../db/backup/choose.ts';
 import { withFileErrors } from '../db/backup/files.ts';
@@ -11,6 +10,7 @@ import { requireEmpty, restoreBackup } from '../db/backup/restore.ts';
 import { unsealSecretKey } from '../db/backup/sealed-key.ts';
 import { megabytes } from '../db/backup/space.ts';
 import { type BackupStore, readAll } from '../db/backup/store/store.ts';
+import { loadSettings } from '../db/secret-files.ts';
 import { abortOnSignals } from './abort-on-signals.ts';
 import { instant } from './arguments.ts';
 import { backupStore } from './backup-store.ts';
@@ -38,7 +38,7 @@ interface Options {
 
 /** Everything that can be refused is checked before anything is written. */
 async function restore(terminal: Terminal, options: Options): Promise<Output> {
-  const settings = readSettings(terminal.env);
+  const settings = loadSettings(terminal.env);
   if (settings.databaseUrl)
     throw new OperatorError(
       'kopeck restore is for the embedded PostgreSQL: unset DATABASE_URL, or restore your own server manually (docs/operations/backup.md).',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { readSettings } from '../base/settings.ts';
 import { withFileErrors } from '../db/backup/files.ts';
 import { archiveWal, restoreWal } from '../db/backup/wal-files.ts';
+import { loadSettings } from '../db/secret-files.ts';
 import { backupStore } from './backup-store.ts';
 import { runProgram } from './run.ts';
 import { command, printOutput, type Terminal } from './terminal.ts';
@@ -11,7 +11,7 @@ export function archiveWalCommand(terminal: Terminal): Command {
   return command('archive-wal <path> <name>', 'copy a WAL file into the archive; for archive_command')
     .option('--to <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (path, name, { json, to }) => {
-      const store = backupStore(to, readSettings(terminal.env), '--to');
+      const store = backupStore(to, loadSettings(terminal.env), '--to');
       await withFileErrors(() => archiveWal(path, name, store));
       printOutput(terminal, json, { json: { archived: name }, text: `Archived ${name}.` });
     });
@@ -26,7 +26,7 @@ export function restoreWalCommand(terminal: Terminal): Command {
     .option('--from <dir>', 'backup folder, or s3://BUCKET/FOLDER (default: BACKUP_DIR)')
     .action(async (name, path, { json, from }) => {
       try {
-        const store = backupStore(from, readSettings(terminal.env), '--from');
+        const store = backupStore(from, loadSettings(terminal.env), '--from');
         const isBad = !(await withFileErrors(() => restoreWal(store, name, path)));
         const text = isBad ? `There is no ${name} in the archive.` : `Restored ${name}.`;
         printOutput(terminal, json, { json: { restored: !isBad }, text, isBad });

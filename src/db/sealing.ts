@@ -1,9 +1,13 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto';
+import type { Keyring, SecretKey } from './keyring.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
-/** How much longer a sealed secret is than the secret. */
-export const sealOverheadBytes = nonceBytes + tagBytes;
+/** A name is this byte and the id of the key. */
+const namedBy = 2;
+const nameBytes = 1 + 4;
+/** How much longer a sealed secret is than the secret, with the name of its key. */
+export const sealOverheadBytes = nameBytes + nonceBytes + tagBytes;
 
 /** Random bytes are generated in bulk, which is cheaper: every order has something sealed. */
 const noncePool = Buffer.alloc(nonceBytes * 256);
@@ -36,4 +40,43 @@ export function unseal(key: Buffer | KeyObject, sealed: Buffer, subject: string)
     .setAAD(Buffer.from(subject))
     .setAuthTag(sealed.subarray(-tagBytes));
   return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+}
+
+/** Seals and opens the secrets of one purpose. What a key sealed stays readable as long as the process has that key. */
+export interface Sealer {
+  seal(secret: Buffer, subject: string): Buffer;
+  /** Throws if no key of this process has sealed it for this subject. */
+  unseal(sealed: Buffer, subject: string): Buffer;
+}
+
+export const createSealer = (keyring: Keyring, purpose: string): Sealer => ({
+  seal: (secret, subject) => {
+    const key = keyring.active();
+    const sealed = seal(key.derive(purpose), secret, subject);
+    return keyring.isFirst(key) ? sealed : Buffer.concat([nameOf(key), sealed]);
+  },
+  unseal: (sealed, subject) => {
+    const key = keyring.keys.find(one => sealed.subarray(0, nameBytes).equals(nameOf(one)));
+    const named = key && tryUnseal(key.derive(purpose), sealed.subarray(nameBytes), subject);
+    if (named) return named;
+    // Without a name, or its random first bytes look like one.
+    for (const one of keyring.keys) {
+      const opened = tryUnseal(one.derive(purpose), sealed, subject);
+      if (opened) return opened;
+    }
+    throw new Error('no secret key of this process opens a sealed value');
+  },
+});
+
+export const isNamed = (sealed: Buffer) => sealed[0] === namedBy;
+
+const nameOf = ({ id }: SecretKey) => Buffer.concat([Buffer.of(namedBy), Buffer.from(id, 'hex')]);
+
+function tryUnseal(key: KeyObject, sealed: Buffer, subject: string): Buffer | undefined {
+  if (sealed.length < nonceBytes + tagBytes) return undefined;
+  try {
+    return unseal(key, sealed, subject);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,63 +1,104 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Settings } from '../base/settings.ts';
+import { createKeyring, type Keyring } from './keyring.ts';
 import type { IfMissing } from './missing.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
+import { countOfUnknownKeys } from './sealed-values.ts';
 import { writeOnce } from './write-once.ts';
 
-/** A key for one purpose, so that no two uses of SECRET_KEY share one. */
-export const deriveKey = (secretKey: string, purpose: string) =>
-  createHmac('sha256', secretKey).update(purpose).digest();
-
 /**
- * The SECRET_KEY of the settings, or the one in DATA_DIR, which `kopeck start` creates for a database that was never used
- * with one. With another key than the first, no API key would be recognised, so that stops the start.
+ * SECRET_KEY and SECRET_KEY_PREVIOUS of the settings, or the keys in DATA_DIR, of which `kopeck start` creates one for a
+ * database that was never used with one. The key in use must be among them, and every key that has sealed something: else
+ * API keys would not be recognised, so that stops the start.
  *
  * A start on a database that is in use writes nothing. The row is locked while the file is made: of several first starts one makes the key, and a process that dies before the
  * commit leaves a key that the next start uses.
  */
-export async function openSecretKey(settings: Settings, pool: Pool, ifMissing: IfMissing): Promise<string> {
-  const readKey = (known: string | null) =>
-    settings.secretKey ?? readOrMakeKey(settings.dataDir, ifMissing, known !== null);
-  const known = await readFingerprint(pool);
-  if (known !== null) return checkKey(settings, readKey(known), known);
+export async function openKeyring(settings: Settings, pool: Pool, ifMissing: IfMissing): Promise<Keyring> {
+  const readKeys = (known: KnownKeys) =>
+    settings.secretKey !== undefined
+      ? [settings.secretKey, ...settings.previousSecretKeys]
+      : readOrMakeKeys(settings.dataDir, ifMissing, known.active !== null);
+  const known = await readKnown(pool);
+  if (known.active !== null) return checked(settings, pool, readKeys(known), known);
   return transaction(pool, async tx => {
-    const first = await readFingerprint(tx, 'FOR UPDATE');
-    const secretKey = readKey(first);
-    if (first !== null) return checkKey(settings, secretKey, first);
-    const values = [fingerprintOf(secretKey)];
-    await tx.query({ text: 'UPDATE service SET secret_key_fingerprint = $1', values });
-    return secretKey;
+    const first = await readKnown(tx, 'FOR UPDATE');
+    const texts = readKeys(first);
+    if (first.active !== null) return checked(settings, tx, texts, first);
+    const keyring = createKeyring(texts);
+    const { id, fingerprint } = keyring.active();
+    await tx.query({ text: 'UPDATE service SET secret_key_fingerprint = $1', values: [fingerprint] });
+    await tx.query({
+      text: 'INSERT INTO secret_keys (id, fingerprint, is_first, active_from) VALUES ($1, $2, true, now())',
+      values: [id, fingerprint],
+    });
+    return keyring;
   });
 }
 
-const fingerprintOf = (secretKey: string) => deriveKey(secretKey, 'fingerprint').toString('hex');
+interface KnownKeys {
+  /** The fingerprint of the key in use. */
+  active: string | null;
+  firstId: string | undefined;
+}
 
-async function readFingerprint(db: Queryable, lock = ''): Promise<string | null> {
-  const { rows } = await db.query<{ known: string | null }>({
-    text: `SELECT secret_key_fingerprint AS known FROM service ${lock}`,
+async function readKnown(db: Queryable, lock = ''): Promise<KnownKeys> {
+  const { rows } = await db.query<{ active: string | null; first: string | null }>({
+    text: `SELECT secret_key_fingerprint AS active, (SELECT id FROM secret_keys WHERE is_first) AS first
+             FROM service ${lock}`,
   });
-  return rows[0]!.known;
+  return { active: rows[0]!.active, firstId: rows[0]!.first ?? undefined };
 }
 
-function checkKey(settings: Settings, secretKey: string, known: string): string {
-  if (fingerprintOf(secretKey) === known) return secretKey;
-  const source = settings.secretKey ? 'SECRET_KEY' : `The key in ${join(settings.dataDir, 'secret.key')}`;
-  throw new OperatorError(`${source} is not the one this database was first used with: put that one back.`);
+async function checked(
+  settings: Settings,
+  db: Queryable,
+  texts: string[],
+  { active, firstId }: KnownKeys,
+): Promise<Keyring> {
+  const keyring = createKeyring(texts, firstId);
+  const [source, previous] =
+    settings.secretKey !== undefined
+      ? ['SECRET_KEY', 'SECRET_KEY_PREVIOUS']
+      : [`The key in ${join(settings.dataDir, 'secret.key')}`, 'the second line'];
+  if (!keyring.follow(active!))
+    throw new OperatorError(
+      `${source} is not the one this database is used with: put that one back, or into ${previous} to replace it.`,
+    );
+  const { count, ids } = await countOfUnknownKeys(
+    db,
+    keyring.keys.map(({ id }) => id),
+  );
+  if (count === 0) return keyring;
+  throw new OperatorError(
+    `${count} stored secrets need an earlier key (${ids.join(', ')}): put it back into ${previous}, and keep it until \`kopeck secret status\` says that it can go.`,
+  );
 }
 
-function readOrMakeKey(dataDir: string, ifMissing: IfMissing, isDatabaseUsed: boolean): string {
+/**
+ * After the heartbeat of the process is visible. A rotation locks the row before it looks at the processes: either it sees
+ * this one and its keys, or this one waits here and reads the new key.
+ */
+export async function followActiveKey(db: Queryable, keyring: Keyring): Promise<void> {
+  const { active } = await readKnown(db, 'FOR SHARE');
+  if (!keyring.follow(active!))
+    throw new OperatorError('The secret key was replaced during the start: set SECRET_KEY to the new one.');
+}
+
+function readOrMakeKeys(dataDir: string, ifMissing: IfMissing, isDatabaseUsed: boolean): string[] {
   const file = join(dataDir, 'secret.key');
-  let secretKey: string;
+  let lines: string[];
   try {
     if (!fs.existsSync(file)) {
       if (ifMissing === 'refuse') throw missingKey(file);
       if (isDatabaseUsed) throw lostKey(file);
       makeKey(file, dataDir);
     }
-    secretKey = fs.readFileSync(file, 'utf8').trim();
+    const text = fs.readFileSync(file, 'utf8').trim();
+    lines = text.split('\n').map(line => line.trim());
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const { message } = error as Error;
@@ -65,7 +106,7 @@ function readOrMakeKey(dataDir: string, ifMissing: IfMissing, isDatabaseUsed: bo
       `DATA_DIR cannot keep a key (${message}): set it to a folder of your own, or set SECRET_KEY.`,
     );
   }
-  if (secretKey.length >= 32) return secretKey;
+  if (lines.every(line => line.length >= 32)) return lines;
   throw new OperatorError(`${file} holds no key: put the one that was there back, or set SECRET_KEY.`);
 }
 

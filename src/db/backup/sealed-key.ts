@@ -9,11 +9,12 @@ const minPassphraseLength = 12;
 
 const keyFrom = (passphrase: string, salt: Buffer) => scryptSync(passphrase.normalize(), salt, 32, scrypt);
 
-export function sealSecretKey(secretKey: string, passphrase: string): string {
+/** With the earlier keys that are still in use, one per line: a backup may need them. */
+export function sealSecretKey(secretKeys: string, passphrase: string): string {
   if (passphrase.length < minPassphraseLength)
     throw new OperatorError(`The passphrase must have at least ${minPassphraseLength} characters.`);
   const salt = randomBytes(16);
-  const sealed = seal(keyFrom(passphrase, salt), Buffer.from(secretKey), subject);
+  const sealed = seal(keyFrom(passphrase, salt), Buffer.from(secretKeys), subject);
   return JSON.stringify({ format: 1, salt: salt.toString('base64'), sealed: sealed.toString('base64') });
 }
 

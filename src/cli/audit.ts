@@ -1,0 +1,87 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command } from 'commander';
+import {
+  type ChainFault,
+  type ChainHead,
+  exportChain,
+  extendChain,
+  readHead,
+  verifyChain,
+} from '../db/audit-chain.ts';
+import { chainHead } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import type { Output } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function auditCommands(withDatabase: WithDatabase): Command {
+  return new Command('audit')
+    .description('verify and export the audit log')
+    .addCommand(
+      command('verify', 'prove that no record of the audit log was changed, removed or added')
+        .option(
+          '--head <place:hash>',
+          'a head from the log of the service, to find records cut off at the end',
+          chainHead,
+        )
+        .action(({ json, head }) => withDatabase(json, context => verify(context, head))),
+    )
+    .addCommand(
+      command('export', 'write the audit log to a file that others can verify')
+        .requiredOption('--to <file>', 'a new file; one JSON object per line')
+        .action(({ json, to }) => withDatabase(json, context => exportTo(context, to))),
+    );
+}
+
+const format = ({ place, hash }: ChainHead) => `${place}:${hash}`;
+
+const lost =
+  'removed at the end, or lost in a restore or fail-over of the database (see kopeck recovery show)';
+
+const describe: { [Fault in ChainFault['fault']]: (fault: Extract<ChainFault, { fault: Fault }>) => string } =
+  {
+    changed: ({ auditId, place }) => `Record ${auditId} (place ${place}) is not the one that was written.`,
+    removed: ({ auditId, place }) => `Record ${auditId} (place ${place}) was removed.`,
+    gap: ({ place }) => `Place ${place} of the chain was removed.`,
+    removed_before: ({ auditId }) => `Record ${auditId} was removed before it got a place in the chain.`,
+    not_chained: ({ auditId }) => `Record ${auditId} was added without a place in the chain.`,
+    shorter_than_head: ({ place }) =>
+      `The chain ends before place ${place} of the given head: records were ${lost}.`,
+    other_than_head: ({ place }) =>
+      `Place ${place} has another hash than the given head: earlier records were changed, or ${lost}.`,
+  };
+
+async function verify({ audit }: CommandContext, logged: ChainHead | undefined): Promise<Output> {
+  await extendChain(audit.pool);
+  const { head, fault } = await verifyChain(audit.pool, logged);
+  if (!fault)
+    return {
+      json: { ok: true, records: head.place, head: format(head) },
+      text: `The audit log is intact: ${head.place} records.\nHead: ${format(head)}`,
+    };
+  const problem = describe[fault.fault](fault as never);
+  return {
+    json: { ok: false, records_before: head.place, ...fault, problem },
+    text: `${problem}\nThe ${head.place} records before it are intact.`,
+    isBad: true,
+  };
+}
+
+async function exportTo({ audit }: CommandContext, file: string): Promise<Output> {
+  await extendChain(audit.pool);
+  // Others may add records meanwhile: the file and the printed head must agree.
+  const head = await readHead(audit.pool);
+  try {
+    const out = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+    await pipeline(Readable.from(exportChain(audit.pool, head)), out);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code || !/^E[A-Z]+$/.test(code)) throw error;
+    throw new RefusedError('file', `The file cannot be written (${message}): choose another one with --to.`);
+  }
+  return {
+    json: { file, records: head.place, head: format(head) },
+    text: `Exported ${head.place} records to ${file}.\nHead: ${format(head)}`,
+  };
+}

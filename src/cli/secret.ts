@@ -1,0 +1,160 @@
+import { Command } from 'commander';
+import type { Keyring } from '../db/keyring.ts';
+import { type LiveProcess, listLiveProcesses } from '../db/live-processes.ts';
+import type { Pool } from '../db/pool.ts';
+import { findStragglers, resealAll, switchKeyWhenEnded } from '../db/rotation.ts';
+import {
+  countValues,
+  listKeysLeft,
+  listSecretKeys,
+  type StoredKey,
+  type ValueCount,
+} from '../db/sealed-values.ts';
+import { positiveCount } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function secretCommands(withDatabase: WithDatabase): Command {
+  return new Command('secret')
+    .description('replace SECRET_KEY')
+    .addCommand(
+      command('status', 'show what each secret key still protects, and whether an earlier one can go').action(
+        ({ json }) => withDatabase(json, ({ audit, keyring }) => showStatus(audit.pool, keyring)),
+      ),
+    )
+    .addCommand(
+      command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
+        .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
+        .action(({ json, batch }) => withDatabase(json, context => rotate(context, batch))),
+    );
+}
+
+const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');
+
+async function rotate({ audit, keyring, screen }: CommandContext, batch: number): Promise<Output> {
+  const result = await switchKeyWhenEnded(audit, keyring);
+  if (result.outcome === 'processes_lack_key')
+    throw new RefusedError(
+      'processes_lack_key',
+      `${result.processes.length} running processes do not have this SECRET_KEY (${numbersOf(result.processes)}): restart them with the new SECRET_KEY and the old one in SECRET_KEY_PREVIOUS, then run this again. Nothing was changed.`,
+    );
+  const late = await findStragglers(audit.pool, audit.clock, keyring);
+  if (late.length > 0)
+    throw new RefusedError(
+      'processes_lag',
+      `${late.length} processes still use the earlier key (${numbersOf(late)}): check that they reach the database, then run this again.`,
+    );
+  const { resealed, unreadable } = await resealAll(audit, keyring, {
+    batch,
+    onProgress: lateProgressBar(screen, count => count, 'values'),
+  });
+  const status = await readStatus(audit.pool, keyring);
+  const first =
+    result.outcome === 'switched'
+      ? `The key in use is now ${result.to}; before, it was ${result.from}.`
+      : `The key in use is ${keyring.active().id}.`;
+  const lost = unreadable.map(({ what, id }) => `No key opens one of the ${what} of ${id}: set a new one.`);
+  return {
+    json: { switched: result.outcome === 'switched', resealed, unreadable, ...objectOf(status) },
+    text: [first, `Re-encrypted: ${resealed}.`, ...lost, verdictOf(status)].join('\n'),
+    isBad: unreadable.length > 0,
+  };
+}
+
+interface Status {
+  activeId: string;
+  /** SECRET_KEY of this command. */
+  ownId: string;
+  keys: StoredKey[];
+  counts: ValueCount[];
+  processes: LiveProcess[];
+  keysLeft: Awaited<ReturnType<typeof listKeysLeft>>;
+}
+
+const maxListed = 50;
+
+const readStatus = async (pool: Pool, keyring: Keyring): Promise<Status> => ({
+  activeId: keyring.active().id,
+  ownId: keyring.keys[0]!.id,
+  keys: await listSecretKeys(pool),
+  counts: await countValues(pool),
+  processes: await listLiveProcesses(pool),
+  keysLeft: await listKeysLeft(pool, keyring.active().id, maxListed),
+});
+
+const kinds = ['API keys', 'webhook secrets', 'one-time code secrets'] as const;
+
+const countOf = ({ counts }: Status, keyId: string, what: (typeof kinds)[number]) =>
+  counts.find(one => one.keyId === keyId && one.what === what)?.count ?? 0;
+
+function leftOf(status: Status) {
+  const ofOthers = status.counts.filter(({ keyId }) => keyId !== status.activeId);
+  const sum = (of: ValueCount[]) => of.reduce((total, { count }) => total + count, 0);
+  const isApiKey = ({ what }: ValueCount) => what === 'API keys';
+  return {
+    apiKeys: sum(ofOthers.filter(isApiKey)),
+    sealed: sum(ofOthers.filter(value => !isApiKey(value))),
+    processes: status.processes.filter(({ sealingKey }) => sealingKey !== status.activeId),
+  };
+}
+
+function verdictOf(status: Status): string {
+  const { apiKeys, sealed, processes } = leftOf(status);
+  if (status.ownId !== status.activeId) {
+    const ready = status.processes.filter(({ keyIds }) => keyIds?.includes(status.ownId));
+    return `SECRET_KEY (${status.ownId}) is not in use yet. ${ready.length} of ${status.processes.length} processes have it: when all do, run kopeck secret rotate.`;
+  }
+  if (sealed > 0) return `Keep the earlier key: run kopeck secret rotate, ${sealed} values still need it.`;
+  if (processes.length > 0) return `Keep the earlier key: processes ${numbersOf(processes)} still use it.`;
+  if (apiKeys > 0)
+    return `Keep the earlier key: ${apiKeys} API keys were not used since. Each changes over at its next use; revoke those that nobody needs.`;
+  const earlier = status.keys.filter(({ keyId }) => keyId !== status.activeId);
+  return earlier.length === 0
+    ? 'There is no earlier key. How to replace the one in use: docs/operations/secret-key.md'
+    : 'SECRET_KEY_PREVIOUS can go. Keep the earlier key with the backups made before the change: to restore one, it is needed again.';
+}
+
+const objectOf = (status: Status) => {
+  const { apiKeys, sealed, processes } = leftOf(status);
+  return {
+    key_in_use: status.activeId,
+    keys: status.keys.map(({ keyId, activeFrom, activeUntil }) => ({
+      key: keyId,
+      in_use_from: activeFrom,
+      in_use_until: activeUntil,
+      api_keys: countOf(status, keyId, 'API keys'),
+      webhook_secrets: countOf(status, keyId, 'webhook secrets'),
+      one_time_code_secrets: countOf(status, keyId, 'one-time code secrets'),
+      processes: status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length,
+    })),
+    processes: status.processes.length,
+    api_keys_left: status.keysLeft.map(({ apiKeyId, partner, mode, lastUsedAt }) => ({
+      key_id: apiKeyId,
+      partner,
+      mode,
+      last_used_at: lastUsedAt,
+    })),
+    previous_can_go: status.ownId === status.activeId && apiKeys + sealed + processes.length === 0,
+  };
+};
+
+async function showStatus(pool: Pool, keyring: Keyring): Promise<Output> {
+  const status = await readStatus(pool, keyring);
+  const keys = table(
+    ['key', 'in use', 'since (UTC)', ...kinds, 'known to'],
+    status.keys.map(({ keyId, activeFrom }) => [
+      keyId,
+      keyId === status.activeId ? 'yes' : 'no',
+      activeFrom ? formatInstant(activeFrom) : 'the beginning',
+      ...kinds.map(kind => `${countOf(status, keyId, kind)}`),
+      `${status.processes.filter(({ keyIds }) => keyIds?.includes(keyId)).length} of ${status.processes.length} processes`,
+    ]),
+  );
+  const left = table(
+    ['API key', 'partner', 'mode', 'last used (UTC)'],
+    status.keysLeft.map(key => [key.apiKeyId, key.partner, key.mode, formatInstant(key.lastUsedAt)]),
+  );
+  const lines = [keys, ...(status.keysLeft.length > 0 ? ['', left] : []), '', verdictOf(status)];
+  return { json: objectOf(status), text: lines.join('\n') };
+}

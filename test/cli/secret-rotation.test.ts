@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
+import { kopeck, kopeckProcess, type Service, startKopeck, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import {
+  auditContextOf,
+  createFundedPartner,
+  createPartnerWithKeys,
+  secretKey as oldKey,
+  setRate,
+} from '../helpers/partners.ts';
+import { verifySignature } from '../helpers/signature.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
+
+const newKey = 'another secret key for the tests, long enough';
+const onlyOld = { SECRET_KEY: oldKey };
+const both = { SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: oldKey };
+const onlyNew = { SECRET_KEY: newKey };
+
+const { pool, url } = await createDatabase();
+const audit = auditContextOf(pool);
+const vault = createVault(createKeyring([oldKey]));
+const receiver = await startReceiver();
+await setRate(pool);
+const customer = await createPartnerWithKeys(pool);
+await setWebhook(audit, vault, customer.partnerId, receiver.url);
+const [webhookSecret] = await readSecrets(pool, vault, customer.partnerId, Date.now());
+const otherWebhooks = 150;
+for (let made = 0; made < otherWebhooks; made++)
+  await setWebhook(audit, vault, await createFundedPartner(pool, 0n), 'https://shop.example/hook');
+
+const nodes: Service[] = [];
+afterAll(() => Promise.all(nodes.map(node => node.stop('SIGKILL'))));
+
+async function startNode(keys: Record<string, string>, databaseUrl = url): Promise<Service> {
+  const node = await startService({
+    ...keys,
+    PROCESSES: '1',
+    DATABASE_URL: databaseUrl,
+    GATEWAY_URL: 'http://127.0.0.1:1',
+    RATE_SOURCES: 'fixed:92.50',
+    DATA_DIR: newFolder(),
+  });
+  nodes.push(node);
+  return node;
+}
+
+/** Partners that pay all the time, through the node that is current. */
+function startLoad(first: Service) {
+  const state = { node: first, isStopped: false };
+  const answers: string[] = [];
+  const payAgain = async () => {
+    while (!state.isStopped) {
+      const code = randomUUID().replaceAll('-', '').toUpperCase().slice(0, 30);
+      const response = await fetch(`${state.node.address}/v1/payments`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${customer.testKey}`, 'idempotency-key': randomUUID() },
+        body: JSON.stringify({ qr_url: `https://qr.nspk.ru/AD${code}?type=02&sum=1000&cur=RUB` }),
+      });
+      const { status, error } = (await response.json()) as { status?: string; error?: { code: string } };
+      answers.push(status ?? error!.code);
+      await sleep(5);
+    }
+  };
+  const running = Promise.all([payAgain(), payAgain(), payAgain()]);
+  return {
+    answers,
+    /** Requests that were sent to the earlier node are answered before it may stop. */
+    moveTo: async (node: Service) => {
+      state.node = node;
+      const seen = answers.length;
+      await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(seen + 6);
+    },
+    stop: async () => {
+      state.isStopped = true;
+      await running;
+    },
+  };
+}
+
+const named = async () => {
+  const { rows } = await pool.query<{ named: number }>(
+    `SELECT count(*)::int AS named FROM webhooks WHERE substring(secret FROM 1 FOR 1) = '\\x02'
+        AND length(secret) = 82`,
+  );
+  return rows[0]!.named;
+};
+const rotate = { DATABASE_URL: url, DATA_DIR: newFolder() };
+
+test('the key is replaced under load, with the rotation killed in the middle, and no payment or webhook is refused', async () => {
+  const first = await startNode(onlyOld);
+  const load = startLoad(first);
+  const second = await startNode(both);
+  await load.moveTo(second);
+
+  const early = await kopeck({ ...rotate, ...both }, 'secret', 'rotate');
+  expect(early).toMatchObject({ code: 1, stdout: '' });
+  expect(early.stderr).toMatch(
+    /^1 running processes do not have this SECRET_KEY \(\d+\)[^\n]*Nothing was changed\.\n$/,
+  );
+  expect(await first.stop('SIGTERM')).toBe(0);
+  expect(await named()).toBe(0);
+  const notYet = await kopeck({ ...rotate, ...both }, 'secret', 'status', '--json');
+  expect(JSON.parse(notYet.stdout)).toMatchObject({ previous_can_go: false });
+
+  const killed = startKopeck({ ...rotate, ...both }, 'secret', 'rotate', '--batch', '1');
+  await expect.poll(named, { interval: 2, timeout: 30_000 }).toBeGreaterThan(3);
+  await killed.stop('SIGKILL');
+  expect(await named()).toBeLessThan(otherWebhooks);
+
+  const tooEarly = await kopeck({ ...rotate, ...onlyNew }, 'secret', 'status');
+  expect(tooEarly.stderr).toMatch(/^\d+ stored secrets need an earlier key[^\n]*\n$/);
+
+  const resumed = await kopeckProcess({ ...rotate, ...both }, 'secret', 'rotate', '--json');
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ switched: false, unreadable: [] });
+  expect(await named()).toBe(otherWebhooks + 1);
+
+  // The key of the load changed over by being used; the other key of the partner was never used.
+  const status = JSON.parse((await kopeck({ ...rotate, ...both }, 'secret', 'status', '--json')).stdout);
+  expect(status.api_keys_left.map((key: { mode: string }) => key.mode)).toEqual(['live']);
+  const liveKey = { headers: { authorization: `Bearer ${customer.liveKey}` } };
+  expect((await fetch(`${second.address}/v1/ping`, liveKey)).status).toBe(200);
+  const after = JSON.parse((await kopeck({ ...rotate, ...both }, 'secret', 'status', '--json')).stdout);
+  expect(after).toMatchObject({ api_keys_left: [], previous_can_go: true, processes: 1 });
+
+  const third = await startNode(onlyNew);
+  await load.moveTo(third);
+  expect(await second.stop('SIGTERM')).toBe(0);
+  await load.moveTo(third);
+  await load.stop();
+
+  expect(new Set(load.answers)).toEqual(new Set(['succeeded']));
+  const paid = load.answers.length;
+  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(paid);
+  const nowSec = systemClock.nowMs() / 1_000;
+  for (const { headers, body } of receiver.received)
+    expect(verifySignature(webhookSecret!, `${headers['x-service-signature']}`, body, nowSec)).toBe(true);
+}, 180_000);
+
+test('a process that was cut off during the rotation and lacks the new key rejects no API key: it stops serving', async () => {
+  const other = await createDatabase();
+  await setRate(other.pool);
+  const { testKey } = await createPartnerWithKeys(other.pool);
+  const node = await startNode(onlyOld, other.url);
+  const ping = () =>
+    fetch(`${node.address}/v1/ping`, { headers: { authorization: `Bearer ${testKey}` } }).then(
+      ({ status }) => status,
+      () => 'no connection',
+    );
+  expect(await ping()).toBe(200);
+
+  // As a rotation that does not see the process, and another node that hashes the key anew.
+  const next = createKeyring([newKey]).active();
+  await other.pool.query({
+    text: 'UPDATE service SET secret_key_fingerprint = $1',
+    values: [next.fingerprint],
+  });
+  const seen = new Set<unknown>();
+  await expect
+    .poll(
+      async () => {
+        seen.add(await ping());
+        return node.output();
+      },
+      { timeout: 20_000, interval: 50 },
+    )
+    .toMatch(
+      /was replaced while this process had no connection[\s\S]*SECRET_KEY is not the one this database/,
+    );
+  expect(await ping()).toBe('no connection');
+  expect(seen).not.toContain(401);
+}, 60_000);

@@ -1,0 +1,249 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type AuditContext, recordChange } from '../../src/db/audit.ts';
+import { extendChain, readHead, startAuditChain, verifyChain } from '../../src/db/audit-chain.ts';
+import { type Pool, transaction } from '../../src/db/pool.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { auditContextOf, secretKey } from '../helpers/partners.ts';
+
+const write = (audit: AuditContext, subject: string) =>
+  transaction(audit.pool, tx =>
+    recordChange(tx, audit, {
+      action: 'test.change',
+      subject,
+      after: { text: 'line\nbreak, "quote", ж, 😀' },
+    }),
+  );
+
+async function createChain(records: number) {
+  const { pool, url } = await createDatabase();
+  const audit = auditContextOf(pool);
+  for (let nth = 1; nth <= records; nth++) await write(audit, `subject ${nth}`);
+  await extendChain(pool);
+  const run = (...args: string[]) =>
+    kopeck({ DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() }, 'audit', ...args);
+  return { pool, audit, run };
+}
+
+/** As somebody who owns the tables could. */
+async function tamper(pool: Pool, table: 'audit' | 'audit_chain', text: string) {
+  await pool.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  await pool.query(text);
+  await pool.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
+}
+
+const faultOf = async (pool: Pool, head?: { place: number; hash: string }) =>
+  (await verifyChain(pool, head)).fault;
+
+describe('the chain of the audit log', () => {
+  test('has every record once, also when many processes extend it at once', async () => {
+    const { pool, audit } = await createChain(0);
+    const writing = Promise.all(Array.from({ length: 40 }, (_, nth) => write(audit, `subject ${nth}`)));
+    await Promise.all([writing, ...Array.from({ length: 20 }, () => extendChain(pool))]);
+    await extendChain(pool);
+    const { head, fault } = await verifyChain(pool, undefined);
+    expect({ place: head.place, fault }).toEqual({ place: 40, fault: undefined });
+    expect((await pool.query('SELECT FROM audit_unchained')).rowCount).toBe(0);
+  });
+
+  test('a record that commits late comes later, and none is left out', async () => {
+    const { pool, audit } = await createChain(1);
+    const late = await pool.connect();
+    await late.query('BEGIN');
+    await late.query(
+      `INSERT INTO audit (at, actor, action, subject) VALUES (now(), 'late', 'test.change', 'late')`,
+    );
+    await write(audit, 'after it, committed before it');
+    await extendChain(pool);
+    await late.query('COMMIT');
+    late.release();
+    await extendChain(pool);
+    expect(await verifyChain(pool, undefined)).toMatchObject({ head: { place: 3 }, fault: undefined });
+  });
+
+  test('refuses changes', async () => {
+    const { pool } = await createChain(2);
+    for (const text of [
+      'UPDATE audit_chain SET audit_id = 9',
+      'DELETE FROM audit_chain',
+      'TRUNCATE audit_chain',
+    ])
+      await expect(pool.query(text)).rejects.toThrow('its rows are only ever added');
+  });
+
+  test.each<[string, 'audit' | 'audit_chain', string, object]>([
+    [
+      'changed',
+      'audit',
+      `UPDATE audit SET actor = 'somebody else' WHERE id = 3`,
+      { fault: 'changed', auditId: '3' },
+    ],
+    [
+      'changed by a microsecond',
+      'audit',
+      `UPDATE audit SET at = at + interval '1 microsecond' WHERE id = 3`,
+      { fault: 'changed', auditId: '3' },
+    ],
+    ['removed', 'audit', 'DELETE FROM audit WHERE id = 4', { fault: 'removed', auditId: '4' }],
+    [
+      'removed from the chain as well',
+      'audit_chain',
+      'DELETE FROM audit_chain WHERE place = 2',
+      { fault: 'gap', place: 2 },
+    ],
+    [
+      'exchanged with its hash',
+      'audit_chain',
+      `UPDATE audit_chain SET place = CASE place WHEN 2 THEN -3 ELSE -2 END WHERE place IN (2, 3);
+      UPDATE audit_chain SET place = -place WHERE place < 0`,
+      { fault: 'changed', place: 2 },
+    ],
+    [
+      'exchanged',
+      'audit_chain',
+      `UPDATE audit_chain SET audit_id = CASE audit_id WHEN 2 THEN -3 ELSE -2 END WHERE audit_id IN (2, 3);
+      UPDATE audit_chain SET audit_id = -audit_id WHERE audit_id < 0`,
+      { fault: 'changed', place: 2 },
+    ],
+    [
+      'removed before it had a place',
+      'audit',
+      'INSERT INTO audit_unchained VALUES (77)',
+      { fault: 'removed_before', auditId: '77' },
+    ],
+    [
+      'moved far away',
+      'audit_chain',
+      'UPDATE audit_chain SET place = 9999999999 WHERE place = 2',
+      { fault: 'gap', place: 2 },
+    ],
+    [
+      'added',
+      'audit',
+      `INSERT INTO audit (at, actor, action, subject) VALUES (now(), 'x', 'x', 'x')`,
+      { fault: 'not_chained', auditId: '6' },
+    ],
+  ])('shows a record that was %s', async (_what, table, text, fault) => {
+    const { pool, run } = await createChain(5);
+    expect(await faultOf(pool)).toBeUndefined();
+    await tamper(pool, table, text);
+    expect(await faultOf(pool)).toMatchObject(fault);
+    const { code, stdout } = await run('verify');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^(Record \d|Place 2)[^\n]*\nThe \d records before it are intact\.\n$/);
+  });
+
+  test('a record that is queued again does not stop the chain', async () => {
+    const { pool, audit } = await createChain(3);
+    await pool.query('INSERT INTO audit_unchained VALUES (2)');
+    await write(audit, 'after it');
+    await extendChain(pool);
+    expect(await verifyChain(pool, undefined)).toMatchObject({ head: { place: 4 }, fault: undefined });
+  });
+
+  test('a logged head shows an end that was cut off, and a chain that was written anew', async () => {
+    const { pool, audit, run } = await createChain(5);
+    const head = await readHead(pool);
+    await write(audit, 'after the head');
+    await extendChain(pool);
+    expect((await run('verify', '--head', `${head.place}:${head.hash}`)).code).toBe(0);
+    await tamper(pool, 'audit_chain', 'DELETE FROM audit_chain WHERE place > 4');
+    await tamper(pool, 'audit', 'DELETE FROM audit WHERE id > 4');
+    expect(await faultOf(pool)).toBeUndefined();
+    expect(await faultOf(pool, head)).toEqual({ fault: 'shorter_than_head', place: 5 });
+    const cut = await run('verify', '--head', `${head.place}:${head.hash}`);
+    expect(cut).toMatchObject({ code: 1 });
+    expect(cut.stdout).toContain('The chain ends before place 5 of the given head');
+    await write(audit, 'in its place');
+    await extendChain(pool);
+    expect(await faultOf(pool)).toBeUndefined();
+    expect(await faultOf(pool, head)).toEqual({ fault: 'other_than_head', place: 5 });
+  });
+
+  test('a head before the first record has only zeros: any other would fit every chain', async () => {
+    const { run } = await createChain(2);
+    const zeros = '0'.repeat(64);
+    for (const place of ['0', '000']) {
+      const refused = await run('verify', '--head', `${place}:${zeros.slice(1)}1`);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain('at place 0 it has only zeros');
+      expect((await run('verify', '--head', `${place}:${zeros}`)).code).toBe(0);
+    }
+  });
+
+  test('the head is logged once a day, by one of the processes', async () => {
+    const { pool } = await createChain(3);
+    const clock = manualClock();
+    const logged: unknown[] = [];
+    const log = {
+      info: (details: object) => logged.push(details),
+      error: (details: object) => logged.push(details),
+    };
+    const start = () => [1, 2].map(() => startAuditChain({ pool, clock, log }));
+    const [first, second] = start();
+    await expect.poll(() => logged).toEqual([{ audit_head: await readHead(pool) }]);
+    await Promise.all([first!(), second!()]);
+    clock.advance(86_400_000);
+    const again = start();
+    await expect.poll(() => logged).toHaveLength(2);
+    await Promise.all(again.map(stop => stop()));
+    expect(logged).toHaveLength(2);
+  });
+});
+
+const script = /```python\n(.*?)```/s.exec(
+  readFileSync(new URL('../../docs/operations/audit.md', import.meta.url), 'utf8'),
+)![1]!;
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('SKIPPED: the verification script of docs/operations/audit.md needs python3.');
+
+describe.skipIf(!hasPython)('the script of the guide', () => {
+  const folder = newFolder();
+  const verifier = join(folder, 'verify.py');
+  writeFileSync(verifier, script);
+  function check(lines: string[], ...head: string[]) {
+    const file = join(folder, 'copy.jsonl');
+    writeFileSync(file, lines.map(line => `${line}\n`).join(''));
+    const { status, stdout, stderr } = spawnSync('python3', [verifier, file, ...head], { encoding: 'utf8' });
+    return `${status} ${stdout}${stderr}`;
+  }
+
+  test('accepts an export, and no other file', async () => {
+    const { pool, run } = await createChain(5);
+    const file = join(folder, 'audit.jsonl');
+    expect((await run('export', '--to', file)).code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { hash } = await readHead(pool);
+    expect(execFileSync('python3', [verifier, file, `5:${hash}`], { encoding: 'utf8' })).toBe(
+      `OK: 5 records, head 5:${hash}\n`,
+    );
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines).toHaveLength(6);
+    expect(JSON.parse(JSON.parse(lines[2]!).record)).toMatchObject({
+      id: 3,
+      actor: 'test',
+      subject: 'subject 3',
+    });
+    const [one, two, three, four, five, end] = lines as [string, string, string, string, string, string];
+    const changed = three.replace('subject 3', 'subject 9');
+    expect(check([one, two, changed, four, five, end])).toMatch(/^1 BROKEN: line 3: the record was changed/);
+    expect(check([one, three, two, four, five, end])).toMatch(/^1 BROKEN: line 2: place 3 follows place 1/);
+    expect(check([one, two, four, five, end])).toMatch(/^1 BROKEN: line 3: place 4 follows place 2/);
+    expect(check([one, two, three])).toMatch(/^1 BROKEN: the end is missing/);
+    expect(check([one, two, three, end])).toMatch(/^1 BROKEN: the end is missing/);
+    // A shorter export with a head of its own is found only with a logged head.
+    const forged = JSON.stringify({ head: { place: 3, hash: JSON.parse(three).hash } });
+    expect(check([one, two, three, forged])).toMatch(/^0 OK: 3 records/);
+    expect(check([one, two, three, forged], `5:${hash}`)).toMatch(/^1 BROKEN: the log ends at place 3/);
+    expect(check(lines, `4:${hash}`)).toMatch(/^1 BROKEN: place 4: another hash/);
+    expect(check(lines, `04:${hash}`)).toMatch(/^1 BROKEN: place 4: another hash/);
+    expect(check(lines, `0:${hash}`)).toMatch(/^1 BROKEN: place 0: another hash/);
+    expect(check(lines, `0:${'0'.repeat(64)}`)).toMatch(/^0 OK: 5 records/);
+    expect(await run('export', '--to', file)).toMatchObject({ code: 1, stdout: '' });
+  });
+});

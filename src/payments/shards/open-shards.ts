@@ -1,0 +1,76 @@
+import type { Clock } from '../../base/clock.ts';
+import { createPartnerReads, openReadPool, type PartnerReads } from '../../db/outside-pools.ts';
+import type { Pool, Queryable } from '../../db/pool.ts';
+import { openShardPools } from '../../db/shards/sessions.ts';
+import { type Shards, shardsOf } from '../../db/shards/shards.ts';
+import { createOutcomeWaiters, type OutcomeWaiters } from '../create/outcome-waiters.ts';
+import type { PhaseDeps } from '../phases.ts';
+import { createLeaseRelease, type LeaseRelease } from '../recovery/lease-release.ts';
+import type { PaymentSignals } from '../signals.ts';
+import { createPaymentWriter, type PaymentWriter } from '../store.ts';
+import { createPaymentTraces, type PaymentTraces } from '../traces.ts';
+import { type CodeGuard, createCodeGuard } from './code-guard.ts';
+
+/** What a process has for the payments of one shard. */
+export interface Shard {
+  number: number;
+  pool: Pool;
+  db: Queryable;
+  /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
+  reads: PartnerReads;
+  readPool: Pool;
+  writer: PaymentWriter;
+  leaseRelease: LeaseRelease;
+  outcomeWaiters: OutcomeWaiters;
+  paymentTraces: PaymentTraces | undefined;
+}
+
+interface ShardsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
+  /** The general pool. It knows how many shards there are. */
+  pool: Pool;
+  clock: Clock;
+  signals: PaymentSignals;
+  heartbeat: { instance: number; isDatabaseAnswering(): boolean };
+  testPaymentsPerDay?: number;
+  /** Of the sessions of a shard. */
+  withCircuitBreaker?: (pool: Pool) => Queryable;
+}
+
+export interface OpenShards extends Shards<Shard> {
+  /** Undefined with one shard. */
+  guard: CodeGuard | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the shards of the database. With one, its sessions are those of the general pool. */
+export function openShards(deps: ShardsDeps): OpenShards {
+  const { clock, signals, heartbeat, paymentMetrics, tracer } = deps;
+  const { pools, close } = openShardPools(deps.pool);
+  const guard = pools.length > 1 ? createCodeGuard(pools, clock) : undefined;
+  const shards = pools.map((pool, number): Shard => {
+    const db = deps.withCircuitBreaker?.(pool) ?? pool;
+    const readPool = openReadPool(pool);
+    const paymentTraces = tracer && createPaymentTraces(db, clock, tracer);
+    const observers = { tracer, paymentTraces, ...(paymentMetrics ? { paymentMetrics } : {}) };
+    return {
+      number,
+      pool,
+      db,
+      reads: createPartnerReads(readPool, clock, heartbeat.isDatabaseAnswering),
+      readPool,
+      writer: createPaymentWriter(db, clock, deps, observers, guard),
+      leaseRelease: createLeaseRelease(db, clock, heartbeat.instance),
+      outcomeWaiters: createOutcomeWaiters(db, clock, signals),
+      paymentTraces,
+    };
+  });
+  return {
+    ...shardsOf(shards),
+    guard,
+    close: async () => {
+      await Promise.all(shards.map(({ leaseRelease }) => leaseRelease.stop()));
+      await Promise.all(shards.map(({ readPool }) => readPool.end()));
+      await close();
+    },
+  };
+}

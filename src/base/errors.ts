@@ -49,7 +49,7 @@ export const errors = {
     message: 'The amount is above the limit for a single payment.',
     ...fixFirst,
   },
-  unauthorized: { status: 401, message: 'The API key is wrong, revoked or missing.', ...fixFirst },
+  unauthorized: { status: 401, message: 'The API key is wrong, revoked, expired or missing.', ...fixFirst },
   insufficient_balance: {
     status: 402,
     message: 'The balance does not cover the payment; top it up.',
@@ -101,9 +101,29 @@ export const errors = {
   maintenance: { status: 503, message: 'Planned maintenance; retry later.', ...retry },
 } as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
 
-/** The codes of the contract, and those of endpoints that are not part of it. */
+/** Of keys with limits of their own, which are no part of the contract: other keys never get them. */
+export const keyErrors = {
+  insufficient_scope: {
+    status: 403,
+    message: 'The scopes of this key do not allow this; use another key.',
+    ...fixFirst,
+  },
+  key_payment_limit_exceeded: {
+    status: 403,
+    message: 'The amount is above the limit of this key for a single payment.',
+    ...fixFirst,
+  },
+  key_daily_limit_exceeded: {
+    status: 403,
+    message: 'The daily limit of this key is used up.',
+    ...fixFirst,
+  },
+} as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
+
+/** The codes of the contract, and those that are not part of it. */
 export const allErrors = {
   ...errors,
+  ...keyErrors,
   test_key_required: { status: 403, message: 'Only a test key can do this.', ...fixFirst },
 } as const;
 

@@ -1,4 +1,5 @@
 import { parseDatabaseUrl } from './database-url.ts';
+import { type DepositChainSettings, readDepositChains, readScreenUrl } from './deposit-settings.ts';
 import { refuseSetting as refuse } from './operator-error.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
 import { readS3Settings, type S3Settings } from './s3-settings.ts';
@@ -18,6 +19,8 @@ export interface Settings {
   metricsPort: number | undefined;
   metricsHost: string;
   /** As given, possibly relative to the working directory. */
+  /** The collector that gets traces; undefined: none are made. */
+  otlpEndpoint: string | undefined;
   dataDir: string;
   /** Undefined means the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined;
@@ -30,6 +33,8 @@ export interface Settings {
   drainSec: number;
   /** Undefined (only outside production) means a key generated and stored in `dataDir`. */
   secretKey: string | undefined;
+  /** Keys that are still accepted; without `secretKey` there are none. */
+  previousSecretKeys: string[];
   /** Undefined means the bundled simulator. */
   gatewayUrl: string | undefined;
   gatewayToken: string | undefined;
@@ -60,11 +65,16 @@ export interface Settings {
   publicUrl: string | undefined;
   /** Undefined means no bot. */
   telegramToken: string | undefined;
+  telegramBotName: string | undefined;
   telegramApiRoot: string;
   /** The chat that gets alarms and requests for approval. */
   telegramStaffChat: number | undefined;
   /** Telegram pushes its updates here; undefined means long polling. */
   telegramWebhook: { url: string; secret: string } | undefined;
+  /** The chains on which USDT is deposited; empty: none. */
+  depositChains: DepositChainSettings[];
+  /** Asked before a deposit is credited; undefined: nobody is. */
+  depositScreenUrl: string | undefined;
 }
 
 const secPerDay = 86_400;
@@ -86,6 +96,7 @@ export function readSettings(environment: Environment): Settings {
     host: read('HOST') ?? '127.0.0.1',
     metricsPort: metricsPort(read('METRICS_PORT'), read('PORT') ?? '8080'),
     metricsHost: read('METRICS_HOST') ?? '127.0.0.1',
+    otlpEndpoint: httpUrl('OTEL_EXPORTER_OTLP_ENDPOINT', read('OTEL_EXPORTER_OTLP_ENDPOINT')),
     dataDir: read('DATA_DIR') ?? './data',
     databaseUrl: checkedDatabaseUrl(read('DATABASE_URL')),
     backupDir: read('BACKUP_DIR'),
@@ -93,6 +104,7 @@ export function readSettings(environment: Environment): Settings {
     logLevel: oneOf('LOG_LEVEL', read('LOG_LEVEL') ?? 'info', logLevels),
     drainSec: wholeNumber('DRAIN_SEC', read('DRAIN_SEC') ?? (production ? '5' : '0'), 0, 300),
     secretKey: secretKey('SECRET_KEY', read('SECRET_KEY'), production),
+    previousSecretKeys: previousKeys('SECRET_KEY_PREVIOUS', read('SECRET_KEY_PREVIOUS'), read('SECRET_KEY')),
     gatewayUrl: httpUrl('GATEWAY_URL', read('GATEWAY_URL')),
     gatewayToken: token('GATEWAY_TOKEN', read('GATEWAY_TOKEN')),
     qrHosts: list(read('QR_HOSTS') ?? 'qr.nspk.ru,web.qr.nspk.ru').map(name => host('QR_HOSTS', name)),
@@ -115,9 +127,12 @@ export function readSettings(environment: Environment): Settings {
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
     publicUrl: httpUrl('PUBLIC_URL', read('PUBLIC_URL')),
     telegramToken: botToken('TELEGRAM_BOT_TOKEN', read('TELEGRAM_BOT_TOKEN')),
+    telegramBotName: botName('TELEGRAM_BOT_NAME', read('TELEGRAM_BOT_NAME')),
     telegramApiRoot: httpUrl('TELEGRAM_API_ROOT', read('TELEGRAM_API_ROOT')) ?? 'https://api.telegram.org',
     telegramStaffChat: chatId('TELEGRAM_STAFF_CHAT', read('TELEGRAM_STAFF_CHAT')),
     telegramWebhook: telegramWebhook(read('TELEGRAM_WEBHOOK_URL'), read('TELEGRAM_WEBHOOK_SECRET')),
+    depositChains: readDepositChains(read),
+    depositScreenUrl: readScreenUrl(read),
   };
 }
 
@@ -172,6 +187,15 @@ function secretKey(name: string, text: string | undefined, required: boolean): s
   return text.length >= 32 ? text : refuse(name, 'must have at least 32 characters');
 }
 
+/** One per line: a key may contain every other character. */
+function previousKeys(name: string, text: string | undefined, current: string | undefined): string[] {
+  if (text === undefined) return [];
+  if (current === undefined) refuse(name, 'needs SECRET_KEY: keys in DATA_DIR are lines of secret.key');
+  const keys = text.split('\n').map(line => line.trim());
+  if (keys.some(key => key.length < 32)) refuse(name, 'must have at least 32 characters in each line');
+  return keys.includes(current!) ? refuse(name, 'must not repeat SECRET_KEY') : keys;
+}
+
 const list = (text: string) =>
   text
     .split(',')
@@ -210,6 +234,12 @@ function token(name: string, text: string | undefined): string | undefined {
 function botToken(name: string, text: string | undefined): string | undefined {
   if (text === undefined || /^\d+:[\w-]{30,}$/.test(text)) return text;
   return refuse(name, 'must be a bot token from @BotFather: digits, a colon and letters');
+}
+
+function botName(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const [, found] = /^@?([a-z]\w{4,31})$/i.exec(text) ?? [];
+  return found ?? refuse(name, `must be the user name of a bot, such as kopeck_bot, not "${text}"`);
 }
 
 /** Anyone can send to the address; the secret proves that a request comes from Telegram. */

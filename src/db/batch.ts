@@ -22,6 +22,8 @@ export interface BatcherOptions<Item, Answer> {
   gather?: () => Promise<void>;
   /** Keeps items whose rows are locked from holding up the others. Without it, every call waits as long as usual. */
   ownLanes?: OwnLanesOptions<Item>;
+  /** For metrics: a batch begins, and its oldest item has waited so long. */
+  onBatch?: (size: number, waitedMs: number) => void;
 }
 
 /** Calls of the same turn of the event loop share a batch: under load there are many. */
@@ -42,6 +44,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
     while (waiting.length > 0) {
       if (options.gather) await options.gather();
       const batch = waiting.splice(0, options.maxBatch);
+      options.onBatch?.(batch.length, performance.now() - batch[0]!.sinceMs!);
       if (ownLanes) await ownLanes.carryOutWithoutLocked(batch, waiting);
       else await carryOut(batch, 'long');
     }
@@ -74,6 +77,7 @@ export function createBatcher<Item, Answer>(options: BatcherOptions<Item, Answer
   }
 
   function add(item: Waiting<Item, Answer>): void {
+    if (options.onBatch) item.sinceMs = performance.now();
     waiting.push(item);
     if (!isRunning) void runBatches();
   }

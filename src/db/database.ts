@@ -12,6 +12,9 @@ import { type IfMissing, missingDatabase } from './missing.ts';
 import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf } from './pool.ts';
 import { refuseTransactionPooling } from './pooler.ts';
 import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
+import { findRoles, grantRoles, type RoleNames } from './roles.ts';
+import { listShards } from './shards/layout.ts';
+import { sessionOfAll } from './shards/sessions.ts';
 
 export interface Database {
   pool: Pool;
@@ -19,8 +22,10 @@ export interface Database {
   clock: DatabaseClock;
   /** Where it is, for messages. */
   description: string;
-  /** Resolves with a line for people when connections lead to a newer history of it: open it again. */
+  /** Resolves with a line for people when connections lead to a newer history of it, or after `leave`: open it again. */
   changed: Promise<string>;
+  /** Nothing is read or written any more. */
+  leave(line: string): void;
   close(): Promise<void>;
 }
 
@@ -41,7 +46,7 @@ export async function openDatabase(
     ? { connection: { connectionString: settings.databaseUrl }, place: undefined, close: async () => {} }
     : await openEmbedded(resolve(settings.dataDir), print, ifMissing, settings);
   const guard = createIncarnationGuard(history);
-  const pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
+  let pool = openPool({ ...server.connection, check: guard.check, isCurrent: guard.isCurrent });
   const close = async () => {
     await pool.end();
     await server.close();
@@ -50,17 +55,70 @@ export async function openDatabase(
     if (settings.databaseUrl) await refuseTransactionPooling(pool);
     await assertDurable(pool);
     if (ifMissing === 'refuse' && !(await hasSchema(pool))) throw missingDatabase(whereIs(settings));
-    await migrate(pool);
+    await migrateAsUser(pool);
     const clock = await openDatabaseClock(pool);
     const isMarked = !settings.databaseUrl && hasRestoredMark(settings.dataDir);
     const origin = { place: server.place, isRestored: isRestored || isMarked };
     guard.stayWith(await joinIncarnation({ pool, clock }, origin));
+    pool = await withAllShards(pool);
     // Only now: after a crash before this line the next one to open it begins an incarnation again, which is harmless.
     if (isMarked) await removeRestoredMark(settings.dataDir);
-    return { pool, clock, description: describe(settings), changed: guard.changed, close };
+    const { changed, leave } = guard;
+    return { pool, clock, description: describe(settings), changed, leave, close };
   } catch (error) {
     await close();
     throw explainDatabaseError(error, settings);
+  }
+}
+
+/** With several shards, general sessions are those of all shards. */
+async function withAllShards(pool: Pool): Promise<Pool> {
+  const shards = await listShards(pool);
+  if (shards.length === 1) return pool;
+  await pool.end();
+  return openPool({ ...pool.options, session: sessionOfAll(shards.length) });
+}
+
+/** For `kopeck migrate`: schema and grants only. The roles that have grants already get those of new tables. */
+export async function migrateDatabase(
+  settings: Settings,
+  print: (line: string) => void,
+  names: RoleNames,
+): Promise<{ migrations: number; roles: { run: string[]; read: string[] } }> {
+  const server = settings.databaseUrl
+    ? { connection: { connectionString: settings.databaseUrl }, close: async () => {} }
+    : await openEmbedded(resolve(settings.dataDir), print, 'refuse', settings);
+  const pool = openPool(server.connection);
+  try {
+    await assertDurable(pool);
+    await migrateAsUser(pool);
+    const before = await findRoles(pool);
+    for (const run of new Set([...before.run, ...(names.run === undefined ? [] : [names.run])]))
+      await grantRoles(pool, { run });
+    for (const read of new Set([...before.read, ...(names.read === undefined ? [] : [names.read])]))
+      await grantRoles(pool, { read });
+    const { rows } = await pool.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM schema_migrations',
+    );
+    return { migrations: rows[0]!.count, roles: await findRoles(pool) };
+  } catch (error) {
+    throw explainDatabaseError(error, settings);
+  } finally {
+    await pool.end();
+    await server.close();
+  }
+}
+
+/** The role of the service may not change the schema: its owner does that before. */
+async function migrateAsUser(pool: Pool): Promise<void> {
+  try {
+    await migrate(pool);
+  } catch (error) {
+    if (sqlStateOf(error) !== '42501') throw error;
+    const { rows } = await pool.query<{ user: string }>('SELECT current_user AS user');
+    throw new OperatorError(
+      `The schema is missing or older than this version, and the database user ${rows[0]!.user} may not change it (${(error as Error).message}): first run kopeck migrate --run-role ${rows[0]!.user} with the DATABASE_URL of the schema's owner.`,
+    );
   }
 }
 
@@ -109,7 +167,12 @@ export function explainDatabaseError(error: unknown, settings: Settings): unknow
   }
   if (state === '25006') {
     return new OperatorError(
-      `The database ${where} is read-only (${message}): DATABASE_URL must point to the primary server.`,
+      `The database ${where} is read-only (${message}): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.`,
+    );
+  }
+  if (state === '53300') {
+    return new OperatorError(
+      `The database ${where} has no connection left (${message}): end the program that holds them, or raise max_connections.`,
     );
   }
   if (state && /^(28|3D|42501|53)/.test(state)) {

@@ -78,10 +78,7 @@ function clientLike(pool: Pool, name: string, limits: pg.ClientConfig = {}): pg.
   const connection = { host, port, user, database, password, connectionString, ssl, options, servers };
   const known = Object.fromEntries(Object.entries(connection).filter(([, value]) => value !== undefined));
   const names = { application_name: `kopeck ${name}` };
-  const client = new DatabaseClient({ ...connectionDefaults, ...known, ...names, ...limits });
-  // Its end is noticed otherwise; without a listener the event would end the process.
-  client.on('error', () => {});
-  return client;
+  return new DatabaseClient({ ...connectionDefaults, ...known, ...names, ...limits });
 }
 
 /** What the pool does with each of its new connections. */
@@ -94,10 +91,21 @@ const verify = (pool: Pool, client: pg.Client) =>
 export async function tryConnection(pool: Pool, name: string, limits: pg.ClientConfig): Promise<void> {
   // Not the server to which the last connection went: another one may have taken its place.
   await pool.options.servers?.chooseAgain();
+  await withConnection(pool, name, limits, async () => {});
+}
+
+/** Does something on a session of its own, which ends afterwards. */
+export async function withConnection<Result>(
+  pool: Pool,
+  name: string,
+  limits: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
   const client = clientLike(pool, name, limits);
   try {
     await client.connect();
     await verify(pool, client);
+    return await work(client);
   } finally {
     await client.end().catch(() => {});
   }

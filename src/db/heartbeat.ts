@@ -1,6 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { type Commits, watchCommits } from './commit-watch.ts';
 import { openDedicatedConnection } from './dedicated-connection.ts';
+import type { Keyring } from './keyring.ts';
 import type { Pool, Queryable } from './pool.ts';
 import { commitBeat, removeBeat } from './process-beats.ts';
 
@@ -18,7 +19,7 @@ export interface Heartbeat extends Commits {
 }
 
 /** First half of the key of these advisory locks: "kope" in ASCII. */
-const lockClass = 0x6b6f7065;
+export const heartbeatLockClass = 0x6b6f7065;
 const beatIntervalMs = 1_000;
 const maxMissedBeats = 3;
 
@@ -44,6 +45,10 @@ const deadline = () =>
 export interface HeartbeatOptions {
   /** The first statement of each second: a read, with which the service measures the database's clock. */
   read(db: Queryable): Promise<unknown>;
+  /** The beats report its keys, and it follows the key in use. */
+  keyring?: Keyring;
+  /** The key in use is not in the keyring. */
+  onUnknownKey(): void;
   /** After each beat that was committed. */
   onBeat(): void;
   /** Each second in which the database does not answer or does not commit. */
@@ -54,6 +59,7 @@ const silence = 'the database does not answer';
 
 const defaults: HeartbeatOptions = {
   read: db => db.query({ text: 'SELECT 1' }),
+  onUnknownKey: () => {},
   onBeat: () => {},
   onSilence: () => {},
 };
@@ -66,7 +72,7 @@ export async function startHeartbeat(
   pool: Pool,
   options: Partial<HeartbeatOptions> = {},
 ): Promise<Heartbeat> {
-  const { read, onBeat, onSilence } = { ...defaults, ...options };
+  const { read, keyring, onUnknownKey, onBeat, onSilence } = { ...defaults, ...options };
   const { rows } = await pool.query<{ instance: number }>("SELECT nextval('instances')::int AS instance");
   const { instance } = rows[0]!;
   // Counted in beats and not in time: after a pause of this process itself, the time would prove nothing.
@@ -81,8 +87,8 @@ export async function startHeartbeat(
     connected = resolve;
   });
   const session = openDedicatedConnection(pool, 'heartbeat', async client => {
-    await client.query(endEarlierSession, [lockClass, instance]);
-    await client.query('SELECT pg_advisory_lock($1, $2)', [lockClass, instance]);
+    await client.query(endEarlierSession, [heartbeatLockClass, instance]);
+    await client.query('SELECT pg_advisory_lock($1, $2)', [heartbeatLockClass, instance]);
     onAnswer();
     connected();
   });
@@ -94,7 +100,11 @@ export async function startHeartbeat(
   async function beat(client: Queryable): Promise<void> {
     await read(client);
     onAnswer();
-    await commits.commit(() => client.query(commitBeat(instance)));
+    await commits.commit(async () => {
+      const { rows } = await client.query<{ active: string }>(commitBeat(instance, keyring));
+      // A rotation waits until all processes have the key, but does not see one that the database was cut off from.
+      if (keyring && !keyring.follow(rows[0]!.active)) onUnknownKey();
+    });
     onBeat();
   }
 
@@ -132,7 +142,7 @@ export async function startHeartbeat(
       const { rows } = await pool.query<{ instance: number }>({
         name: 'find dead instances',
         text: 'SELECT instance FROM unnest($2::int[]) AS i (instance) WHERE pg_try_advisory_xact_lock_shared($1, instance)',
-        values: [lockClass, instances],
+        values: [heartbeatLockClass, instances],
       });
       return rows.map(row => row.instance);
     },

@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Queryable } from './pool.ts';
+import { distributedShards, prepareCitus } from './shards/citus.ts';
+import { listShards, pathOf, schemaOf } from './shards/layout.ts';
+import { createViews } from './shards/views.ts';
+import { splitStatements } from './sql-statements.ts';
 
 export interface SqlFile {
   /** With its extension. */
@@ -23,12 +27,16 @@ export const readSqlFiles = (folder: URL): SqlFile[] =>
 /** A migration may rewrite a large table. */
 export const migrationTimeoutMs = 3_600_000;
 
-/** Runs a whole file. An error of the server keeps its class and code, and names the file. */
-export async function runSqlFile(tx: Queryable, { name, sql }: SqlFile): Promise<void> {
-  await tx.query({ text: sql, query_timeout: migrationTimeoutMs }).catch((error: Error) => {
-    error.message = `${name}: ${error.message}`;
-    throw error;
-  });
+/**
+ * Runs a file, one statement after the other: engines that spread tables over machines refuse several in one message. An
+ * error of the server keeps its class and code, and names the file.
+ */
+export async function runSqlFile(db: Queryable, { name, sql }: SqlFile): Promise<void> {
+  for (const text of splitStatements(sql))
+    await db.query({ text, query_timeout: migrationTimeoutMs }).catch((error: Error) => {
+      error.message = `${name}: ${error.message}`;
+      throw error;
+    });
 }
 
 /** Migrations are numbered without gaps: the version is the place in the list. */
@@ -42,35 +50,81 @@ export function loadMigrations(folder: URL): SqlFile[] {
   return files;
 }
 
+/**
+ * `oldest`: the last migration of the release before the one that applied this. Processes that know it may run on it.
+ * Null: applied before this was recorded.
+ */
 export const migrationsTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL,
-  applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`;
+  applied_at timestamptz NOT NULL DEFAULT clock_timestamp());
+  ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS oldest int`;
 
-/** The migrations that the database does not have yet. It must have none that is changed or unknown. */
-export async function pendingMigrations(db: Queryable, migrations: SqlFile[]): Promise<SqlFile[]> {
-  const { rows } = await db.query<{ version: number; name: string; sha256: string }>({
-    text: 'SELECT version, name, sha256 FROM schema_migrations ORDER BY version',
+/** The last migration of the previous release: each release runs beside the one before it. */
+export const readPreviousRelease = (database: URL) =>
+  Number(readFileSync(new URL('previous-release', database), 'utf8'));
+
+export interface MigrationState {
+  /** Those that the database does not have yet. */
+  pending: SqlFile[];
+  /** The next release has migrated the database. */
+  isNewer: boolean;
+}
+
+/** The database must have no migration that is changed, and of unknown ones only those of the next release. */
+export async function compareMigrations(db: Queryable, migrations: SqlFile[]): Promise<MigrationState> {
+  const { rows } = await db.query<{ version: number; name: string; sha256: string; oldest: number | null }>({
+    // Older versions made the table without the column.
+    text: `SELECT version, name, sha256, (to_jsonb(m) ->> 'oldest')::int AS oldest
+             FROM schema_migrations AS m ORDER BY version`,
   });
-  for (const applied of rows) {
-    const known = migrations[applied.version - 1];
-    if (known?.name !== applied.name) {
+  for (const { version, name, sha256, oldest } of rows) {
+    const known = migrations[version - 1];
+    if (!known && oldest !== null && oldest <= migrations.length) continue;
+    if (known?.name !== name) {
       throw new OperatorError(
-        `The database has the migration ${applied.name}, which this version does not know: run the newer version.`,
+        `The database has the migration ${name}, which this version does not know: run the newer version.`,
       );
     }
-    if (known.sha256 !== applied.sha256) {
+    if (known.sha256 !== sha256) {
       throw new OperatorError(
         `The migration ${known.name} was changed after it was applied: restore it and add a new one instead.`,
       );
     }
   }
-  return migrations.slice(rows.length);
+  return { pending: migrations.slice(rows.length), isNewer: rows.length > migrations.length };
 }
 
-export async function applyMigration(tx: Queryable, migration: SqlFile): Promise<void> {
-  await runSqlFile(tx, migration);
-  await tx.query({
-    text: 'INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)',
-    values: [Number(migration.name.slice(0, 4)), migration.name, migration.sha256],
+/**
+ * Outside a transaction, if a statement fails or the process dies, those before it stay: the next start runs all of them
+ * again, so each must be harmless when it is repeated. database/README.md says how to write them.
+ */
+export async function applyMigration(db: Queryable, migration: SqlFile, oldest: number): Promise<void> {
+  await runSqlFile(db, migration);
+  if (isForEachShard(migration)) await runInOtherShards(db, migration);
+  await db.query({
+    text: 'INSERT INTO schema_migrations (version, name, sha256, oldest) VALUES ($1, $2, $3, $4)',
+    values: [Number(migration.name.slice(0, 4)), migration.name, migration.sha256, oldest],
   });
+}
+
+/** Its first line. For statements that run only outside a transaction, such as CREATE INDEX CONCURRENTLY. */
+const outsideMark = '-- outside a transaction\n';
+export const isOutside = ({ sql }: SqlFile) => sql.startsWith(outsideMark);
+
+/** The first line, or the one after the mark above: it changes tables that every shard has. */
+const eachShardMark = '-- each shard\n';
+export const isForEachShard = ({ sql }: Pick<SqlFile, 'sql'>) =>
+  sql.replace(outsideMark, '').startsWith(eachShardMark);
+
+async function runInOtherShards(db: Queryable, migration: SqlFile): Promise<void> {
+  const set = isOutside(migration) ? 'SET' : 'SET LOCAL';
+  const shards = await listShards(db);
+  if (shards.length === 1) return;
+  if ((await distributedShards(db, shards)).length > 0) await prepareCitus(db, set);
+  for (const schema of shards.slice(1).map(schemaOf)) {
+    await db.query({ text: `${set} search_path = ${pathOf(schema)}` });
+    await runSqlFile(db, migration);
+  }
+  await db.query({ text: `${set} search_path = public` });
+  if (!isOutside(migration)) await createViews(db, shards);
 }

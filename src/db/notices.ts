@@ -3,7 +3,7 @@ import { type Id, uuidFromId } from '../base/ids.ts';
 import { keepPartitions } from './partitions.ts';
 import type { Pool, Queryable } from './pool.ts';
 
-/** The kinds of notices to partners; webhooks write theirs (`delivery_failed` and `sending_…`) in SQL. */
+/** The kinds of notices to partners; some are written in SQL (`delivery_failed`, `sending_…`, `key_new_address`). */
 export const noticeKinds = [
   'delivery_failed',
   'sending_suspended',
@@ -12,9 +12,13 @@ export const noticeKinds = [
   'payment_review_ended',
   'balance_low',
   'balance_credited',
+  'deposit_seen',
   'key_created',
   'key_revoked',
   'key_addresses_changed',
+  'key_rolled',
+  'key_expiring',
+  'key_new_address',
   'member_joined',
   'member_removed',
   'member_role_changed',

@@ -7,7 +7,6 @@ import { openPool, type Pool, type Queryable, withCircuitBreaker } from './pool.
  * background work never wait for these. They are opened when they are needed.
  */
 export interface OutsidePools {
-  partnerReads: Pool;
   console: Pool;
   /** The bot's conversations; its notices use the main pool. */
   conversations: Pool;
@@ -26,7 +25,6 @@ const readTimeoutMs = 3_000;
 
 export function openOutsidePools({ options }: Pool): OutsidePools {
   const pools = {
-    partnerReads: openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections),
     console: openPool({ ...options }, consoleConnections),
     conversations: openPool({ ...options }, conversationConnections),
     requestLog: openPool({ ...options, statement_timeout: readTimeoutMs }, requestLogConnections),
@@ -36,6 +34,10 @@ export function openOutsidePools({ options }: Pool): OutsidePools {
     close: async () => void (await Promise.all(Object.values(pools).map(pool => pool.end()))),
   };
 }
+
+/** For what partners of a shard read. */
+export const openReadPool = ({ options }: Pool): Pool =>
+  openPool({ ...options, statement_timeout: readTimeoutMs }, readConnections);
 
 /** What partners read through the API. */
 export interface PartnerReads {

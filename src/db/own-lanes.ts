@@ -7,6 +7,8 @@ export interface Waiting<Item, Answer> {
   item: Item;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
+  /** When it joined the queue; only where that is measured. */
+  sinceMs?: number;
 }
 
 /** Items that were not carried out since a lock was not released in time, and that error. */

@@ -51,19 +51,21 @@ function changeOne(pool: Pool, clock: Clock, log: Log): Promise<boolean> {
   return transaction(pool, async tx => {
     await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
     const { rows } = await tx.query<{ is_mine: boolean }>({
-      text: `SELECT pg_try_advisory_xact_lock(${lockClass}, hashtext($1)) AS is_mine`,
+      text: `SELECT pg_try_advisory_xact_lock(${lockClass}, hashtext(
+               CASE current_schema() WHEN 'public' THEN '' ELSE current_schema() || '.' END || $1)) AS is_mine`,
       values: [log.table],
     });
     if (!rows[0]!.is_mine) return false;
     const partitions = await listPartitions(tx, log);
     const old = partitions.find(({ to }) => to <= oldestKept(clock, log));
     if (old) {
-      await drop(tx, log, old);
+      await tx.query({ text: 'SELECT log_partition_drop($1, $2)', values: [log.table, old.name] });
       return true;
     }
     const period = missingPeriod(clock, log, partitions);
     if (period === undefined) return false;
-    await create(tx, log, period);
+    const beyond = new Date(period.getTime() + periodMsOf(log));
+    await tx.query({ text: 'SELECT log_partition_add($1, $2, $3)', values: [log.table, period, beyond] });
     return true;
   });
 }
@@ -96,34 +98,4 @@ function missingPeriod(clock: Clock, log: Log, partitions: Partition[]): Date | 
     if (!isTaken) return new Date(fromMs);
   }
   return undefined;
-}
-
-/**
- * Writes and reads wait for the commit, which follows within milliseconds. Without the lock on the table, a row on its way to
- * the default partition would be refused there, since its period has a partition now.
- */
-async function create(tx: Queryable, log: Log, from: Date): Promise<void> {
-  const { table, since } = log;
-  const to = new Date(from.getTime() + periodMsOf(log));
-  const partition = `${table}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`;
-  await tx.query({ text: `LOCK TABLE ONLY ${table} IN SHARE ROW EXCLUSIVE MODE` });
-  await tx.query({ text: `LOCK TABLE ${defaultOf(log)} IN ACCESS EXCLUSIVE MODE` });
-  await tx.query({
-    text: `CREATE TABLE ${partition} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
-  });
-  await tx.query({
-    text: `WITH moved AS (DELETE FROM ${defaultOf(log)} WHERE ${since} >= $1 AND ${since} < $2 RETURNING *)
-           INSERT INTO ${partition} SELECT * FROM moved`,
-    values: [from, to],
-  });
-  await tx.query({
-    text: `ALTER TABLE ${table} ATTACH PARTITION ${partition}
-             FOR VALUES FROM ('${from.toISOString()}') TO ('${to.toISOString()}')`,
-  });
-}
-
-/** To drop a partition locks the whole table until the commit, for some milliseconds: only the catalog changes. */
-async function drop(tx: Queryable, { table }: Log, partition: Partition): Promise<void> {
-  await tx.query({ text: `LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE` });
-  await tx.query({ text: `DROP TABLE ${partition.name}` });
 }

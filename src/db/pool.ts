@@ -23,10 +23,12 @@ export interface Queryable {
 
 /**
  * The server ends a statement after this time; the client gives up a little later, in case the server is frozen. All
- * limits are short: after such a wait an error and a retry serve the caller better.
+ * limits are short: after such a wait an error and a retry serve the caller better. A request that gets no connection and
+ * then no answer, before the heartbeat has noticed a frozen server, is still answered within 10 s.
  */
 const statementTimeoutMs = 6_000;
-const clientTimeoutMs = 8_000;
+const clientTimeoutMs = 6_500;
+const idleInTransactionMs = 8_000;
 export const lockTimeoutMs = 3_000;
 const connectTimeoutMs = 3_000;
 
@@ -59,7 +61,7 @@ export const connectionDefaults: pg.ClientConfig = {
 const defaultTimeouts: SessionTimeouts = {
   statement_timeout: statementTimeoutMs,
   lock_timeout: lockTimeoutMs,
-  idle_in_transaction_session_timeout: clientTimeoutMs,
+  idle_in_transaction_session_timeout: idleInTransactionMs,
 };
 
 /** How to reach the server, and what keeps a pool with it. */
@@ -71,6 +73,8 @@ export interface PoolConnection extends pg.ClientConfig {
   /** Of another pool whose options are used again. */
   timeouts?: SessionTimeouts;
   servers?: ServerChoice;
+  /** Other settings of its sessions: those of a shard. */
+  session?: Record<string, string>;
 }
 
 export interface Pool extends pg.Pool {
@@ -80,7 +84,7 @@ export interface Pool extends pg.Pool {
 export function openPool(connection: PoolConnection, max = 10): Pool {
   const timeouts = timeoutsOf(connection);
   const verify: pg.PoolConfig['verify'] = (client, done) =>
-    void applySessionSettings(client, timeouts)
+    void applySessionSettings(client, timeouts, connection.session)
       .then(() => connection.check?.(client))
       .then(() => done(), done);
   const options: pg.PoolConfig & PoolConnection = {

@@ -1,14 +1,20 @@
 import type { Clock } from '../base/clock.ts';
+import type { Keyring } from './keyring.ts';
 import type { Pool, Queryable, Statement } from './pool.ts';
 import { pruneOlder } from './prune.ts';
 
-/** Commits the beat of this process. It waits for a synchronous standby as a payment does. */
-export const commitBeat = (instance: number): Statement => ({
+/**
+ * Commits the beat of this process. It waits for a synchronous standby as a payment does. It says which secret keys the
+ * process has, and returns the fingerprint of the one in use.
+ */
+export const commitBeat = (instance: number, keyring: Keyring | undefined): Statement => ({
   name: 'commit a beat',
-  text: `INSERT INTO process_beats (instance, at, synchronous)
-         VALUES ($1, clock_timestamp(), current_setting('synchronous_standby_names') <> '')
-         ON CONFLICT (instance) DO UPDATE SET at = excluded.at, synchronous = excluded.synchronous`,
-  values: [instance],
+  text: `INSERT INTO process_beats (instance, at, synchronous, key_ids, sealing_key)
+         VALUES ($1, clock_timestamp(), current_setting('synchronous_standby_names') <> '', $2, $3)
+         ON CONFLICT (instance) DO UPDATE SET at = excluded.at, synchronous = excluded.synchronous,
+           key_ids = excluded.key_ids, sealing_key = excluded.sealing_key
+         RETURNING (SELECT secret_key_fingerprint FROM service) AS active`,
+  values: [instance, keyring?.keys.map(({ id }) => id) ?? null, keyring?.active().id ?? null],
 });
 
 /** The newest row always stays: it is the last moment that is surely in this database. */

@@ -130,6 +130,9 @@ export class DatabaseClient extends pg.Client {
   constructor(config: pg.ClientConfig & { servers?: ServerChoice | undefined } = {}) {
     super(config);
     this.#servers = config.servers;
+    // What was asked of a connection that breaks fails by itself. Without a listener the event would end the process, and
+    // the pool has none while it verifies a new connection.
+    this.on('error', () => {});
   }
 
   override connect(): Promise<pg.Client>;

@@ -16,12 +16,14 @@ describe('settings', () => {
       port: 8080,
       host: '127.0.0.1',
       metricsPort: undefined,
+      otlpEndpoint: undefined,
       metricsHost: '127.0.0.1',
       dataDir: './data',
       databaseUrl: undefined,
       logLevel: 'info',
       drainSec: 0,
       secretKey: undefined,
+      previousSecretKeys: [],
       rateSources: undefined,
       rateSpreadBps: 100,
       rateRefreshSec: 60,
@@ -38,6 +40,8 @@ describe('settings', () => {
       telegramApiRoot: 'https://api.telegram.org',
       telegramStaffChat: undefined,
       telegramWebhook: undefined,
+      depositChains: [],
+      depositScreenUrl: undefined,
     });
   });
 
@@ -93,11 +97,13 @@ describe('settings', () => {
     ['TRUST_PROXY', 'everybody'],
     ['PUBLIC_URL', 'pay.example.com'],
     ['TELEGRAM_BOT_TOKEN', '123'],
+    ['TELEGRAM_BOT_NAME', 'a bot'],
     ['TELEGRAM_API_ROOT', 'telegram'],
     ['TELEGRAM_STAFF_CHAT', '@staff'],
     ['TELEGRAM_WEBHOOK_URL', 'http://pay.example.com/telegram'],
     ['TELEGRAM_WEBHOOK_URL', 'https://pay.example.com/'],
     ['SECRET_KEY', 'short'],
+    ['SECRET_KEY_PREVIOUS', 'p'.repeat(32)],
     ['RATE_SOURCES', 'binance'],
     ['RATE_SOURCES', 'Rapira'],
     ['RATE_SOURCES', 'rapira,'],
@@ -148,6 +154,15 @@ describe('settings', () => {
     expect(() => readSettings({ NODE_ENV: 'production' })).toThrow(/^SECRET_KEY must be set in production/);
     const secretKey = 'k'.repeat(32);
     expect(readSettings({ NODE_ENV: 'production', SECRET_KEY: secretKey }).secretKey).toBe(secretKey);
+  });
+
+  test('SECRET_KEY_PREVIOUS has one key per line, and never the current one', () => {
+    const [current, first, second] = ['k', 'a', 'b, with a comma'].map(text => text.padEnd(32, '.'));
+    const read = (previous: string) =>
+      readSettings({ SECRET_KEY: current!, SECRET_KEY_PREVIOUS: previous }).previousSecretKeys;
+    expect(read(`${first}\n ${second}\n`)).toEqual([first, second]);
+    expect(() => read(`${first}\nshort`)).toThrow(/^SECRET_KEY_PREVIOUS must have at least 32 characters/);
+    expect(() => read(`${first}\n${current}`)).toThrow(/^SECRET_KEY_PREVIOUS must not repeat SECRET_KEY/);
   });
 
   test('rate sources keep their order', () => {

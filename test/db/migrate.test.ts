@@ -23,7 +23,11 @@ function version(changes: Record<string, string>, later = 0): URL {
   for (const part of ['migrations', 'functions'])
     cpSync(join(database, part), join(folder, part), { recursive: true });
   const lock = `${currentRevision + later} any`;
-  for (const [file, sql] of Object.entries({ ...changes, 'functions.lock': lock }))
+  for (const [file, sql] of Object.entries({
+    'previous-release': `${migrationFiles.length}`,
+    ...changes,
+    'functions.lock': lock,
+  }))
     writeFileSync(join(folder, file), sql);
   return pathToFileURL(`${folder}/`);
 }
@@ -37,6 +41,25 @@ const appliedMigrations = async (pool: Pool) =>
 const appliedFunctions = async (pool: Pool) =>
   (await pool.query('SELECT name, revision FROM schema_functions ORDER BY name COLLATE "C"')).rows;
 
+/** Whether each try of this pool to get the lock of the migrations got it. */
+function watchTries(pool: Pool): boolean[] {
+  const tries: boolean[] = [];
+  pool.on('connect', client => {
+    const query = client.query.bind(client) as (...args: unknown[]) => Promise<{ rows: object[] }>;
+    const watched = (...args: unknown[]) => {
+      const answer = query(...args);
+      if (!(args[0] as { text?: string }).text?.startsWith('SELECT pg_try_advisory_xact_lock('))
+        return answer;
+      return answer.then(result => {
+        tries.push((result.rows[0] as { locked: boolean }).locked);
+        return result;
+      });
+    };
+    Object.assign(client, { query: watched });
+  });
+  return tries;
+}
+
 const { pool: empty } = await createDatabase({ migrated: false });
 const newDatabase = async () => (await createDatabase()).pool;
 const [changed, unknown, behind] = [await newDatabase(), await newDatabase(), await newDatabase()];
@@ -46,6 +69,7 @@ const [replaced, broken, older, dropped] = [
   await newDatabase(),
   await newDatabase(),
 ];
+const [beside, oldTable] = [await newDatabase(), await newDatabase()];
 const { pool: waiting } = await createDatabase({ migrated: false });
 const { pool: locked } = await createDatabase({ migrated: false });
 const { pool: failing } = await createDatabase({ migrated: false });
@@ -65,18 +89,21 @@ describe('migrations', () => {
   });
 
   test('wait for another process that is migrating', async () => {
+    const own = openPool({ ...waiting.options }, 2);
+    const tries = watchTries(own);
     let migrated: Promise<void> | undefined;
     await transaction(waiting, async tx => {
       await tx.query({ text: 'SELECT pg_advisory_xact_lock(718000001)' });
-      migrated = migrate(waiting);
-      const waits = `SELECT FROM pg_stat_activity
-                      WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`;
-      await expect.poll(async () => (await waiting.query(waits)).rowCount).toBe(1);
+      migrated = migrate(own);
+      await expect.poll(() => tries.length).toBeGreaterThanOrEqual(2);
+      expect(tries).not.toContain(true);
       expect((await waiting.query("SELECT to_regclass('schema_migrations') AS name")).rows).toEqual([
         { name: null },
       ]);
     });
     await migrated;
+    await own.end();
+    expect(tries).toContain(true);
     expect(await appliedMigrations(waiting)).toEqual(migrationFiles);
   });
 
@@ -108,8 +135,49 @@ describe('migrations', () => {
   });
 
   test('of a newer version stop the start', async () => {
-    await unknown.query("INSERT INTO schema_migrations VALUES (9999, '9999_future.sql', 'x')");
+    await unknown.query(
+      "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_future.sql', 'x')",
+    );
     await expect(migrate(unknown)).rejects.toThrow(/9999_future\.sql, which this version does not know/);
+  });
+
+  test('of the next release do not stop it: both run side by side. Those of a later one do', async () => {
+    const added = version(
+      { ...answering(2), [`migrations/${next('added')}`]: 'ALTER TABLE partners ADD COLUMN added int' },
+      2,
+    );
+    const later = version(
+      {
+        ...answering(3),
+        [`migrations/${next('added')}`]: 'ALTER TABLE partners ADD COLUMN added int',
+        [`migrations/${next('later', 2)}`]: 'ALTER TABLE partners ADD COLUMN later int',
+        'previous-release': `${migrationFiles.length + 1}`,
+      },
+      3,
+    );
+    await migrate(beside, { database: added });
+    // Its functions stay, even if this one has others of the same revision.
+    for (const revision of [0, 2]) await migrate(beside, { database: version(answering(1), revision) });
+    expect(await answerOf(beside)).toBe(2);
+    expect(await appliedMigrations(beside)).toEqual([...migrationFiles, next('added')]);
+    await migrate(beside, { database: later });
+    await migrate(beside, { database: added });
+    expect(await answerOf(beside)).toBe(3);
+    await expect(migrate(beside)).rejects.toThrow(`${next('later', 2)}, which this version does not know`);
+  });
+
+  test('of a database whose table of migrations is of an older version are compared too', async () => {
+    await oldTable.query('ALTER TABLE schema_migrations DROP COLUMN oldest');
+    await migrate(oldTable);
+    await oldTable.query(
+      "INSERT INTO schema_migrations (version, name, sha256) VALUES (9999, '9999_future.sql', 'x')",
+    );
+    await expect(migrate(oldTable)).rejects.toThrow(/9999_future\.sql, which this version does not know/);
+    await oldTable.query('DELETE FROM schema_migrations WHERE version = 9999');
+    await migrate(oldTable, {
+      database: version({ [`migrations/${next('more')}`]: 'CREATE TABLE more ()' }),
+    });
+    expect(await appliedMigrations(oldTable)).toEqual([...migrationFiles, next('more')]);
   });
 
   test('that are out of sequence stop the start', async () => {

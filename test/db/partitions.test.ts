@@ -222,6 +222,7 @@ function schemaBefore(): URL {
   ))
     cpSync(join(database, 'migrations', file), join(folder, 'migrations', file));
   writeFileSync(join(folder, 'functions.lock'), '0 any');
+  writeFileSync(join(folder, 'previous-release'), '0');
   return pathToFileURL(`${folder}/`);
 }
 

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openPool, parseInstant, type Queryable, transaction } from '../../src/db/pool.ts';
 import { applySessionSettings } from '../../src/db/session-settings.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { startTcpReceiver } from '../helpers/tcp-receivers.ts';
 
 const { pool } = await createDatabase();
 await pool.query('CREATE TABLE notes (text text NOT NULL)');
@@ -140,4 +141,19 @@ test('the pool goes on after all its connections were terminated', async () => {
   const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => pool.query('SELECT 1 AS one')));
   expect(attempts.at(-1)).toMatchObject({ status: 'fulfilled' });
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+});
+
+test('a connection that breaks while it is verified fails its statement and does not end the process', async () => {
+  const authenticated = Buffer.from('5200000008000000005a0000000549', 'hex');
+  const server = await startTcpReceiver(socket => {
+    socket.once('data', () => {
+      socket.write(authenticated);
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+  });
+  const { user, database } = pool.options;
+  const broken = openPool({ host: '127.0.0.1', port: server.port, user, database }, 1);
+  // The runner reports an error event without a listener.
+  await expect(broken.query('SELECT 1')).rejects.toThrow('ECONNRESET');
+  await broken.end();
 });

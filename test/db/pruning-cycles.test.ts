@@ -9,7 +9,7 @@ const { pool } = await createDatabase();
 const pruner = openPool({ ...pool.options }, 1);
 const clock = manualClock();
 const weekMs = 7 * 86_400_000;
-const callsPerWeek = 3_000;
+const callsPerWeek = 5_000;
 
 const fillWeek = () =>
   pool.query(

@@ -11,7 +11,8 @@ const clock = manualClock();
 const partner = uuidFromId(await createFundedPartner(pool, 1n));
 const ago = (days: number) => new Date(clock.nowMs() - days * 86_400_000);
 const pruneAll = async (each: Pool) => {
-  for (const prune of createPrunes({ testDataDays: 100, requestLogDays: 7 })) await prune(each, clock);
+  for (const prune of createPrunes({ testDataDays: 100, requestLogDays: 7 }, [each]))
+    await prune(each, clock);
 };
 
 interface Kept {
@@ -102,6 +103,21 @@ test('open alarms and members stay, and so does the run after which the next one
   const { rows } = await other.query(`SELECT (SELECT count(*) FROM alarms)::int AS alarms,
     (SELECT count(*) FROM chat_users)::int AS users, (SELECT array_agg(started_at) FROM reconciliations) AS runs`);
   expect(rows).toEqual([{ alarms: 1, users: 1, runs: [ago(400)] }]);
+});
+
+test('what keys with a daily limit spent goes after three days', async () => {
+  for (const age of [5, 2]) {
+    await pool.query("INSERT INTO key_turnovers (key_id, day, kopecks) VALUES ('a', $1, 1)", [ago(age)]);
+    await pool.query(
+      "INSERT INTO key_unsettled (key_id, payment_id, day, kopecks) VALUES ('a', gen_random_uuid(), $1, 1)",
+      [ago(age)],
+    );
+  }
+  await pruneAll(pool);
+  const { rows } = await pool.query(
+    'SELECT (SELECT count(*) FROM key_turnovers)::int AS turnovers, (SELECT count(*) FROM key_unsettled)::int AS unsettled',
+  );
+  expect(rows).toEqual([{ turnovers: 1, unsettled: 1 }]);
 });
 
 test('orders that a dead process has listed go after a week', async () => {

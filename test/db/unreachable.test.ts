@@ -57,6 +57,13 @@ describe('a connection to a read-only server is dropped, and the next one is ope
 test('a command on a read-only server names the fix in one line', async () => {
   const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
   expect(`${explainDatabaseError(serverError('25006'), settings)}`).toContain(
-    'The database at db.example:5432/kopeck is read-only (): DATABASE_URL must point to the primary server.',
+    'The database at db.example:5432/kopeck is read-only (): DATABASE_URL must point to the primary server, and default_transaction_read_only must be off there.',
+  );
+});
+
+test('a command that gets no connection names the fix in one line', async () => {
+  const settings = readSettings({ DATABASE_URL: 'postgresql://db.example/kopeck' });
+  expect(`${explainDatabaseError(serverError('53300'), settings)}`).toContain(
+    'The database at db.example:5432/kopeck has no connection left (): end the program that holds them, or raise max_connections.',
   );
 });

@@ -9,9 +9,11 @@ export interface IncarnationGuard {
   stayWith(identity: Identity): void;
   /** Fails if a new connection leads to a standby or to another history; an older one is never joined. */
   check(session: Queryable): Promise<void>;
-  /** False once a newer history was seen: nothing may be written any more, in old sessions neither. */
+  /** False once a newer history was seen, or this process must leave: nothing may be written any more, in old sessions neither. */
   isCurrent(): boolean;
-  /** Resolves with a line for the log when a newer history is seen. */
+  /** This process cannot go on with the database, for the reason in the line. */
+  leave(line: string): void;
+  /** Resolves with a line for the log when a newer history is seen, or this process must leave. */
   changed: Promise<string>;
 }
 
@@ -19,6 +21,10 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
   let joined: Identity | undefined;
   let isCurrent = true;
   const change = Promise.withResolvers<string>();
+  const leave = (line: string) => {
+    isCurrent = false;
+    change.resolve(line);
+  };
 
   async function check(session: Queryable): Promise<void> {
     if (!history.get()) return;
@@ -29,9 +35,8 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
     if (objection) throw new OldHistoryError(objection);
     if (!joined || isSameIdentity(found, joined)) return;
     history.see(found);
-    isCurrent = false;
     const line = `The database has changed (${describeIdentity(found)}; before: ${describeIdentity(joined)}).`;
-    change.resolve(line);
+    leave(line);
     throw new NotAnsweringError(line);
   }
 
@@ -42,6 +47,7 @@ export function createIncarnationGuard(history: NewestHistory): IncarnationGuard
     },
     check,
     isCurrent: () => isCurrent,
+    leave,
     changed: change.promise,
   };
 }

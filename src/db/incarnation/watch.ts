@@ -37,6 +37,7 @@ export function watchIncarnation(
   let startedChecks = 0;
   let endedChecks = 0;
   let checked = Promise.withResolvers<void>();
+  let isStopped = false;
   const isVerified = () => clock.monotonicMs() - verifiedMs < verifiedForMs;
   const loop = startBackgroundLoop({
     clock,
@@ -62,6 +63,7 @@ export function watchIncarnation(
     onError: () => {},
   });
   async function nextCheck(): Promise<void> {
+    if (isStopped) return;
     loop.runNow();
     await checked.promise;
   }
@@ -74,9 +76,15 @@ export function watchIncarnation(
     confirm: async () => {
       // One that is under way may have connected before: only a later one counts.
       const wanted = startedChecks + 1;
-      while (endedChecks < wanted) await nextCheck();
-      if (hasFailed) throw new NotAnsweringError('it is not certain that this is the current history');
+      while (endedChecks < wanted && !isStopped) await nextCheck();
+      if (hasFailed || isStopped)
+        throw new NotAnsweringError('it is not certain that this is the current history');
     },
-    stop: loop.stop,
+    stop: async () => {
+      // No check follows: a caller that waits for one would never be answered.
+      isStopped = true;
+      checked.resolve();
+      await loop.stop();
+    },
   };
 }

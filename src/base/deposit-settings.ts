@@ -1,0 +1,171 @@
+import { decodeBase58Check } from './base58.ts';
+import { formatMicroUsdt, parseMicroUsdt } from './money.ts';
+import { refuseSetting } from './operator-error.ts';
+
+/** What is known of a chain: where its USDT is, how its addresses are written, and how long a deposit takes. */
+const known = {
+  tron: {
+    title: 'TRON',
+    form: 'base58',
+    chainId: 728_126_428,
+    contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    decimals: 6,
+    usualMinutes: 2,
+    readAgain: 40,
+    explorer: 'https://tronscan.org/#/transaction/{transaction}',
+  },
+  ethereum: {
+    title: 'Ethereum',
+    form: 'hex',
+    chainId: 1,
+    contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+    decimals: 6,
+    usualMinutes: 16,
+    readAgain: 0,
+    explorer: 'https://etherscan.io/tx/{transaction}',
+  },
+  bnb: {
+    title: 'BNB Smart Chain',
+    form: 'hex',
+    chainId: 56,
+    contract: '0x55d398326f99059fF775485246999027B3197955',
+    decimals: 18,
+    usualMinutes: 1,
+    readAgain: 200,
+    explorer: 'https://bscscan.com/tx/{transaction}',
+  },
+} as const;
+
+export type ChainName = keyof typeof known;
+export const chainNames = Object.keys(known) as ChainName[];
+
+/** Everything that is configured about one chain. Addresses of nodes may contain secrets and are never shown. */
+export interface DepositChainSettings {
+  name: ChainName;
+  title: string;
+  /** How its addresses are written: `0x…` or `T…`. */
+  form: 'hex' | 'base58';
+  /** One or two nodes; two must agree. */
+  rpcUrls: string[];
+  xpub: string;
+  contract: string;
+  decimals: number;
+  chainId: number;
+  /** Undefined: the block that the node calls `finalized`. */
+  confirmations: number | undefined;
+  minMicroUsdt: bigint;
+  usualMinutes: number;
+  /**
+   * Final blocks that are read again with those after them, of about two minutes. Several machines may answer behind one address, and
+   * one that is behind leaves out the transfers of the last blocks, without an error. On Ethereum all have what is final: it is a
+   * quarter of an hour old.
+   */
+  readAgain: number;
+  explorer: string;
+}
+
+/** The name of a setting of one chain, such as DEPOSIT_TRON_RPC. */
+export const depositSetting = (chain: ChainName, what: string) => `DEPOSIT_${chain.toUpperCase()}_${what}`;
+
+type Read = (name: string) => string | undefined;
+
+/** Empty without DEPOSIT_CHAINS: then nothing else is read, and nothing of deposits runs. */
+export function readDepositChains(read: Read): DepositChainSettings[] {
+  const text = read('DEPOSIT_CHAINS');
+  if (text === undefined) return [];
+  const names = text.split(',').map(name => name.trim());
+  const repeated = names.find((name, place) => names.indexOf(name) !== place);
+  if (repeated !== undefined) refuseSetting('DEPOSIT_CHAINS', `has ${repeated} twice`);
+  return names.map(name => {
+    const chain = chainNames.find(candidate => candidate === name);
+    return chain
+      ? readChain(chain, read)
+      : refuseSetting('DEPOSIT_CHAINS', `must be some of ${chainNames.join(', ')}, not "${name}"`);
+  });
+}
+
+function readChain(name: ChainName, read: Read): DepositChainSettings {
+  const { title, form, chainId, contract, decimals, usualMinutes, readAgain, explorer } = known[name];
+  const at = (what: string) => [depositSetting(name, what), read(depositSetting(name, what))] as const;
+  return {
+    name,
+    title,
+    form,
+    usualMinutes,
+    readAgain,
+    explorer,
+    rpcUrls: rpcUrls(...at('RPC')),
+    xpub: xpub(...at('XPUB')),
+    contract: at('CONTRACT')[1] ?? contract,
+    decimals: wholeNumber(...at('DECIMALS'), decimals, 6, 36),
+    chainId: wholeNumber(...at('CHAIN_ID'), chainId, 1, 4_294_967_295),
+    confirmations: confirmations(...at('CONFIRMATIONS')),
+    minMicroUsdt: amount(...at('MIN_USDT')),
+  };
+}
+
+/** Their paths often contain an access key, so no message repeats an address. */
+function rpcUrls(name: string, text: string | undefined): string[] {
+  const urls = (text ?? '').split(',').map(url => url.trim());
+  if (text === undefined) refuseSetting(name, 'must be set: the address of a node, or two with a comma');
+  if (urls.length > 2) refuseSetting(name, 'must have one or two addresses');
+  if (new Set(urls).size < urls.length) refuseSetting(name, 'must name two different nodes');
+  for (const url of urls) {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
+    if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
+      refuseSetting(name, 'must be http:// or https:// URLs');
+    if (parsed!.username !== '' || parsed!.password !== '')
+      refuseSetting(name, 'must not have a user name or password: put the access key into the path');
+  }
+  return urls;
+}
+
+/** Who screens deposits before they are credited; undefined: nobody. Its path may contain an access key, so no message repeats it. */
+export function readScreenUrl(read: Read): string | undefined {
+  const text = read('DEPOSIT_SCREEN_URL');
+  if (text === undefined) return undefined;
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol))
+    return refuseSetting('DEPOSIT_SCREEN_URL', 'must be an http:// or https:// URL');
+  if (parsed.username !== '' || parsed.password !== '')
+    return refuseSetting(
+      'DEPOSIT_SCREEN_URL',
+      'must not have a user name or password: put the access key into the path',
+    );
+  return text;
+}
+
+const publicVersion = 0x0488b21e;
+
+/** The message never repeats the value: it may be a private key. */
+function xpub(name: string, text: string | undefined): string {
+  if (text === undefined) return refuseSetting(name, 'must be set: an extended public key (xpub…)');
+  if (/^[a-z]prv/i.test(text))
+    refuseSetting(name, 'is a private key, which must never be on a server: use its public one (xpub…)');
+  const payload = decodeBase58Check(text);
+  const isPublic = payload?.length === 78 && payload.readUInt32BE(0) === publicVersion;
+  return isPublic ? text : refuseSetting(name, 'must be an extended public key (xpub…) with its checksum');
+}
+
+function wholeNumber(name: string, text: string | undefined, byDefault: number, min: number, max: number) {
+  if (text === undefined) return byDefault;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max
+    ? value
+    : refuseSetting(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
+}
+
+const confirmations = (name: string, text: string | undefined) =>
+  text === undefined ? undefined : wholeNumber(name, text, 0, 0, 10_000);
+
+const minByDefault = 1_000_000n;
+/** More would be a typing mistake that keeps every deposit waiting. */
+const maxMin = 10_000_000_000n;
+
+function amount(name: string, text: string | undefined): bigint {
+  if (text === undefined) return minByDefault;
+  const value = parseMicroUsdt(text);
+  return value !== undefined && value > 0n && value <= maxMin
+    ? value
+    : refuseSetting(name, `must be an amount from 0.000001 to ${formatMicroUsdt(maxMin)}, not "${text}"`);
+}

@@ -7,13 +7,13 @@ const timeoutMs = 1_000;
 
 let requests = 0;
 
-/** The metrics of all these processes, added up, as Prometheus reads them. */
+/** The metrics of all these processes, added up, as Prometheus reads them. One of them reads those of the database. */
 export async function readClusterMetrics(workers: Worker[]): Promise<string> {
-  const metrics = await Promise.all(workers.map(readMetrics));
+  const metrics = await Promise.all(workers.map((worker, index) => readMetrics(worker, index === 0)));
   return AggregatorRegistry.aggregate(metrics).metrics();
 }
 
-function readMetrics(worker: Worker): Promise<Metrics> {
+function readMetrics(worker: Worker, withDatabase: boolean): Promise<Metrics> {
   const requestId = requests++;
   return new Promise(resolve => {
     const end = (metrics: Metrics) => {
@@ -27,6 +27,6 @@ function readMetrics(worker: Worker): Promise<Metrics> {
     };
     const timer = setTimeout(end, timeoutMs, []);
     worker.on('message', onMessage);
-    worker.send({ kopeck: 'metrics', requestId }, () => {});
+    worker.send({ kopeck: 'metrics', requestId, withDatabase }, () => {});
   });
 }

@@ -1,10 +1,15 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { readSettings } from '../../src/base/settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import { openOutsidePools, openReadPool } from '../../src/db/outside-pools.ts';
+import { shardsOf } from '../../src/db/shards/shards.ts';
+import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import type { Cleanup } from '../../src/runtime/graceful-shutdown.ts';
-import { createMetrics, serveMetrics } from '../../src/runtime/metrics.ts';
+import { createMeters } from '../../src/runtime/meters.ts';
+import { readMetricsOf } from '../../src/runtime/metrics.ts';
+import { serveMetrics } from '../../src/runtime/serve-metrics.ts';
+import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { sendRequest } from '../helpers/raw-http.ts';
 
@@ -13,39 +18,84 @@ const heartbeat = await startHeartbeat(pool);
 const cleanups: Cleanup[] = [heartbeat.close];
 afterAll(() => Promise.all(cleanups.map(cleanup => cleanup())));
 
+const outside = openOutsidePools(pool);
+const readPool = openReadPool(pool);
+cleanups.push(outside.close, () => readPool.end());
+const clock = manualClock();
 let missing = 0;
-const registry = createMetrics({
-  db: pool,
-  heartbeat,
+const meters = createMeters();
+const metrics = readMetricsOf(meters.metrics, {
+  pool,
+  outside,
+  shards: shardsOf([{ number: 0, pool, readPool }]),
+  heartbeat: { ...heartbeat, canCommit: () => false },
+  clock,
   clockOffset: () => ({ ms: -31_000, uncertaintyMs: 500 }),
   requestLog: {
     record: () => {},
     lost: () => ({ full: missing, failed: 0, limited: 7 }),
     stop: async () => {},
   },
+  rateMaxAgeSec: 300,
+  tracer: undefined,
 });
+const channel = createSingleProcess();
+channel.shareMetrics(metrics);
+const scrape = async () => (await channel.readMetrics()).split('\n');
 const settings = { ...readSettings({}), metricsPort: 0 };
 
-test('open alarms and the offset of the clock are read on each scrape', async () => {
-  const address = await serveMetrics(settings, () => registry.metrics(), cleanups);
+test('open alarms, rate and the offset of the clock are read when somebody asks', async () => {
+  const address = await serveMetrics(settings, channel.readMetrics, cleanups);
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-  const scrape = async () => (await (await fetch(address)).text()).split('\n');
+  const lines = async () => (await (await fetch(address)).text()).split('\n');
   expect((await fetch(address)).headers.get('content-type')).toMatch(/^text\/plain/);
-  expect(await scrape()).not.toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
-  const alarms = createAlarms({ db: pool, clock: systemClock, log: { warn: () => {} } });
+  expect(await lines()).not.toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
+  const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
   await alarms.raise({ kind: 'payment_overdue', subject: 'pay_1', detail: 'Look.' });
-  expect(await scrape()).toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
-  expect(await scrape()).toContain(`kopeck_clock_offset_seconds{process="${heartbeat.instance}"} -31`);
+  clock.advance(5_001);
+  expect(await lines()).toContain('kopeck_alarms_open{kind="payment_overdue"} 1');
+  expect(await lines()).toContain('kopeck_rate_max_age_seconds 300');
+  expect(await lines()).toContain(`kopeck_clock_offset_seconds{process="${heartbeat.instance}"} -31`);
   expect((await fetch(address.replace('/metrics', '/'))).status).toBe(404);
+});
+
+test('a database that answers and does not commit', async () => {
+  const lines = await scrape();
+  expect(lines).toContain('kopeck_database_available{for="reads"} 1');
+  expect(lines).toContain('kopeck_database_available{for="writes"} 0');
 });
 
 test('requests that are missing from the request log are counted by the reason', async () => {
   missing = 3;
-  const scrape = async () => (await registry.metrics()).split('\n');
   expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="full"} 3');
   missing = 4;
   expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="full"} 4');
   expect(await scrape()).toContain('kopeck_request_log_missing_total{reason="limited"} 7');
+});
+
+test('a statement that waits for a connection is measured, one that finds one free is not', async () => {
+  const { requestLog: one } = outside;
+  const waits = async () =>
+    (await scrape()).find(line => line.startsWith(`${waitCount}{pool="request_log"}`));
+  await one.query('SELECT 1');
+  expect(await waits()).toMatch(/ 0$/);
+  const held = await one.connect();
+  const waiting = one.query('SELECT 1');
+  expect(await scrape()).toContain('kopeck_pool_connections{pool="request_log",state="waiting"} 1');
+  held.release();
+  await waiting;
+  expect(await waits()).toMatch(/ 1$/);
+  expect(await scrape()).toContain('kopeck_pool_connections{pool="request_log",state="waiting"} 0');
+});
+
+const waitCount = 'kopeck_pool_wait_seconds_count';
+
+test('the bot has a leader only where it runs', async () => {
+  expect((await scrape()).join('\n')).not.toContain('kopeck_leader{');
+  meters.setBotLeader(false);
+  expect(await scrape()).toContain('kopeck_leader{role="bot"} 0');
+  meters.setBotLeader(true);
+  expect(await scrape()).toContain('kopeck_leader{role="bot"} 1');
 });
 
 test('scrapes that arrive together share one reading, and a failing one is no metrics', async () => {

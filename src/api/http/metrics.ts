@@ -1,23 +1,48 @@
 import type { FastifyInstance } from 'fastify';
-import { Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { errors as apiErrors } from '../../base/errors.ts';
+import { cacheSeries } from '../../telemetry/index.ts';
+import type { ApiDeps } from '../deps.ts';
 
 /** Measures every request by its route: a path that a caller made up adds no series. */
-export function measure(server: FastifyInstance, registry: Registry): void {
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from request to answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90],
-    registers: [registry],
+export function measure(
+  server: FastifyInstance,
+  { metrics, admission }: Pick<ApiDeps, 'metrics' | 'admission'>,
+): void {
+  const registers = [metrics];
+  const durations = cacheSeries(
+    new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from request to answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 90],
+      registers,
+    }),
+  );
+  const errors = cacheSeries(
+    new Counter({
+      name: 'kopeck_api_errors_total',
+      help: 'Requests that were answered with an error of the API',
+      labelNames: ['route', 'code'],
+      registers,
+    }),
+  );
+  // Prometheus does not count the first value of a series as an increase: without these the first refusals raise no alert.
+  for (const [code, { status }] of Object.entries(apiErrors))
+    if (status >= 500) errors('/v1/payments', code).inc(0);
+  new Gauge({
+    name: 'kopeck_admission_places',
+    help: 'Requests on their way to a debit (taken), and how many there may be (all)',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(admission.places())) this.set({ state }, count);
+    },
   });
-  // Looking up a series by its labels costs more than observing a value.
-  const series = new Map<string, ReturnType<typeof durations.labels>>();
   server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
-    const name = `${request.method} ${route} ${reply.statusCode}`;
-    const found = series.get(name) ?? durations.labels(request.method, route, `${reply.statusCode}`);
-    series.set(name, found);
-    found.observe(reply.elapsedTime / 1000);
+    durations(request.method, route, `${reply.statusCode}`).observe(reply.elapsedTime / 1000);
+    if (request.errorCode !== undefined) errors(route, request.errorCode).inc();
     done();
   });
 }

@@ -1,0 +1,4 @@
+export { type DatabaseGauge, registerDatabaseGauges } from './database-gauges.ts';
+export { cacheSeries } from './series.ts';
+export { formatTraceparent, parseTraceparent, type TraceContext } from './trace-context.ts';
+export { createTracer, type Span, type SpanOptions, type Tracer } from './tracer.ts';

@@ -1,0 +1,126 @@
+import Type from 'typebox';
+import * as examples from '../docs/examples.ts';
+import { apiKeySecurity, responses } from '../http/responses.ts';
+import { instant, orNull, requestId, usdt } from '../shared-schemas.ts';
+
+const request_id = 'req_01m7faz10re008w0kbkwpdjcac';
+
+const address = {
+  object: 'deposit_address',
+  chain: 'tron',
+  address: 'TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC',
+  min_usdt: '1.000000',
+  usual_minutes: 2,
+} as const;
+
+const transaction = `0x${'5c'.repeat(32)}`;
+const deposit = {
+  id: 'dep_01m7faz10re008w0kbkwpdjcac',
+  object: 'deposit',
+  chain: 'tron',
+  status: 'credited',
+  amount_usdt: '250.000000',
+  transaction_id: transaction,
+  log_index: 4,
+  sender: 'TWBSKDo4kZHhmcZWfKJo9r9PoWyBn87ifr',
+  created_at: '2026-11-15T10:00:00.000000+00:00',
+  credited_at: '2026-11-15T10:01:12.000000+00:00',
+  reference: `deposit:tron:${transaction}:4`,
+} as const;
+
+const chain = Type.Enum(['tron', 'ethereum', 'bnb'], { examples: [deposit.chain] });
+
+const AddressList = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      object: Type.Literal('deposit_address'),
+      chain,
+      address: Type.String({ description: 'Permanent; yours alone', examples: [address.address] }),
+      min_usdt: usdt('Deposits below it are summed until they reach it', address.min_usdt),
+      usual_minutes: Type.Integer({
+        description: 'How long a deposit usually takes to become final',
+        examples: [address.usual_minutes],
+      }),
+    }),
+  ),
+  request_id: requestId,
+});
+
+export const listAddressesOperation = {
+  operationId: 'listDepositAddresses',
+  tags: ['Additions'],
+  summary: 'Where to send USDT to top up your balance',
+  description:
+    'One permanent address per chain that the service accepts; empty if it accepts none. Send only USDT of that chain. With a test key the list is empty: deposits are live money.',
+  security: apiKeySecurity,
+  response: responses(
+    {
+      description: 'Your addresses',
+      schema: AddressList,
+      examples: examples.only('One chain', { data: [address], request_id }),
+    },
+    [],
+  ),
+};
+
+const DepositQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+  starting_after: Type.Optional(
+    Type.String({ description: 'The `next_cursor` of the page before', examples: [deposit.id] }),
+  ),
+});
+
+const DepositList = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: '^dep_[0-7][0-9a-z]{25}$', examples: [deposit.id] }),
+      object: Type.Literal('deposit'),
+      chain,
+      status: Type.Enum(['pending', 'dropped', 'screening', 'accumulating', 'credited', 'held', 'rejected'], {
+        description:
+          '`pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support',
+        examples: [deposit.status],
+      }),
+      amount_usdt: usdt('Rounded down to six places', deposit.amount_usdt),
+      transaction_id: Type.String({ description: 'On the chain', examples: [deposit.transaction_id] }),
+      log_index: Type.Integer({ description: 'Which transfer of its block', examples: [deposit.log_index] }),
+      sender: Type.String({ examples: [deposit.sender] }),
+      created_at: instant('When it was first seen', deposit.created_at),
+      credited_at: orNull(instant('When it was credited', deposit.credited_at)),
+      reference: orNull(
+        Type.String({
+          description:
+            'The reference of the credit in your statement; deposits that were summed have the same',
+          examples: [deposit.reference],
+        }),
+      ),
+    }),
+  ),
+  has_more: Type.Boolean({ examples: [true] }),
+  next_cursor: orNull(Type.String({ description: 'Pass it as `starting_after`', examples: [deposit.id] })),
+  request_id: requestId,
+});
+
+export const listDepositsOperation = {
+  operationId: 'listDeposits',
+  tags: ['Additions'],
+  summary: 'Your USDT deposits, newest first',
+  description:
+    'A deposit is credited once, when the chain is final. An unknown or foreign `starting_after`: 404 `not_found`. With a test key the list is empty.',
+  security: apiKeySecurity,
+  querystring: DepositQuery,
+  response: responses(
+    {
+      description: 'A page of deposits',
+      schema: DepositList,
+      examples: examples.only('The first page', {
+        data: [deposit],
+        has_more: true,
+        next_cursor: deposit.id,
+        request_id,
+      }),
+    },
+    ['not_found'],
+    examples.notAnInteger('query', 'limit'),
+  ),
+};

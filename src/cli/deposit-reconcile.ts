@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { createAlarms } from '../alarms/index.ts';
+import { type DepositDifferenceKind, reconcileDeposits } from '../deposits/index.ts';
+import { day } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { openConfiguredChain } from './deposit-chains.ts';
+import { type Output, table } from './output.ts';
+
+export const reconcileDepositsCommand = (withDatabase: WithDatabase): Command =>
+  command(
+    'reconcile',
+    "compare a day's deposits with the chain and the ledger; raises an alarm and exits with 1 on discrepancies",
+  )
+    .requiredOption('--chain <chain>', 'of this chain')
+    .requiredOption('--day <day>', 'of the blocks, UTC', day)
+    .action(({ json, chain, day }) => withDatabase(json, context => reconcile(context, chain, day)));
+
+const headings: Record<DepositDifferenceKind, string> = {
+  not_on_record: 'on chain, not on record',
+  not_on_chain: 'on record, not on chain',
+  differs: 'another amount or partner',
+  not_in_ledger: 'not in the ledger',
+};
+
+async function reconcile({ audit, settings }: CommandContext, name: string, from: Date): Promise<Output> {
+  const chain = await openConfiguredChain(settings, name);
+  const { pool: db, clock } = audit;
+  const alarms = createAlarms({ db, clock, log: { warn: () => {} } });
+  const found = await reconcileDeposits({ db, alarms }, chain, from);
+  const { firstBlock, lastBlock, onChain, onRecord, differences, isComplete } = found;
+  const date = from.toISOString().slice(0, 10);
+  const blocks = firstBlock > lastBlock ? 'no blocks' : `blocks ${firstBlock} to ${lastBlock}`;
+  const rows = differences.map(({ kind, transaction, logIndex, partnerId, chainUnits, recordedUnits }) => ({
+    ...{ kind, transaction, log_index: logIndex, partner_id: partnerId },
+    chain_units: chainUnits === null ? null : `${chainUnits}`,
+    recorded_units: recordedUnits === null ? null : `${recordedUnits}`,
+  }));
+  const ok = rows.length === 0;
+  const part = isComplete ? '' : ' Not all blocks of the day are booked yet.';
+  return {
+    isBad: !ok,
+    json: {
+      ...{ ok, chain: chain.name, day: date, is_complete: isComplete },
+      ...{ on_chain: onChain, on_record: onRecord, differences: rows },
+    },
+    text: ok
+      ? `${date}, ${blocks}: no discrepancies (${onRecord} deposits).${part}`
+      : table(
+          ['difference', 'transaction', 'log', 'partner', 'units on chain', 'units on record'],
+          rows.map(row => [
+            headings[row.kind],
+            row.transaction,
+            `${row.log_index}`,
+            row.partner_id,
+            row.chain_units ?? '–',
+            row.recorded_units ?? '–',
+          ]),
+        ),
+  };
+}

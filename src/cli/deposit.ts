@@ -1,0 +1,186 @@
+import { Command, Option } from 'commander';
+import { csvLine } from '../base/csv.ts';
+import type { ChainName } from '../base/deposit-settings.ts';
+import { parseId } from '../base/ids.ts';
+import { formatMicroUsdt } from '../base/money.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import {
+  type DepositAddress,
+  type DepositDecision,
+  decideDeposit,
+  listChainProgress,
+  listDeposits,
+  openAddresses,
+  readSweep,
+} from '../deposits/index.ts';
+import { label, pageSize } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { notConfigured, openConfigured, openConfiguredChain } from './deposit-chains.ts';
+import { reconcileDepositsCommand } from './deposit-reconcile.ts';
+import { formatInstant, type Output, table } from './output.ts';
+import { find } from './partner.ts';
+import { RefusedError } from './refused.ts';
+
+export function depositCommands(withDatabase: WithDatabase): Command {
+  return new Command('deposit')
+    .description('USDT deposits on chain')
+    .addCommand(
+      command('address <partner>', 'show the deposit addresses of a partner')
+        .option('--chain <chain>', 'only of this chain')
+        .action((partner, { json, chain }) =>
+          withDatabase(json, context => address(context, partner, chain)),
+        ),
+    )
+    .addCommand(
+      command('list <partner>', 'list the deposits of a partner, newest first')
+        .option('--limit <count>', 'how many', pageSize, 20)
+        .action((partner, { json, limit }) => withDatabase(json, context => list(context, partner, limit))),
+    )
+    .addCommand(
+      command('decide <deposit>', 'credit or reject a held deposit; it cannot be undone')
+        .addOption(
+          new Option('--outcome <outcome>', 'credited: on the balance of the partner')
+            .choices(['credited', 'rejected'])
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--reason <reason>', 'why; stored in the audit log', label)
+        .action((deposit, { json, outcome, reason }) =>
+          withDatabase(json, context => decide(context, deposit, { outcome, reason })),
+        ),
+    )
+    .addCommand(
+      command('sweep', 'print addresses, paths and balances as CSV, for an offline signer; signs nothing')
+        .requiredOption('--chain <chain>', 'of this chain')
+        .action(({ json, chain }) => withDatabase(json, context => sweep(context, chain))),
+    )
+    .addCommand(reconcileDepositsCommand(withDatabase))
+    .addCommand(
+      command('chains', 'show how far each chain is booked').action(({ json }) =>
+        withDatabase(json, progress),
+      ),
+    );
+}
+
+/** Balances in the smallest units of the token, as a signer needs them. */
+async function sweep({ audit, settings }: CommandContext, name: string): Promise<Output> {
+  const chain = await openConfiguredChain(settings, name);
+  const rows = await readSweep(audit.pool, chain);
+  const lines = rows.map(({ address: text, path, units }) => csvLine([chain.name, text, path, units]));
+  return {
+    json: {
+      chain: chain.name,
+      decimals: chain.decimals,
+      addresses: rows.map(({ units, ...row }) => ({ ...row, units: `${units}` })),
+    },
+    text: [csvLine(['chain', 'address', 'path', 'units']), ...lines].join('').trimEnd(),
+  };
+}
+
+const addressRow = ({ chain, address: text, path }: DepositAddress) => ({
+  chain: chain.name,
+  address: text,
+  path,
+  min_usdt: formatMicroUsdt(chain.minMicroUsdt),
+});
+
+async function address(context: CommandContext, partner: string, chain: string | undefined): Promise<Output> {
+  const { audit, settings } = context;
+  const chains = await openConfigured(settings);
+  const { partnerId } = await find(context, partner);
+  if (chain !== undefined && !chains.has(chain as ChainName)) throw notConfigured(chain, chains);
+  const all = (await openAddresses(audit.pool, audit.clock, chains, partnerId)).map(addressRow);
+  const wanted = all.filter(row => chain === undefined || row.chain === chain);
+  if (wanted.length === 0)
+    throw new OperatorError(
+      'No chain is watched yet, and a deposit could be missed: start the service, and see kopeck deposit chains.',
+    );
+  return {
+    json: { partner_id: partnerId, addresses: wanted },
+    text: table(
+      ['chain', 'address', 'path', 'smallest USDT'],
+      wanted.map(row => [row.chain, row.address, row.path, row.min_usdt]),
+    ),
+  };
+}
+
+async function list(context: CommandContext, partner: string, limit: number): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const page = await listDeposits(context.audit.pool, partnerId, { limit });
+  const rows = page!.deposits.map(deposit => ({
+    deposit_id: deposit.depositId,
+    chain: deposit.chain,
+    state: deposit.state,
+    usdt: formatMicroUsdt(deposit.microUsdt),
+    transaction: deposit.transaction,
+    log_index: deposit.logIndex,
+    sender: deposit.sender,
+    seen_at: deposit.seenAt.toISOString(),
+    credited_at: deposit.creditedAt?.toISOString() ?? null,
+    reference: deposit.creditReference,
+  }));
+  return {
+    json: { partner_id: partnerId, deposits: rows, has_more: page!.hasMore },
+    text: table(
+      ['deposit', 'seen (UTC)', 'chain', 'state', 'USDT', 'transaction'],
+      page!.deposits.map((deposit, nth) => [
+        deposit.depositId,
+        formatInstant(deposit.seenAt),
+        deposit.chain,
+        deposit.state,
+        rows[nth]!.usdt,
+        deposit.transaction,
+      ]),
+    ),
+  };
+}
+
+const refusals = {
+  no_deposit: (deposit: string) => `There is no deposit ${deposit}: check the ID, it looks like dep_01h….`,
+  not_held: (deposit: string) => `${deposit} is not held: see kopeck deposit list.`,
+  too_large: (deposit: string) =>
+    `${deposit} is of more than a billion USDT: credit it with kopeck balance credit, then reject it.`,
+  reference_used: (deposit: string) =>
+    `The reference of ${deposit} has already been credited: check the partner, then reject it.`,
+};
+
+async function decide(
+  { audit }: CommandContext,
+  deposit: string,
+  decision: DepositDecision,
+): Promise<Output> {
+  const depositId = parseId('dep', deposit);
+  const result = depositId ? await decideDeposit(audit, depositId, decision) : 'no_deposit';
+  if (result !== 'done') throw new RefusedError(result, refusals[result](deposit));
+  const { outcome } = decision;
+  return { json: { deposit_id: depositId, state: outcome }, text: `${deposit} is ${outcome}.` };
+}
+
+async function progress({ audit, settings }: CommandContext): Promise<Output> {
+  const booked = await listChainProgress(audit.pool);
+  const rows = settings.depositChains.map(({ name, title, rpcUrls }) => {
+    const found = booked.find(({ chain }) => chain === name);
+    return {
+      chain: name,
+      title,
+      nodes: rpcUrls.length,
+      booked_block: found ? `${found.cursorBlock}` : null,
+      booked_to: found?.cursorTime.toISOString() ?? null,
+      final_block: found ? `${found.finalBlock}` : null,
+      checked_at: found?.checkedAt.toISOString() ?? null,
+    };
+  });
+  return {
+    json: { chains: rows },
+    text: table(
+      ['chain', 'nodes', 'booked block', 'final block', 'booked to (UTC)', 'checked (UTC)'],
+      rows.map(row => [
+        row.chain,
+        `${row.nodes}`,
+        row.booked_block ?? 'none',
+        row.final_block ?? 'none',
+        row.booked_to ?? 'never',
+        row.checked_at ?? 'never',
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,9 @@
+import type { DepositChainSettings } from '../../base/deposit-settings.ts';
+import type { DepositChains } from './deposit-chain.ts';
+
+/** The libraries of chains are loaded only where one is configured. */
+export async function openDepositChains(settings: DepositChainSettings[]): Promise<DepositChains> {
+  if (settings.length === 0) return new Map();
+  const { openChain } = await import('./open-chain.ts');
+  return new Map(settings.map(chain => [chain.name, openChain(chain)]));
+}

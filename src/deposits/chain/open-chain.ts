@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { HDKey } from '@scure/bip32';
+import { getAddress, isAddress, keccak256 } from 'viem';
+import { decodeBase58Check, encodeBase58Check } from '../../base/base58.ts';
+import { type DepositChainSettings, depositSetting } from '../../base/deposit-settings.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { refuseSetting } from '../../base/operator-error.ts';
+import type { DepositChain, DerivedAddress } from './deposit-chain.ts';
+import { openNode } from './node.ts';
+
+const tronPrefix = 0x41;
+
+export function openChain({ rpcUrls, xpub, contract, ...chain }: DepositChainSettings): DepositChain {
+  const { name, form } = chain;
+  const master = openXpub(depositSetting(name, 'XPUB'), xpub);
+  const contractAccount = parseAccount(form, contract);
+  if (contractAccount === undefined)
+    refuseSetting(depositSetting(name, 'CONTRACT'), `must be an address of ${chain.title} with its checksum`);
+  const formatAccount = (account: string) => formatAddress(form, account);
+  return {
+    ...chain,
+    nodes: rpcUrls.map((url, nth) => openNode(url, `${name} node ${nth + 1}`)),
+    contractAccount: contractAccount!,
+    formatAccount,
+    deriveAddress: partnerId => derive(master, partnerId, formatAccount),
+  };
+}
+
+function openXpub(setting: string, text: string): HDKey {
+  try {
+    const key = HDKey.fromExtendedKey(text);
+    if (!key.privateKey) return key;
+  } catch {
+    // The message of the library may repeat the key.
+  }
+  return refuseSetting(setting, 'must be an extended public key (xpub…) of the curve secp256k1');
+}
+
+/**
+ * Two steps of 31 bits from a digest of the partner's id. A counter in the database would be given out twice after rows
+ * were lost, and a partner's deposit would go to another; this is the same forever, without any record.
+ */
+function pathOf(partnerId: Id<'prt'>): string {
+  const digest = createHash('sha256').update(uuidFromId(partnerId)).digest();
+  return `m/${digest.readUInt32BE(0) >>> 1}/${digest.readUInt32BE(4) >>> 1}`;
+}
+
+function derive(master: HDKey, partnerId: Id<'prt'>, format: (account: string) => string): DerivedAddress {
+  const path = pathOf(partnerId);
+  const account = accountOfPublicKey(master.derive(path).publicKey!);
+  return { address: format(account), account, path };
+}
+
+/** The last 20 bytes of the Keccak-256 of the uncompressed public key, without its first byte. */
+export function accountOfPublicKey(publicKey: Uint8Array): string {
+  const point = secp256k1.Point.fromBytes(publicKey).toBytes(false);
+  return `0x${keccak256(point.subarray(1)).slice(-40)}`;
+}
+
+export const formatAddress = (form: DepositChain['form'], account: string) =>
+  form === 'hex'
+    ? getAddress(account as `0x${string}`)
+    : encodeBase58Check(Buffer.from([tronPrefix, ...Buffer.from(account.slice(2), 'hex')]));
+
+/** An address with its checksum as an account; undefined if it is not one. */
+export function parseAccount(form: DepositChain['form'], address: string): string | undefined {
+  if (form === 'hex') {
+    const hasChecksum = isAddress(address, { strict: true }) && getAddress(address) === address;
+    return hasChecksum ? address.toLowerCase() : undefined;
+  }
+  const payload = decodeBase58Check(address);
+  const isTron = payload?.length === 21 && payload[0] === tronPrefix;
+  return isTron ? `0x${payload.subarray(1).toString('hex')}` : undefined;
+}

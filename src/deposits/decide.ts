@@ -1,0 +1,92 @@
+import { clearAlarmsOf } from '../alarms/index.ts';
+import { instantOf } from '../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import { formatMicroUsdt } from '../base/money.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { creditDeposits, creditReference, maxMicroUsdt } from './credit.ts';
+import type { DepositState } from './deposits.ts';
+
+export interface DepositDecision {
+  outcome: 'credited' | 'rejected';
+  reason: string;
+  /** With four-eyes approval: the operator who asked for it. */
+  requestedBy?: string;
+}
+
+/** Why a deposit cannot be decided on so. Nothing was done. */
+export type DepositRefusal = 'no_deposit' | 'not_held' | 'too_large' | 'reference_used';
+
+interface HeldDeposit {
+  partnerId: Id<'prt'>;
+  microUsdt: bigint;
+  sender: string;
+  reference: string;
+}
+
+/** Reads the deposit of any partner, and locks it until the transaction ends. */
+export async function lockDeposit(
+  tx: Queryable,
+  depositId: Id<'dep'>,
+  outcome: DepositDecision['outcome'],
+): Promise<HeldDeposit | DepositRefusal> {
+  const { rows } = await tx.query<{
+    partner_id: string;
+    state: DepositState;
+    microUsdt: bigint;
+    sender: string;
+    chain: string;
+    transaction: string;
+    logIndex: number;
+  }>({
+    text: `SELECT partner_id, state, micro_usdt AS "microUsdt", sender, chain, transaction, log_index AS "logIndex"
+             FROM deposits WHERE id = $1 FOR UPDATE`,
+    values: [uuidFromId(depositId)],
+  });
+  if (!rows[0]) return 'no_deposit';
+  const { partner_id, state, microUsdt, sender, chain, ...log } = rows[0];
+  if (state !== 'held') return 'not_held';
+  if (outcome === 'credited' && microUsdt > maxMicroUsdt) return 'too_large';
+  const partnerId = idFromUuid('prt', partner_id);
+  return { partnerId, microUsdt, sender, reference: creditReference(chain, log) };
+}
+
+/** Ends a held deposit: the credit or the rejection, the audit record and the end of the alarm, in one transaction. */
+export const decideDeposit = (audit: AuditContext, depositId: Id<'dep'>, decision: DepositDecision) =>
+  transaction(audit.pool, tx => decideDepositIn(tx, audit, depositId, decision));
+
+/** The same, as part of the caller's transaction. */
+export async function decideDepositIn(
+  tx: Queryable,
+  audit: AuditContext,
+  depositId: Id<'dep'>,
+  { outcome, reason, requestedBy }: DepositDecision,
+): Promise<'done' | DepositRefusal> {
+  const deposit = await lockDeposit(tx, depositId, outcome);
+  if (typeof deposit === 'string') return deposit;
+  const { partnerId, microUsdt, reference } = deposit;
+  const id = uuidFromId(depositId);
+  if (outcome === 'credited') {
+    const verdict = await creditDeposits(tx, audit.clock, { partnerId, reference, microUsdt, ids: [id] });
+    if (verdict !== 'credited') return 'reference_used';
+  }
+  await tx.query({
+    text: `UPDATE deposits SET state = $3, decided_at = $4, decision_reason = $5 WHERE partner_id = $1 AND id = $2`,
+    values: [uuidFromId(partnerId), id, outcome, instantOf(audit.clock), reason],
+  });
+  await recordChange(tx, audit, {
+    action: outcome === 'credited' ? 'deposit.release' : 'deposit.reject',
+    subject: depositId,
+    before: { state: 'held' },
+    after: {
+      state: outcome,
+      partner_id: partnerId,
+      usdt: formatMicroUsdt(microUsdt),
+      reference,
+      reason,
+      ...(requestedBy === undefined ? {} : { asked_by: requestedBy }),
+    },
+  });
+  await clearAlarmsOf(tx, audit, reference);
+  return 'done';
+}

@@ -1,0 +1,163 @@
+import type { ChainName } from '../base/deposit-settings.ts';
+import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
+import type { Queryable } from '../db/pool.ts';
+import type { DatabaseGauge } from '../telemetry/index.ts';
+
+export const depositStates = [
+  'pending',
+  'dropped',
+  'screening',
+  'accumulating',
+  'credited',
+  'held',
+  'rejected',
+] as const;
+export type DepositState = (typeof depositStates)[number];
+
+export interface Deposit {
+  depositId: Id<'dep'>;
+  chain: ChainName;
+  transaction: string;
+  logIndex: number;
+  sender: string;
+  microUsdt: bigint;
+  state: DepositState;
+  seenAt: Date;
+  creditedAt: Date | null;
+  creditReference: string | null;
+}
+
+export interface DepositPage {
+  deposits: Deposit[];
+  hasMore: boolean;
+}
+
+/** Of one partner, newest first. Undefined if the partner has no deposit `startingAfter`. */
+export async function listDeposits(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  { limit, startingAfter }: { limit: number; startingAfter?: Id<'dep'> | undefined },
+): Promise<DepositPage | undefined> {
+  const after = startingAfter ? uuidFromId(startingAfter) : null;
+  const { rows } = await db.query<Omit<Deposit, 'depositId'> & { id: string }>({
+    text: `SELECT id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt", state,
+                  seen_at AS "seenAt", credited_at AS "creditedAt", credit_reference AS "creditReference"
+             FROM deposits WHERE partner_id = $1 AND ($2::uuid IS NULL OR id <= $2)
+            ORDER BY id DESC LIMIT $3`,
+    values: [uuidFromId(partnerId), after, limit + (after === null ? 1 : 2)],
+  });
+  // The page begins with the deposit that it starts after, which shows that there is one.
+  if (after !== null && rows.shift()?.id !== after) return undefined;
+  const deposits = rows
+    .slice(0, limit)
+    .map(({ id, ...row }) => ({ ...row, depositId: idFromUuid('dep', id) }));
+  return { deposits, hasMore: rows.length > limit };
+}
+
+/** A deposit of any partner, with what operators need. */
+export interface SomeDeposit extends Deposit {
+  partnerId: Id<'prt'>;
+  partner: string;
+  heldFor: 'amount' | 'reference' | 'screening' | 'no_answer' | null;
+  decisionReason: string | null;
+}
+
+interface DepositSearch {
+  state?: DepositState | undefined;
+  partnerId?: Id<'prt'> | undefined;
+  depositId?: Id<'dep'> | undefined;
+  /** On any chain, as it is stored. */
+  transaction?: string | undefined;
+}
+
+/** Of all partners, or one, newest first. */
+export async function searchDeposits(
+  db: Queryable,
+  { state, partnerId, depositId, transaction }: DepositSearch,
+  { limit, after }: { limit: number; after?: Id<'dep'> | undefined },
+): Promise<{ deposits: SomeDeposit[]; hasMore: boolean }> {
+  const { rows } = await db.query<
+    Omit<SomeDeposit, 'depositId' | 'partnerId'> & { id: string; partner_id: string }
+  >({
+    text: `SELECT d.partner_id, p.name AS partner, d.id, d.chain, d.transaction, d.log_index AS "logIndex", d.sender,
+                  d.micro_usdt AS "microUsdt", d.state, d.held_for AS "heldFor", d.decision_reason AS "decisionReason",
+                  d.seen_at AS "seenAt", d.credited_at AS "creditedAt", d.credit_reference AS "creditReference"
+             FROM deposits d JOIN partners p ON p.id = d.partner_id
+            WHERE ($1::uuid IS NULL OR d.id < $1) AND ($2::text IS NULL OR d.state = $2)
+              AND ($3::uuid IS NULL OR d.partner_id = $3) AND ($4::uuid IS NULL OR d.id = $4)
+              AND ($5::text IS NULL OR d.transaction = $5)
+            ORDER BY d.id DESC LIMIT $6`,
+    values: [
+      after ? uuidFromId(after) : null,
+      state ?? null,
+      partnerId ? uuidFromId(partnerId) : null,
+      depositId ? uuidFromId(depositId) : null,
+      transaction ?? null,
+      limit + 1,
+    ],
+  });
+  const deposits = rows.slice(0, limit).map(({ id, partner_id, ...row }) => ({
+    ...row,
+    depositId: idFromUuid('dep', id),
+    partnerId: idFromUuid('prt', partner_id),
+  }));
+  return { deposits, hasMore: rows.length > limit };
+}
+
+/** How many wait for an operator. */
+export async function countHeld(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    text: `SELECT count(*)::int AS count FROM deposits WHERE state = 'held'`,
+  });
+  return rows[0]!.count;
+}
+
+/** Whose deposit it is. */
+export async function findDepositor(
+  db: Queryable,
+  depositId: Id<'dep'>,
+): Promise<{ partnerId: Id<'prt'>; partner: string } | undefined> {
+  const { rows } = await db.query<{ id: string; name: string }>({
+    text: 'SELECT p.id, p.name FROM deposits d JOIN partners p ON p.id = d.partner_id WHERE d.id = $1',
+    values: [uuidFromId(depositId)],
+  });
+  return rows[0] && { partnerId: idFromUuid('prt', rows[0].id), partner: rows[0].name };
+}
+
+export interface ChainProgress {
+  chain: string;
+  cursorBlock: bigint;
+  cursorTime: Date;
+  finalBlock: bigint;
+  checkedAt: Date;
+}
+
+export async function listChainProgress(db: Queryable): Promise<ChainProgress[]> {
+  const { rows } = await db.query<ChainProgress>({
+    text: `SELECT chain, cursor_block AS "cursorBlock", cursor_time AS "cursorTime", final_block AS "finalBlock",
+                  checked_at AS "checkedAt" FROM deposit_chains ORDER BY chain`,
+  });
+  return rows;
+}
+
+export const depositGauges: DatabaseGauge[] = [
+  {
+    name: 'kopeck_deposit_lag_seconds',
+    help: 'Age of the last block whose deposits are booked',
+    labels: ['chain'],
+    sql: 'SELECT ARRAY[chain], extract(epoch FROM $1::timestamptz - cursor_time) FROM deposit_chains',
+  },
+  {
+    name: 'kopeck_deposit_blocks_behind',
+    help: 'Final blocks that are not booked yet',
+    labels: ['chain'],
+    sql: 'SELECT ARRAY[chain], final_block - cursor_block FROM deposit_chains',
+  },
+  {
+    name: 'kopeck_deposits_held',
+    help: 'Deposits on which an operator has to decide',
+    labels: ['chain'],
+    sql: `SELECT ARRAY[c.chain], (SELECT count(*) FROM deposits d WHERE d.chain = c.chain AND d.state = 'held')
+            FROM deposit_chains c`,
+  },
+];

@@ -1,0 +1,26 @@
+export { type DepositAddress, openAddresses } from './addresses.ts';
+export { openDepositChains } from './chain/chains.ts';
+export type { DepositChains } from './chain/deposit-chain.ts';
+export { refuseOtherKeys, refuseWrongNodes } from './check-nodes.ts';
+export {
+  type DepositDecision,
+  type DepositRefusal,
+  decideDeposit,
+  decideDepositIn,
+  lockDeposit,
+} from './decide.ts';
+export {
+  countHeld,
+  type Deposit,
+  depositGauges,
+  depositStates,
+  findDepositor,
+  listChainProgress,
+  listDeposits,
+  type SomeDeposit,
+  searchDeposits,
+} from './deposits.ts';
+export { type DepositDifferenceKind, reconcileDeposits } from './reconcile.ts';
+export { readSweep } from './sweep.ts';
+export { creditTestDeposit } from './test-deposit.ts';
+export { startDepositWatchers } from './watch/watcher.ts';

@@ -1,0 +1,172 @@
+import type { Alarms } from '../alarms/index.ts';
+import { type Id, idFromUuid } from '../base/ids.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Queryable } from '../db/pool.ts';
+import { readAccounts } from './addresses.ts';
+import type { DepositChain } from './chain/deposit-chain.ts';
+import type { ChainNode, TransferLog } from './chain/node.ts';
+import { maxRangeBlocks, rangeFrom, readHalving } from './watch/halving.ts';
+import { DisagreementError, readFinalRange } from './watch/read-range.ts';
+
+export type DepositDifferenceKind = 'not_on_record' | 'not_on_chain' | 'differs' | 'not_in_ledger';
+
+export interface DepositDifference {
+  kind: DepositDifferenceKind;
+  transaction: string;
+  logIndex: number;
+  partnerId: Id<'prt'>;
+  /** In the smallest units of the token. */
+  chainUnits: bigint | null;
+  recordedUnits: bigint | null;
+}
+
+export interface DepositReconciliation {
+  /** Those of the day that are booked; none if the first is greater. */
+  firstBlock: bigint;
+  lastBlock: bigint;
+  onChain: number;
+  onRecord: number;
+  differences: DepositDifference[];
+  /** False while blocks of the day are not booked yet. */
+  isComplete: boolean;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Reads the blocks of a UTC day from all nodes again, and compares their transfers with the deposits and the ledger. A
+ * difference is an alarm until a later comparison of the same day finds none.
+ */
+export async function reconcileDeposits(
+  { db, alarms }: { db: Queryable; alarms: Alarms },
+  chain: DepositChain,
+  day: Date,
+): Promise<DepositReconciliation> {
+  const found = await compareDay(db, chain, day).catch(error => {
+    if (!(error instanceof DisagreementError)) throw error;
+    throw new OperatorError(`${chain.title}: ${error.message}. Nothing was compared.`);
+  });
+  const date = day.toISOString().slice(0, 10);
+  const count = found.differences.length;
+  const alarm = {
+    kind: 'deposit_discrepancy',
+    detail: `${count} deposits of ${date} on ${chain.title} differ from the chain or the ledger: see kopeck deposit reconcile --chain ${chain.name} --day ${date}.`,
+  };
+  await alarms.report(`deposits ${chain.name} ${date}`, count > 0 ? [alarm] : []);
+  return found;
+}
+
+async function compareDay(db: Queryable, chain: DepositChain, day: Date): Promise<DepositReconciliation> {
+  const cursor = await readCursor(db, chain.name);
+  const [node] = chain.nodes;
+  const firstBlock = await findBlock(node!, cursor.block, day.getTime());
+  const lastBlock = (await findBlock(node!, cursor.block, day.getTime() + dayMs)) - 1n;
+  const accounts = await readAccounts(db, chain.name);
+  const logs = await readLogs(chain, new Set(accounts.keys()), firstBlock, lastBlock);
+  const recorded = await readRecorded(db, chain.name, firstBlock, lastBlock);
+  return {
+    ...{ firstBlock, lastBlock, onChain: logs.length, onRecord: recorded.length },
+    differences: compare(logs, accounts, recorded),
+    isComplete: cursor.atMs >= day.getTime() + dayMs,
+  };
+}
+
+async function readLogs(
+  chain: DepositChain,
+  accounts: ReadonlySet<string>,
+  firstBlock: bigint,
+  lastBlock: bigint,
+): Promise<TransferLog[]> {
+  const logs: TransferLog[] = [];
+  const size = { blocks: maxRangeBlocks };
+  for (let fromBlock = firstBlock; fromBlock <= lastBlock; ) {
+    const { end, transfers } = await readHalving(size, rangeFrom(fromBlock, lastBlock), asked =>
+      readFinalRange(chain, accounts, asked),
+    );
+    logs.push(...transfers);
+    fromBlock = end.number + 1n;
+  }
+  return logs;
+}
+
+/** Without a row nothing is booked. */
+async function readCursor(db: Queryable, chain: string): Promise<{ block: bigint; atMs: number }> {
+  const { rows } = await db.query<{ cursor_block: bigint; cursor_time: Date }>({
+    text: 'SELECT cursor_block, cursor_time FROM deposit_chains WHERE chain = $1',
+    values: [chain],
+  });
+  return rows[0]
+    ? { block: rows[0].cursor_block, atMs: rows[0].cursor_time.getTime() }
+    : { block: -1n, atMs: 0 };
+}
+
+/** The first block of this time or later, up to the one after the last that is booked. Times of blocks only grow. */
+async function findBlock(node: ChainNode, last: bigint, atMs: number): Promise<bigint> {
+  let [low, high] = [0n, last + 1n];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if ((await node.block(middle)).atMs < atMs) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Recorded {
+  transaction: string;
+  log_index: number;
+  partner_id: string;
+  units: string;
+  is_in_ledger: boolean;
+}
+
+/** What is final. A credit in the ledger is the sum of the deposits that have its reference. */
+async function readRecorded(
+  db: Queryable,
+  chain: string,
+  firstBlock: bigint,
+  lastBlock: bigint,
+): Promise<Recorded[]> {
+  const { rows } = await db.query<Recorded>({
+    text: `SELECT d.transaction, d.log_index, d.partner_id, d.units,
+                  d.state <> 'credited' OR coalesce(e.micro_usdt = (
+                    SELECT sum(s.micro_usdt) FROM deposits s
+                     WHERE s.partner_id = d.partner_id AND s.credit_reference = d.credit_reference), false) AS is_in_ledger
+             FROM deposits d LEFT JOIN all_entries e
+               ON e.reference = d.credit_reference AND e.partner_id = d.partner_id AND e.mode = 'live'
+            WHERE d.chain = $1 AND d.block_number BETWEEN $2 AND $3 AND d.final_at IS NOT NULL`,
+    values: [chain, firstBlock, lastBlock],
+  });
+  return rows;
+}
+
+const keyOf = (transaction: string, logIndex: number) => `${transaction} ${logIndex}`;
+
+function compare(
+  logs: TransferLog[],
+  accounts: ReadonlyMap<string, Id<'prt'>>,
+  recorded: Recorded[],
+): DepositDifference[] {
+  const missing = new Map(logs.map(log => [keyOf(log.transaction, log.logIndex), log]));
+  const differences: DepositDifference[] = [];
+  for (const { transaction, log_index: logIndex, partner_id, units, is_in_ledger } of recorded) {
+    const log = missing.get(keyOf(transaction, logIndex));
+    missing.delete(keyOf(transaction, logIndex));
+    const partnerId = idFromUuid('prt', partner_id);
+    const recordedUnits = BigInt(units);
+    const found = { transaction, logIndex, partnerId, recordedUnits, chainUnits: log?.units ?? null };
+    if (!log) differences.push({ kind: 'not_on_chain', ...found });
+    else if (log.units !== recordedUnits || accounts.get(log.account) !== partnerId)
+      differences.push({ kind: 'differs', ...found });
+    else if (!is_in_ledger) differences.push({ kind: 'not_in_ledger', ...found });
+  }
+  for (const { transaction, logIndex, account, units } of missing.values())
+    differences.push({
+      kind: 'not_on_record',
+      transaction,
+      logIndex,
+      partnerId: accounts.get(account)!,
+      chainUnits: units,
+      recordedUnits: null,
+    });
+  return differences;
+}

@@ -1,0 +1,81 @@
+import type { Alarms } from '../../alarms/index.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
+import type { ChainName } from '../../base/deposit-settings.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import type { DepositChain } from '../chain/deposit-chain.ts';
+import { creditIfEnough, creditReference } from '../credit.ts';
+import { reportHeld } from '../held-alarm.ts';
+import type { Screen, ScreenAnswer, ScreenedDeposit } from './ask.ts';
+
+interface ScreeningDeps {
+  pool: Pool;
+  clock: Clock;
+  alarms: Alarms;
+  chain: Pick<DepositChain, 'name' | 'title' | 'minMicroUsdt'>;
+  /** Undefined: screening was turned off while deposits waited for it. Nobody allows them any more, so they are held. */
+  screen: Screen | undefined;
+}
+
+interface WaitingDeposit extends ScreenedDeposit {
+  partnerId: Id<'prt'>;
+  id: string;
+  reference: string;
+}
+
+const askedAtOnce = 10;
+const noAnswer: Screen = async () => 'no_answer';
+
+/**
+ * Asks about the oldest deposits of a chain that wait for it, and books each answer when it comes: a slow one delays no
+ * other. No transaction is open while the service is asked. A process that dies in between has booked nothing, and the
+ * deposit is asked about again.
+ */
+export async function screenDeposits(deps: ScreeningDeps): Promise<'more' | 'done'> {
+  const { pool, alarms, chain, screen = noAnswer } = deps;
+  const waiting = await listWaiting(pool, chain.name);
+  // One booking at a time, so that a round takes one connection of the pool.
+  let lastBooking: Promise<void> = Promise.resolve();
+  const bookings = await Promise.allSettled(
+    waiting.map(async deposit => {
+      const answer = await screen(deposit);
+      const book = () => bookAnswer(deps, deposit, answer);
+      lastBooking = lastBooking.then(book, book);
+      return lastBooking;
+    }),
+  );
+  await reportHeld(pool, alarms, chain);
+  const failed = bookings.find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+  return waiting.length === askedAtOnce ? 'more' : 'done';
+}
+
+async function listWaiting(db: Queryable, chain: ChainName): Promise<WaitingDeposit[]> {
+  const { rows } = await db.query<ScreenedDeposit & { id: string; partner_id: string }>({
+    text: `SELECT partner_id, id, chain, transaction, log_index AS "logIndex", sender, micro_usdt AS "microUsdt"
+             FROM deposits WHERE chain = $1 AND state = 'screening' ORDER BY id LIMIT ${askedAtOnce}`,
+    values: [chain],
+  });
+  return rows.map(({ partner_id, ...deposit }) => ({
+    ...deposit,
+    partnerId: idFromUuid('prt', partner_id),
+    reference: creditReference(chain, deposit),
+  }));
+}
+
+/** The answer, the state and the credit in one transaction. An answer that comes second changes nothing. */
+const bookAnswer = (
+  { pool, clock, chain }: ScreeningDeps,
+  { partnerId, id, reference }: WaitingDeposit,
+  answer: ScreenAnswer,
+): Promise<void> =>
+  transaction(pool, async tx => {
+    const isAllowed = answer === 'allow';
+    const heldFor = { allow: null, hold: 'screening', no_answer: 'no_answer' }[answer];
+    const { rowCount } = await tx.query({
+      text: `UPDATE deposits SET state = $3, held_for = $4, screened_at = $5
+              WHERE partner_id = $1 AND id = $2 AND state = 'screening'`,
+      values: [uuidFromId(partnerId), id, isAllowed ? 'accumulating' : 'held', heldFor, instantOf(clock)],
+    });
+    if (rowCount === 1 && isAllowed) await creditIfEnough(tx, clock, chain, { partnerId, reference });
+  });

@@ -1,0 +1,90 @@
+import { type BackgroundLoop, startBackgroundLoop } from '../../base/background-loop.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { DepositChains } from '../chain/deposit-chain.ts';
+import { createScreen } from '../screening/ask.ts';
+import { screenDeposits } from '../screening/screen-deposits.ts';
+import { startDailyReconciliation } from './daily.ts';
+import { maxRangeBlocks } from './halving.ts';
+import { type RoundDeps, runRound } from './round.ts';
+
+interface WatcherDeps extends Omit<RoundDeps, 'chain' | 'isScreened'> {
+  chains: DepositChains;
+  /** Asked before a deposit is credited; undefined: nobody is. */
+  depositScreenUrl: string | undefined;
+  /** The number of this process. */
+  heartbeat: { instance: number };
+  log: { error(details: object, message: string): void };
+}
+
+const roundEveryMs = 5_000;
+/** Longer than most rounds. A watcher that goes on after its lease is harmless: the cursor lets one of them book. */
+const leaseMs = 60_000;
+
+/**
+ * Leader election per chain, by a lease in its row. The first round of a chain makes the row, and then every process may
+ * run it.
+ */
+export async function takeLease(
+  db: Queryable,
+  clock: Clock,
+  chain: string,
+  holder: number,
+): Promise<boolean> {
+  const { rows } = await db.query<{ is_mine: boolean }>({
+    text: `WITH taken AS (UPDATE deposit_chains SET lease_holder = $2, lease_until = $4
+                           WHERE chain = $1 AND (lease_holder = $2 OR lease_until <= $3 OR lease_until > $5)
+                          RETURNING chain)
+           SELECT EXISTS (SELECT FROM taken) OR NOT EXISTS (SELECT FROM deposit_chains WHERE chain = $1) AS is_mine`,
+    values: [
+      chain,
+      holder,
+      instantOf(clock),
+      new Date(clock.nowMs() + leaseMs),
+      // A lease from further in the future was taken with a wrong clock.
+      new Date(clock.nowMs() + 2 * leaseMs),
+    ],
+  });
+  return rows[0]!.is_mine;
+}
+
+/** Only the leader asks the screening service, so that it is asked once. Two that ask at once are harmless. */
+async function holdsLease(db: Queryable, clock: Clock, chain: string, holder: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: 'SELECT FROM deposit_chains WHERE chain = $1 AND lease_holder = $2 AND lease_until > $3',
+    values: [chain, holder, instantOf(clock)],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Watches all configured chains while this process runs, each in a loop of its own: a slow one delays no other. Screening
+ * has a second loop per chain, so that blocks are read while the screening service is slow.
+ */
+export function startDepositWatchers(deps: WatcherDeps, openScreen = createScreen): () => Promise<void> {
+  const { pool, clock, chains, depositScreenUrl, heartbeat, log } = deps;
+  const screen = depositScreenUrl === undefined ? undefined : openScreen(depositScreenUrl);
+  const loops: BackgroundLoop[] = [...chains.values()].flatMap(chain => {
+    const size = { blocks: maxRangeBlocks };
+    const ofChain = { ...deps, chain, screen, isScreened: screen !== undefined };
+    const start = (work: () => Promise<'more' | 'done'>, failure: string) =>
+      startBackgroundLoop({
+        clock,
+        everyMs: roundEveryMs,
+        work: async () => ((await work()) === 'more' ? 0 : undefined),
+        onError: err => log.error({ err, chain: chain.name }, failure),
+      });
+    return [
+      start(async () => {
+        const isLeader = await takeLease(pool, clock, chain.name, heartbeat.instance);
+        return isLeader ? runRound(ofChain, size) : 'done';
+      }, 'deposits could not be watched'),
+      start(async () => {
+        const isLeader = await holdsLease(pool, clock, chain.name, heartbeat.instance);
+        return isLeader ? screenDeposits(ofChain) : 'done';
+      }, 'deposits could not be screened'),
+      startDailyReconciliation(deps, chain),
+    ];
+  });
+  return async () => void (await Promise.all(loops.map(loop => loop.stop())));
+}

@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { idFromUuid, parseId, uuidFromId } from '../../src/base/ids.ts';
+import { xpub } from '../deposits/world.ts';
+import { createChain, startNode } from '../helpers/chain.ts';
+import { kopeck } from '../helpers/cli.ts';
+import { createCommandLine } from './command-line.ts';
+
+const { pool, url, dataDir, partner, expectRefusal } = await createCommandLine();
+const env = {
+  DATABASE_URL: url,
+  DATA_DIR: dataDir,
+  DEPOSIT_CHAINS: 'tron,ethereum',
+  DEPOSIT_TRON_RPC: 'https://node.example/key-of-the-node',
+  DEPOSIT_TRON_XPUB: xpub,
+  DEPOSIT_ETHEREUM_RPC: 'https://node.example/key-of-the-node',
+  DEPOSIT_ETHEREUM_XPUB: xpub,
+};
+const run = (...args: string[]) => kopeck(env, 'deposit', ...args);
+
+test('addresses of a partner, on all chains or one, once they are watched', async () => {
+  const early = await run('address', partner);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringMatching(/^No chain is watched yet/)]);
+  await pool.query(
+    `INSERT INTO deposit_chains (chain, cursor_block, cursor_hash, cursor_time, final_block, checked_at, lease_until)
+     SELECT unnest('{tron,ethereum}'::text[]), 1, '0x01', now(), 1, now(), now()`,
+  );
+  const { addresses } = JSON.parse((await run('address', partner, '--json')).stdout);
+  expect(addresses).toMatchObject([
+    {
+      chain: 'tron',
+      address: expect.stringMatching(/^T\w{33}$/),
+      path: expect.stringMatching(/^m\/\d+\/\d+$/),
+    },
+    { chain: 'ethereum', address: expect.stringMatching(/^0x\w{40}$/), min_usdt: '1.000000' },
+  ]);
+  const { stdout } = await run('address', partner, '--chain', 'tron');
+  expect(stdout).toContain(addresses[0].address);
+  expect(stdout).not.toContain(addresses[1].address);
+});
+
+test('what cannot be shown', async () => {
+  const other = await run('address', partner, '--chain', 'bnb');
+  expect([other.code, other.stderr]).toEqual([1, '"bnb" is not in DEPOSIT_CHAINS: it has tron, ethereum.\n']);
+  await expectRefusal(1, /^DEPOSIT_CHAINS is not set/, 'deposit', 'address', partner);
+  const wrong = await kopeck({ ...env, DEPOSIT_TRON_XPUB: 'xprv9s21' }, 'deposit', 'chains');
+  expect([wrong.code, wrong.stdout]).toEqual([1, '']);
+  expect(wrong.stderr).toMatch(/^DEPOSIT_TRON_XPUB is a private key[^\n]*\n$/);
+});
+
+test('deposits and chains, without the address of a node', async () => {
+  expect((await run('list', partner)).stdout).toBe('(none)\n');
+  const { stdout } = await run('chains');
+  expect(stdout).toMatch(/tron +1 +1 +1 /);
+  expect(stdout).not.toContain('key-of-the-node');
+});
+
+test('a sweep has the addresses that hold something', async () => {
+  const { address, path } = JSON.parse((await run('address', partner, '--json')).stdout).addresses[1];
+  const chain = createChain();
+  const node = await startNode(chain);
+  const sweep = (...args: string[]) =>
+    kopeck({ ...env, DEPOSIT_ETHEREUM_RPC: node.url }, 'deposit', 'sweep', '--chain', ...args);
+  expect((await sweep('ethereum')).stdout).toBe('chain,address,path,units\n');
+  chain.mine([{ to: address.toLowerCase(), units: 7_000_001n }]);
+  expect((await sweep('ethereum')).stdout).toBe(
+    `chain,address,path,units\nethereum,${address},${path},7000001\n`,
+  );
+  expect(JSON.parse((await sweep('ethereum', '--json')).stdout)).toEqual({
+    chain: 'ethereum',
+    decimals: 6,
+    addresses: [{ address, path, units: '7000001' }],
+  });
+  expect((await sweep('bnb')).stderr).toBe('"bnb" is not in DEPOSIT_CHAINS: it has tron, ethereum.\n');
+  node.interfere = () => ({ status: 500 });
+  expect((await sweep('ethereum')).stderr).toMatch(/^The ethereum node 1 answered with HTTP status 500\.\n$/);
+});
+
+test('a held deposit is decided on once', async () => {
+  const insert = async (state: string) => {
+    const { rows } = await pool.query(
+      `INSERT INTO deposits (partner_id, id, chain, transaction, log_index, block_number, block_hash, sender, units,
+                             rest_units, micro_usdt, state, seen_at, final_at)
+       VALUES ($1, gen_random_uuid(), 'tron', gen_random_uuid(), 0, 1, '0x01', 'T', 5000000, 0, 5000000, $2, now(), now())
+       RETURNING id`,
+      [uuidFromId(parseId('prt', partner)!), state],
+    );
+    return idFromUuid('dep', rows[0].id);
+  };
+  const decide = (deposit: string, outcome: string) =>
+    run('decide', deposit, '--outcome', outcome, '--reason', 'checked', '--json');
+  const released = await insert('held');
+  expect(JSON.parse((await decide(released, 'credited')).stdout)).toEqual({
+    deposit_id: released,
+    state: 'credited',
+  });
+  const again = await decide(released, 'credited');
+  expect([again.code, again.stdout + again.stderr]).toEqual([1, expect.stringContaining('not_held')]);
+  expect(JSON.parse((await decide(await insert('held'), 'rejected')).stdout).state).toBe('rejected');
+  expect((await decide(await insert('accumulating'), 'credited')).code).toBe(1);
+  const unknown = await run('decide', 'dep_1', '--outcome', 'rejected', '--reason', 'checked');
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringMatching(/^There is no deposit dep_1/)]);
+});
+
+test('a day is compared with the chain', async () => {
+  const { address } = JSON.parse((await run('address', partner, '--json')).stdout).addresses[1];
+  const chain = createChain();
+  const node = await startNode(chain);
+  const compare = (...args: string[]) =>
+    kopeck(
+      { ...env, DEPOSIT_ETHEREUM_RPC: node.url },
+      ...['deposit', 'reconcile', '--chain', 'ethereum', '--day', '2025-11-16', ...args],
+    );
+  chain.mineMany(3);
+  expect(await compare()).toEqual({
+    code: 0,
+    stdout: '2025-11-16, blocks 0 to 1: no discrepancies (0 deposits).\n',
+    stderr: '',
+  });
+  chain.blocks[1]!.transactions.push({
+    hash: `0x${'1'.repeat(64)}`,
+    transfers: [{ to: address.toLowerCase(), units: 7_000_000n }],
+  });
+  const { code, stdout } = await compare();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/on chain, not on record +0x1{64} +0 +prt_\w+ +7000000 +–/);
+  expect(JSON.parse((await compare('--json')).stdout)).toMatchObject({
+    ...{ ok: false, on_chain: 1, on_record: 0 },
+    differences: [{ kind: 'not_on_record', chain_units: '7000000', recorded_units: null }],
+  });
+  const { rows } = await pool.query('SELECT kind, subject FROM alarms WHERE cleared_at IS NULL');
+  expect(rows).toEqual([{ kind: 'deposit_discrepancy', subject: 'deposits ethereum 2025-11-16' }]);
+});

@@ -1,0 +1,99 @@
+import { createAlarms, listAlarms } from '../../../src/alarms/index.ts';
+import type { ChainName } from '../../../src/base/deposit-settings.ts';
+import type { Id } from '../../../src/base/ids.ts';
+import { readSettings } from '../../../src/base/settings.ts';
+import { formatAddress } from '../../../src/deposits/chain/open-chain.ts';
+import { openAddresses, openDepositChains } from '../../../src/deposits/index.ts';
+import { maxRangeBlocks } from '../../../src/deposits/watch/halving.ts';
+import { runRound } from '../../../src/deposits/watch/round.ts';
+import { readBalances } from '../../../src/ledger/index.ts';
+import { createPartner } from '../../../src/partners/index.ts';
+import { manualClock } from '../../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../../helpers/database.ts';
+import { type EvmNode, evmChainId, startEvmNode } from '../../helpers/evm-node.ts';
+import { newFolder } from '../../helpers/folders.ts';
+import { secretKey } from '../../helpers/partners.ts';
+import { xpub } from '../world.ts';
+import { type NodeProxy, startNodeProxy } from './node-proxy.ts';
+
+export const usdt = 1_000_000n;
+export const confirmations = 2;
+
+interface Options {
+  name?: ChainName;
+  decimals?: number;
+  twoNodes?: boolean;
+  env?: Record<string, string>;
+  /** Stands between the node and the service from the beginning. */
+  interfere?: NodeProxy['interfere'];
+}
+
+/** A real node with a token, and the settings of a service that watches it. */
+async function startRealChain({ name = 'ethereum', decimals = 6, twoNodes = false, interfere }: Options) {
+  const node: EvmNode = await startEvmNode();
+  const token = await node.deployToken(decimals);
+  await node.mine(confirmations);
+  const proxies = [await startNodeProxy(node), ...(twoNodes ? [await startNodeProxy(node)] : [])];
+  for (const proxy of proxies) proxy.interfere = interfere;
+  const upper = name.toUpperCase();
+  const env: Record<string, string> = {
+    [`DEPOSIT_${upper}_RPC`]: proxies.map(({ url }) => url).join(','),
+    [`DEPOSIT_${upper}_XPUB`]: xpub,
+    [`DEPOSIT_${upper}_CONTRACT`]: name === 'tron' ? formatAddress('base58', token) : token,
+    [`DEPOSIT_${upper}_CHAIN_ID`]: `${evmChainId}`,
+    [`DEPOSIT_${upper}_CONFIRMATIONS`]: `${confirmations}`,
+  };
+  return { node, token, proxies, env };
+}
+
+/** A database, a real node, and partners with addresses on its chain. */
+export async function startRealWorld(options: Options = {}) {
+  const { name = 'ethereum' } = options;
+  const { pool, url } = await createDatabase();
+  const { node, token, proxies, ...chain } = await startRealChain(options);
+  const env = { DATABASE_URL: url, DEPOSIT_CHAINS: name, ...chain.env, ...options.env };
+  const chains = await openDepositChains(readSettings(env).depositChains);
+  const depositChain = chains.get(name)!;
+  // The blocks have the time of the machine.
+  const clock = manualClock(new Date().toISOString());
+  const alarms = createAlarms({ db: pool, clock, log: { warn: () => {} } });
+  const size = { blocks: maxRangeBlocks };
+  const world = {
+    ...{ pool, clock, env, node, token, proxies, proxy: proxies[0]!, chains, depositChain, alarms },
+    round: () => runRound({ pool, clock, alarms, chain: depositChain, isScreened: false }, size),
+    newPartner: async () => {
+      const { partnerId } = await createPartner(auditContextOf(pool), 'Shop');
+      const [opened] = await openAddresses(pool, clock, chains, partnerId);
+      return { partnerId, account: depositChain.deriveAddress(partnerId).account, address: opened!.address };
+    },
+    /** Makes everything so far final, and books it. */
+    settle: async () => {
+      await node.mine(confirmations + 1);
+      await world.round();
+    },
+    balanceOf: async (partnerId: Id<'prt'>) => (await readBalances(pool, partnerId)).live.availableMicroUsdt,
+    states: async () =>
+      (
+        await pool.query<{ state: string; micro_usdt: bigint }>(
+          'SELECT state, micro_usdt FROM deposits ORDER BY block_number, log_index',
+        )
+      ).rows.map(({ state, micro_usdt }) => `${state} ${micro_usdt}`),
+    cursor: async () =>
+      (await pool.query<{ cursor_block: bigint }>('SELECT cursor_block FROM deposit_chains')).rows[0]!
+        .cursor_block,
+    alarmKinds: async () => (await listAlarms(pool, { cleared: false })).map(({ kind }) => kind),
+    alarmDetails: async () => (await listAlarms(pool, { cleared: false })).map(({ detail }) => detail),
+  };
+  await world.round();
+  return world;
+}
+export type RealWorld = Awaited<ReturnType<typeof startRealWorld>>;
+
+/** Of a `kopeck start` that watches the chain of this world. */
+export const serviceEnv = (world: RealWorld) => ({
+  ...world.env,
+  SECRET_KEY: secretKey,
+  GATEWAY_URL: 'http://127.0.0.1:1',
+  RATE_SOURCES: 'fixed:92.50',
+  DATA_DIR: newFolder(),
+});

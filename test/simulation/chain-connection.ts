@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import { NotAnsweringError, type Pool, type Statement } from '../../src/db/pool.ts';
+import type { Random } from '../helpers/random.ts';
+import type { History } from './histories.ts';
+import type { World } from './world.ts';
+
+interface Parts {
+  random: Random;
+  processName: string;
+  history: History;
+  /** Before every transaction, and after every commit; the process goes on then. */
+  beforeTransaction(): Promise<void>;
+  afterCommit(): Promise<void>;
+}
+
+const lost = () => new Error('Connection terminated unexpectedly');
+/** More statements than a transaction of the watcher has. */
+const manyStatements = 20;
+
+/**
+ * The connections of a process that watches a chain. A statement is one step, and so is a whole transaction: nothing else could
+ * see it before its commit. Its connection is lost before it, at any of its statements, or with the answer to the commit.
+ */
+export function createChainConnection(world: World, parts: Parts): Pool {
+  const { random, processName, history } = parts;
+  const { scheduler, trace } = world;
+  const delayMs = () =>
+    random.chance(world.faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
+  const isCutOff = () =>
+    (history.sessionsEndMs.get(processName) ?? Number.POSITIVE_INFINITY) <= scheduler.nowMs();
+  const fails = () => random.chance(world.faults.databaseError);
+
+  /** Runs when the database gets to it. */
+  const step = <Result>(run: () => Promise<Result>): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      scheduler.after(delayMs(), {
+        processName,
+        run: async () => {
+          if (isCutOff()) return reject(new NotAnsweringError('the database is another one than before'));
+          await run().then(resolve, reject);
+        },
+      });
+    });
+
+  async function query(statement: Statement): Promise<pg.QueryResult> {
+    const [isLost, runs] = [fails(), random.chance(0.5)];
+    return step(async () => {
+      if (isLost && !runs) throw lost();
+      const result = await history.pool.query(statement);
+      if (isLost) throw lost();
+      return result;
+    });
+  }
+
+  /** Resolves with a connection inside of a step, which ends when the connection is given back. */
+  function connect(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      step(async () => {
+        if (fails()) return reject(lost());
+        const failsAt = fails() ? random.between(1, manyStatements) : Number.POSITIVE_INFINITY;
+        const [losesCommit, commits] = [fails(), random.chance(0.5)];
+        await parts.beforeTransaction();
+        const client = await history.pool.connect();
+        await new Promise<void>(release => {
+          let sent = 0;
+          let isOver = false;
+          const end = async (text: 'COMMIT' | 'ROLLBACK') => {
+            isOver = true;
+            const result = await client.query(text);
+            client.release();
+            if (text === 'COMMIT') await parts.afterCommit();
+            return result;
+          };
+          const send = async (statement: Statement) => {
+            sent += 1;
+            if (statement.text === 'ROLLBACK') return end('ROLLBACK');
+            if (statement.text !== 'COMMIT') {
+              if (sent === failsAt) throw lost();
+              return client.query(statement);
+            }
+            const result = await end(losesCommit && !commits ? 'ROLLBACK' : 'COMMIT');
+            trace.add(processName, `transaction of ${sent} statements: ${result.command}`);
+            if (losesCommit) throw lost();
+            return result;
+          };
+          resolve({
+            query: send,
+            on: () => {},
+            off: () => {},
+            release: () => void (isOver ? Promise.resolve() : end('ROLLBACK')).then(() => release()),
+          });
+        });
+      }).catch(reject);
+    });
+  }
+
+  return { query, connect } as unknown as Pool;
+}

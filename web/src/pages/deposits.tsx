@@ -1,0 +1,129 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { DepositChainList, DepositRow } from '../../../src/console/shapes/deposits.ts';
+import { query } from '../api.ts';
+import { Count } from '../parts/money.tsx';
+import { Card, PageFrame } from '../parts/page.tsx';
+import { PartnerField } from '../parts/partner-field.tsx';
+import { useLive } from '../parts/polling.ts';
+import { SearchField } from '../parts/search-field.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { KeysetTable, Rows, Waiting } from '../parts/table.tsx';
+import { Duration, Time } from '../parts/time.tsx';
+import { useShared, useTexts } from '../texts/index.ts';
+import { useDepositColumns } from './deposits/columns.tsx';
+import { HeldDeposits } from './deposits/held.tsx';
+import { texts } from './deposits/texts.ts';
+
+/** USDT deposits: held ones first, then how far each chain is booked, then all. */
+export default function Deposits() {
+  const t = useTexts(texts);
+  const shared = useShared();
+  return (
+    <PageFrame title={shared.nav.deposits} lead={t.lead}>
+      <div className="stack">
+        <HeldDeposits />
+        <Chains />
+        <AllDeposits />
+      </div>
+    </PageFrame>
+  );
+}
+
+function Chains() {
+  const t = useTexts(texts);
+  const found = useLive<DepositChainList>(['deposit chains'], '/deposits/chains', 5000);
+  if (!found.data)
+    return found.isError ? (
+      <Failure error={found.error} again={() => void found.refetch()} />
+    ) : (
+      <Waiting rows={2} />
+    );
+  const { data, is_screened } = found.data;
+  return (
+    <Card title={t.chains} side={<span className="dim">{is_screened ? t.screened : t.notScreened}</span>}>
+      <Rows
+        label={t.chains}
+        rows={data}
+        keyOf={one => one.chain}
+        empty={<Empty title={t.noChains}>{t.noChainsHint}</Empty>}
+        columns={[
+          { head: t.chain, cell: one => one.title },
+          { head: t.nodes, right: true, wideOnly: true, cell: one => <Count value={one.nodes} /> },
+          {
+            head: t.lag,
+            right: true,
+            cell: one => <Duration ms={one.lag_sec === null ? null : one.lag_sec * 1000} />,
+          },
+          { head: t.behind, right: true, cell: one => <Count value={one.blocks_behind} /> },
+          { head: t.checked, cell: one => <Time at={one.checked_at} as="short" /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The filters are in the URL, so that a list can be shared. */
+function AllDeposits() {
+  const t = useTexts(texts);
+  const columns = useDepositColumns();
+  const [params, setParams] = useSearchParams();
+  const filters = {
+    q: params.get('q') ?? '',
+    state: params.get('state') ?? '',
+    partner_id: params.get('partner_id') ?? '',
+  };
+  const isFiltered = Object.values(filters).some(value => value !== '');
+  const [draft, setDraft] = useState(filters.q);
+  const apply = (change: Partial<typeof filters>) =>
+    setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
+  const search = useDebouncedCallback((q: string) => apply({ q }), 250);
+  const states = Object.entries(t.states).map(([value, label]) => ({ value, label }));
+  return (
+    <Card title={t.all}>
+      <search className="filters">
+        <SearchField
+          className="filter-wide"
+          label={t.search}
+          placeholder={t.searchHint}
+          value={draft}
+          onChange={event => {
+            setDraft(event.currentTarget.value);
+            search(event.currentTarget.value.trim());
+          }}
+        />
+        <NativeSelect
+          label={t.state}
+          value={filters.state}
+          onChange={event => apply({ state: event.currentTarget.value })}
+          data={[{ value: '', label: t.any }, ...states]}
+        />
+        <PartnerField partnerId={filters.partner_id} onChoose={partner_id => apply({ partner_id })} />
+        {isFiltered && (
+          <Button
+            variant="default"
+            onClick={() => {
+              setDraft('');
+              apply({ q: '', state: '', partner_id: '' });
+            }}
+          >
+            {t.clear}
+          </Button>
+        )}
+      </search>
+      <KeysetTable<DepositRow>
+        label={t.all}
+        queryKey={['all deposits']}
+        path={`/deposits${query(filters)}`}
+        everyMs={5000}
+        columns={columns}
+        keyOf={row => row.deposit_id}
+        empty={
+          <Empty title={isFiltered ? t.none : t.noneYet}>{isFiltered ? t.noneHint : t.noneYetHint}</Empty>
+        }
+      />
+    </Card>
+  );
+}

@@ -26,6 +26,15 @@ export interface Order extends ShownOrder {
   end: { at: string; state: 'succeeded' | 'declined'; reason: string | null } | null;
 }
 
+/** What a shop has returned of a paid order. */
+export interface Refund {
+  refund_id: string;
+  payment_id: string;
+  amount_kopecks: number;
+  created_at: string;
+  state: 'succeeded' | 'revoked';
+}
+
 export interface Rate {
   rate: string;
   /** Unix seconds; null: the time of each request. */
@@ -37,6 +46,8 @@ export type BankRecord =
   | { type: 'qr'; qr: SimulatedQr }
   | { type: 'order'; order: Order }
   | { type: 'void'; payment_id: string }
+  | { type: 'refund'; refund: Refund }
+  | { type: 'refund_revoked'; refund_id: string }
   | { type: 'fault'; fault: Fault }
   | { type: 'fault_used'; id: string }
   | { type: 'fault_cleared'; id: string | null }
@@ -48,6 +59,8 @@ export interface State {
   /** The same orders in the order of arrival; the index is the cursor of the list. */
   ordersByArrival: Order[];
   voided: Set<string>;
+  /** In the order of arrival, by their ids. */
+  refunds: Map<string, Refund>;
   /** The last order of each QR that was not declined at once. */
   lastOrders: Map<string, Order>;
   faults: Map<string, Fault>;
@@ -69,6 +82,7 @@ export async function openBank(dir: string, rate: string, exitWith: (why: string
     orders: new Map(),
     ordersByArrival: [],
     voided: new Set(),
+    refunds: new Map(),
     lastOrders: new Map(),
     faults: new Map(),
     rate: { rate, frozen_as_of: null, down: false },
@@ -90,6 +104,8 @@ function apply(state: State, record: BankRecord): void {
   if (record.type === 'qr') state.qrs.set(record.qr.qrc_id, record.qr);
   else if (record.type === 'order') applyOrder(state, record.order);
   else if (record.type === 'void') state.voided.add(record.payment_id);
+  else if (record.type === 'refund') state.refunds.set(record.refund.refund_id, record.refund);
+  else if (record.type === 'refund_revoked') applyRevoked(state, record.refund_id);
   else if (record.type === 'fault') state.faults.set(record.fault.id, record.fault);
   else if (record.type === 'fault_used') applyFaultUsed(state, record.id);
   else if (record.type === 'rate') state.rate = record.rate;
@@ -101,6 +117,11 @@ function applyOrder(state: State, order: Order): void {
   state.orders.set(order.payment_id, order);
   state.ordersByArrival.push(order);
   if (order.state !== 'declined') state.lastOrders.set(order.qrc_id, order);
+}
+
+function applyRevoked({ refunds }: State, id: string): void {
+  const refund = refunds.get(id);
+  if (refund) refunds.set(id, { ...refund, state: 'revoked' });
 }
 
 function applyFaultUsed({ faults }: State, id: string): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BadInput, fieldsOf, integer, oneOf, optional, text } from './input.ts';
 
-const calls = ['resolve', 'pay', 'poll', 'void'] as const;
+const calls = ['resolve', 'pay', 'poll', 'void', 'refunds'] as const;
 export type CallName = (typeof calls)[number];
 
 /**

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { openBank } from './bank.ts';
 import { controlRoutes, ratePattern } from './control.ts';
 import { createHttpServer, type Route, route } from './http.ts';
+import { refundRoutes } from './refunds.ts';
 import { wireRoutes } from './wire.ts';
 
 function exitWith(why: string): never {
@@ -54,7 +55,12 @@ if (settings.followStdin) {
   process.stdin.resume();
 }
 const bank = await openBank(settings.dir, settings.rate, exitWith).catch(error => exitWith(error.message));
-const routes = [...wireRoutes(bank, settings.token), ...controlRoutes(bank), ...pageRoutes()];
+const routes = [
+  ...wireRoutes(bank, settings.token),
+  ...controlRoutes(bank),
+  ...refundRoutes(bank),
+  ...pageRoutes(),
+];
 const { host, port: wantedPort } = settings;
 const server = createHttpServer({ routes, host, beforeAnswer: bank.flushed }).listen(wantedPort, host);
 await once(server, 'listening').catch(error =>

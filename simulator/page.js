@@ -1,7 +1,8 @@
 const byId = id => document.getElementById(id);
-const [makeForm, faultForm, message] = [byId('make'), byId('fault'), byId('message')];
+const [makeForm, faultForm, refundForm] = [byId('make'), byId('fault'), byId('refund')];
+const message = byId('message');
 let chosenId = null;
-let latest = { qrs: [], orders: [], faults: [], kinds: {} };
+let latest = { qrs: [], orders: [], faults: [], kinds: {}, refunds: [] };
 
 /** Creates an element. Text stays text, so nothing that comes from a request can become markup. */
 function element(name, attributes = {}, ...children) {
@@ -115,6 +116,37 @@ function faultLines(faults) {
   return [...faults.map(faultLine), element('li', {}, all)];
 }
 
+function refundLine({ refund_id, payment_id, amount_kopecks, created_at, state }) {
+  const text = `${time(created_at)} ${refund_id}, ${rubles(amount_kopecks)}, ${payment_id}`;
+  const line = element('li', { className: 'line' }, element('span', {}, text));
+  if (state === 'revoked') line.append(stateMark({ state }));
+  else {
+    const revoke = () => act(() => call('POST', `/sim/refunds/${refund_id}/revoke`), 'Refund revoked.');
+    const button = element(
+      'button',
+      { type: 'button', id: `revoke-${refund_id}`, onclick: revoke },
+      'Revoke',
+    );
+    button.ariaLabel = `Revoke ${text}`;
+    line.append(button);
+  }
+  return line;
+}
+
+/** Keeps the choice while the page is refreshed. */
+function offerOrders(orders) {
+  const paid = orders.filter(({ state }) => state === 'succeeded');
+  const key = JSON.stringify(paid.map(({ payment_id }) => payment_id));
+  const { payment_id: select } = refundForm;
+  if (select.shownKey === key) return;
+  select.shownKey = key;
+  const chosen = select.value;
+  const option = ({ payment_id, amount_kopecks }) =>
+    element('option', { value: payment_id }, `${payment_id}, ${rubles(amount_kopecks)}`);
+  select.replaceChildren(...paid.map(option));
+  if (paid.some(({ payment_id }) => payment_id === chosen)) select.value = chosen;
+}
+
 /** Replaces only what has changed, and returns the focus to the button that had it. */
 function show(id, facts, make) {
   const [container, key] = [byId(id), JSON.stringify([facts, chosenId])];
@@ -137,18 +169,18 @@ function offerParams() {
 
 async function refresh() {
   try {
-    const paths = ['/sim/qrs', '/sim/orders', '/sim/faults', '/rate'];
-    const [{ qrs }, { orders }, { faults, kinds }, { rate }] = await Promise.all(
+    const paths = ['/sim/qrs', '/sim/orders', '/sim/faults', '/rate', '/sim/refunds'];
+    const [{ qrs }, { orders }, { faults, kinds }, { rate }, { refunds }] = await Promise.all(
       paths.map(path => call('GET', path)),
     );
-    latest = { qrs, orders, faults, kinds };
+    latest = { qrs, orders, faults, kinds, refunds };
     chosenId ??= qrs[0]?.qrc_id ?? null;
     byId('rate').textContent = rate ? `1 USDT = ${rate} RUB` : 'The rate feed is down';
   } catch {
     return showMessage('The simulator is not responding.', true);
   }
   if (message.textContent === 'The simulator is not responding.') showMessage('');
-  const { qrs, orders, faults, kinds } = latest;
+  const { qrs, orders, faults, kinds, refunds } = latest;
   const chosen = qrs.find(qr => qr.qrc_id === chosenId);
   if (faultForm.kind.options.length === 0) {
     faultForm.kind.append(...Object.keys(kinds).map(name => element('option', {}, name)));
@@ -158,13 +190,28 @@ async function refresh() {
   show('qr', [chosen, orders], () => qrCard(chosen));
   show('faults', faults, () => faultLines(faults));
   show('orders', orders, () => orderTable(orders));
+  offerOrders(orders);
+  show('refunds', refunds, () =>
+    refunds.length ? refunds.map(refundLine) : [element('p', {}, 'None yet.')],
+  );
 }
+
+function kopecks(amount) {
+  const [whole, part = ''] = amount.replace(',', '.').split('.');
+  return amount === '' ? null : Number(whole) * 100 + Number(part.padEnd(2, '0'));
+}
+
+refundForm.addEventListener('submit', event => {
+  event.preventDefault();
+  const { payment_id, rubles: amount } = Object.fromEntries(new FormData(refundForm));
+  const body = { amount_kopecks: kopecks(amount), unchecked: refundForm.unchecked.checked };
+  act(() => call('POST', `/sim/orders/${payment_id}/refunds`, body), 'Refund created.');
+});
 
 makeForm.addEventListener('submit', event => {
   event.preventDefault();
   const { scenario, rubles: amount, recipient } = Object.fromEntries(new FormData(makeForm));
-  const [whole, part = ''] = amount.replace(',', '.').split('.');
-  const amount_kopecks = amount === '' ? null : Number(whole) * 100 + Number(part.padEnd(2, '0'));
+  const amount_kopecks = kopecks(amount);
   const reusable = makeForm.reusable.checked || undefined;
   act(async () => {
     const body = { scenario, amount_kopecks, recipient: recipient || undefined, reusable };

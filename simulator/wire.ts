@@ -1,9 +1,10 @@
 import { type Answer, ok, refusal } from './answer.ts';
 import { takeFault, withFaults } from './apply-faults.ts';
-import { type Bank, type Order, orderNow, type ShownOrder } from './bank.ts';
+import { type Bank, type Order, orderNow } from './bank.ts';
 import { type Route, route } from './http.ts';
 import { BadInput, type Fields, fieldsOf, integer, text } from './input.ts';
 import { isExpired, isOneTime, type Qr, qrOfForeignLink, readLink, resolved } from './qr.ts';
+import { refundsOf } from './refunds.ts';
 
 const anyLink = /^.{1,2048}$/s;
 const maxReference = 1_024;
@@ -32,6 +33,9 @@ export function wireRoutes(bank: Bank, token: string | undefined): Route[] {
       withFaults(bank, { on: 'void', qrcId: qrcIdOf(paymentId) }, () => voidOrder(bank, paymentId)),
     ),
     route('GET', /^\/orders$/, ({ query }) => list(bank, query)),
+    route('GET', /^\/refunds$/, ({ query }) =>
+      withFaults(bank, { on: 'refunds', qrcId: null }, () => listRefunds(bank, query)),
+    ),
   ];
   return routes.map(open => ({ ...open, token }));
 }
@@ -143,10 +147,11 @@ function placeOrder(bank: Bank, request: PayRequest, { state, reason, end = null
   return ok(orderNow(order, Date.now()));
 }
 
-function poll({ state }: Bank, paymentId: string): Answer {
-  const order = state.orders.get(paymentId);
+function poll(bank: Bank, paymentId: string): Answer {
+  const order = bank.state.orders.get(paymentId);
   if (!order) return refusal(404, 'ORDER_UNKNOWN', 'No order was accepted under this id.');
-  return ok(orderNow(order, Date.now()));
+  const refunds = refundsOf(bank, paymentId);
+  return ok({ ...orderNow(order, Date.now()), ...(refunds.length > 0 ? { refunds } : {}) });
 }
 
 function voidOrder(bank: Bank, paymentId: string): Answer {
@@ -156,18 +161,33 @@ function voidOrder(bank: Bank, paymentId: string): Answer {
   return ok({ state: 'voided' });
 }
 
-function list({ state }: Bank, query: URLSearchParams): Answer {
+function readPageQuery(query: URLSearchParams): { sinceMs: number; from: number; limit: number } {
   const { since = '', cursor = '0', limit = '100' } = Object.fromEntries(query);
   const sinceMs = since === '' ? 0 : Date.parse(since);
   if (Number.isNaN(sinceMs)) throw new BadInput('"since" must be a time like 2026-11-15T10:00:00Z.');
   if (!/^\d{1,9}$/.test(cursor)) throw new BadInput('"cursor" must be a next_cursor of this list.');
   if (!/^\d{1,4}$/.test(limit) || +limit < 1 || +limit > 1000)
     throw new BadInput('"limit" must be 1 to 1000.');
-  const [orders, nowMs]: [ShownOrder[], number] = [[], Date.now()];
-  let index = Number(cursor);
-  for (; index < state.ordersByArrival.length && orders.length < Number(limit); index++) {
-    const order = state.ordersByArrival[index]!;
-    if (Date.parse(order.created_at) >= sinceMs) orders.push(orderNow(order, nowMs));
-  }
-  return ok({ orders, next_cursor: index < state.ordersByArrival.length ? `${index}` : null });
+  return { sinceMs, from: Number(cursor), limit: Number(limit) };
+}
+
+/** The cursor of a page is the index of its first item among all. */
+function pageOf<Item extends { created_at: string }>(all: Item[], query: URLSearchParams) {
+  const { sinceMs, from, limit } = readPageQuery(query);
+  const page: Item[] = [];
+  let index = from;
+  for (; index < all.length && page.length < limit; index++)
+    if (Date.parse(all[index]!.created_at) >= sinceMs) page.push(all[index]!);
+  return { page, next_cursor: index < all.length ? `${index}` : null };
+}
+
+function list({ state }: Bank, query: URLSearchParams): Answer {
+  const { page, next_cursor } = pageOf(state.ordersByArrival, query);
+  const nowMs = Date.now();
+  return ok({ orders: page.map(order => orderNow(order, nowMs)), next_cursor });
+}
+
+function listRefunds({ state }: Bank, query: URLSearchParams): Answer {
+  const { page, next_cursor } = pageOf([...state.refunds.values()], query);
+  return ok({ refunds: page, next_cursor });
 }

@@ -1,6 +1,7 @@
 import type { Alarms } from '../alarms/index.ts';
+import type { FinishResult, PaymentToFinish } from './results.ts';
 import type { PaymentSignals } from './signals.ts';
-import type { FinishResult, PaymentToFinish, PaymentWriter } from './store.ts';
+import type { PaymentWriter } from './store.ts';
 
 export interface FinishDeps {
   writer: PaymentWriter;

@@ -4,31 +4,13 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import type { Gateway, ListedOrder, OrderPage } from '../../gateway/index.ts';
 import type { Payment } from '../payment.ts';
+import type { Difference, DifferenceKind, Period } from './difference.ts';
+import { findRefundDifferences } from './refund-differences.ts';
 
 export interface ReconcileDeps {
   pool: Pool;
   clock: Clock;
-  gateway: Pick<Gateway, 'listOrders'>;
-}
-
-/** Live payments created in [from, until). */
-export interface Period {
-  from: Date;
-  until: Date;
-}
-
-export type DifferenceKind = 'paid_there_not_here' | 'here_not_there' | 'amounts_differ' | 'still_open';
-
-export interface Difference {
-  kind: DifferenceKind;
-  /** Our id, or the gateway's text when there is no such payment here. */
-  paymentId: string;
-  partnerId: string | null;
-  status: Payment['status'] | null;
-  amountKopecks: bigint | null;
-  orderId: string | null;
-  orderState: string | null;
-  orderKopecks: bigint | null;
+  gateway: Pick<Gateway, 'listOrders' | 'listRefunds'>;
 }
 
 export interface Reconciliation extends Period {
@@ -84,7 +66,8 @@ async function run(
   let found = await compare(deps, runId, period, watch);
   let isComplete = found.length < maxDifferences;
   const isOver = period.until.getTime() + maxOrderDelayMs < clock.nowMs();
-  if (found.length > 0 && !isOver) {
+  // A refund may be booked at any time, also of an old payment.
+  if (found.some(({ kind }) => !isOver || kind === 'refunds_differ')) {
     await clock.sleep(recheckAfterMs, watch.signal);
     const before = new Set(found.map(keyOf));
     await queryForLong(pool, 'DELETE FROM listed_orders WHERE run_id = $1', [runId]);
@@ -103,11 +86,12 @@ const keyOf = ({ kind, paymentId, orderId }: Difference) => `${kind} ${paymentId
  * page must have a new order, or the list is endless; how long it takes proves nothing.
  */
 async function compare(
-  { pool, gateway }: ReconcileDeps,
+  deps: ReconcileDeps,
   runId: bigint,
   period: Period,
   { onProgress, signal }: Watch,
 ): Promise<Difference[]> {
+  const { pool, gateway } = deps;
   const seenCursors = new Set<string>();
   /** Of the time shortly before and after the period: few. */
   const otherOrders = new Set<string>();
@@ -129,7 +113,8 @@ async function compare(
     if (cursor !== undefined) seenCursors.add(cursor);
   } while (cursor !== undefined);
   const { rows } = await queryForLong<DifferenceRow>(pool, differences, boundsOf(runId, period));
-  return rows.map(toDifference);
+  const refunds = await findRefundDifferences(deps, period, signal);
+  return [...rows.map(toDifference), ...refunds].slice(0, maxDifferences);
 }
 
 /** Orders come by creation time. A whole page must be past the period: a single order may have a wrong time. */

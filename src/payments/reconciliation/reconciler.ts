@@ -3,7 +3,8 @@ import { startBackgroundLoop } from '../../base/background-loop.ts';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, timeOfId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
-import { type Difference, type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
+import type { Difference } from './difference.ts';
+import { type differenceObject, type ReconcileDeps, reconcile } from './reconcile.ts';
 import { hourlyActor } from './runs.ts';
 
 export interface ReconcilerDeps extends ReconcileDeps {
@@ -24,6 +25,7 @@ const descriptions: Record<Difference['kind'], string> = {
   here_not_there: 'It has succeeded here, but the gateway has not paid it',
   amounts_differ: 'The amounts here and at the gateway differ',
   still_open: 'It is not completed yet',
+  refunds_differ: 'The refunds here and at the gateway differ',
 };
 
 /**

@@ -1,0 +1,92 @@
+import { Command } from 'commander';
+import { createAlarms } from '../alarms/index.ts';
+import { parseId } from '../base/ids.ts';
+import { formatKopecks } from '../base/money.ts';
+import { recordChange } from '../db/audit.ts';
+import type { ListedRefund } from '../gateway/index.ts';
+import { createPaymentSignals, findPaymentAnywhere, readRefunds, readRefundsOf } from '../payments/index.ts';
+import { instant } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { withGateway } from './gateway-connection.ts';
+import { formatInstant, type Output, table } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+export function refundCommands(withDatabase: WithDatabase): Command {
+  return new Command('refund').description('refunds that recipients made').addCommand(
+    command('read', 'read refunds from the payment gateway now, and book those that are not booked yet')
+      .option('--since <time>', 'made since this time, such as 2026-11-15T10:00:00Z', instant)
+      .option('--payment <payment>', 'of one payment')
+      .action(({ json, since, payment }, self: Command) => {
+        if ((since === undefined) === (payment === undefined))
+          self.error('error: use either --since or --payment');
+        return withDatabase(json, context => read(context, { since, payment }));
+      }),
+  );
+}
+
+interface Which {
+  since: Date | undefined;
+  payment: string | undefined;
+}
+
+/** The service books only refunds that were made since it knows of them; here an operator decides for older ones. */
+async function read(context: CommandContext, { since, payment }: Which): Promise<Output> {
+  const { audit } = context;
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const found = await withGateway(context, gateway => {
+    const deps = {
+      pool: audit.pool,
+      db: audit.pool,
+      clock: audit.clock,
+      gateway,
+      log,
+      alarms: createAlarms({ db: audit.pool, clock: audit.clock, log }),
+      signals: createPaymentSignals(),
+    };
+    return since ? readRefunds(deps, since) : ofPayment(context, payment!, deps);
+  });
+  if (!found)
+    throw new RefusedError('no_refunds_list', 'The payment gateway has no list of refunds: use --payment.');
+  const booked = found.verdicts.filter(verdict => verdict === 'booked').length;
+  if (booked > 0)
+    await recordChange(audit.pool, audit, {
+      action: 'refund.read',
+      subject: payment ?? 'refunds',
+      after: { since, booked },
+    });
+  return describe(found.refunds, found.verdicts, booked);
+}
+
+async function ofPayment({ audit }: CommandContext, text: string, deps: Parameters<typeof readRefundsOf>[0]) {
+  const paymentId = parseId('pay', text);
+  const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
+  if (payment?.mode !== 'live')
+    throw new RefusedError('no_payment', `There is no live payment ${text}: check the ID.`);
+  return readRefundsOf(deps, payment);
+}
+
+function describe(refunds: ListedRefund[], verdicts: string[], booked: number): Output {
+  const rows = refunds.map((refund, index) => [
+    refund.refundId,
+    refund.paymentId,
+    formatKopecks(refund.amountKopecks),
+    formatInstant(refund.createdAt),
+    verdicts[index]!,
+  ]);
+  return {
+    json: {
+      booked,
+      refunds: refunds.map((refund, index) => ({
+        refund_id: refund.refundId,
+        payment_id: refund.paymentId,
+        amount_kopecks: Number(refund.amountKopecks),
+        refunded_at: refund.createdAt.toISOString(),
+        outcome: verdicts[index],
+      })),
+    },
+    text:
+      rows.length === 0
+        ? 'The payment gateway lists no refunds.'
+        : `${table(['refund', 'payment', 'RUB', 'made (UTC)', 'outcome'], rows)}\n\nBooked now: ${booked}.`,
+  };
+}

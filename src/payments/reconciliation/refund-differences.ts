@@ -1,0 +1,83 @@
+import type { Clock } from '../../base/clock.ts';
+import { idFromUuid, minUuidAt, parseId, timeOfId } from '../../base/ids.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Gateway, ListedRefund } from '../../gateway/index.ts';
+import type { Difference, Period } from './difference.ts';
+
+/** A younger refund may not be read yet. */
+const youngMs = 600_000;
+
+/**
+ * The payments of the period whose refunds do not add up to the same sum on both sides. Refunds from before the service knew
+ * of them do not count: operators decide about these.
+ */
+export async function findRefundDifferences(
+  { pool, clock, gateway }: { pool: Queryable; clock: Clock; gateway: Pick<Gateway, 'listRefunds'> },
+  period: Period,
+  signal: AbortSignal | undefined,
+): Promise<Difference[]> {
+  const until = new Date(clock.nowMs() - youngMs);
+  const { rows: service } = await pool.query<{ since: Date }>({
+    text: 'SELECT refunds_from AS since FROM service',
+  });
+  const since = new Date(Math.max(period.from.getTime(), service[0]!.since.getTime()));
+  const there = await sumListed(gateway, period, { since, until }, signal);
+  if (!there) return [];
+  const { rows } = await pool.query<{ payment_id: string; partner_id: string; kopecks: bigint }>({
+    text: `SELECT payment_id, partner_id, sum(amount_kopecks)::bigint AS kopecks FROM refunds
+            WHERE payment_id >= $1 AND payment_id < $2 AND refunded_at >= $3 AND refunded_at < $4 GROUP BY 1, 2`,
+    values: [minUuidAt(period.from.getTime()), minUuidAt(period.until.getTime()), since, until],
+  });
+  const here = new Map(rows.map(row => [idFromUuid('pay', row.payment_id) as string, row]));
+  const differing = [...new Set([...here.keys(), ...there.keys()])].filter(
+    id => (here.get(id)?.kopecks ?? 0n) !== (there.get(id) ?? 0n),
+  );
+  return differing.sort().map(id => {
+    const row = here.get(id);
+    return {
+      kind: 'refunds_differ',
+      paymentId: id,
+      partnerId: row ? idFromUuid('prt', row.partner_id) : null,
+      status: row ? 'succeeded' : null,
+      amountKopecks: row?.kopecks ?? 0n,
+      orderId: null,
+      orderState: null,
+      orderKopecks: there.get(id) ?? 0n,
+    };
+  });
+}
+
+/** By payment; undefined if the gateway has no such list. */
+async function sumListed(
+  gateway: Pick<Gateway, 'listRefunds'>,
+  { from, until }: Period,
+  counted: { since: Date; until: Date },
+  signal: AbortSignal | undefined,
+): Promise<Map<string, bigint> | undefined> {
+  const counts = ({ paymentId, createdAt, isRevoked }: ListedRefund) => {
+    const id = parseId('pay', paymentId);
+    const isOfPeriod = id && timeOfId(id) >= from.getTime() && timeOfId(id) < until.getTime();
+    return isOfPeriod && !isRevoked && createdAt >= counted.since && createdAt < counted.until;
+  };
+  const seen = new Set<string>();
+  const sums = new Map<string, bigint>();
+  let cursor: string | undefined;
+  do {
+    signal?.throwIfAborted();
+    const page = await gateway.listRefunds(counted.since, cursor);
+    if (!page) return undefined;
+    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
+    for (const refund of fresh) {
+      seen.add(refund.refundId);
+      const { paymentId, amountKopecks } = refund;
+      if (counts(refund)) sums.set(paymentId, (sums.get(paymentId) ?? 0n) + amountKopecks);
+    }
+    cursor = page.nextCursor ?? undefined;
+    if (cursor !== undefined && fresh.length === 0)
+      throw new OperatorError(
+        'The refund list of the payment gateway has no end: its cursors must be fixed.',
+      );
+  } while (cursor !== undefined);
+  return sums;
+}

@@ -1,0 +1,166 @@
+import { startBackgroundLoop } from '../../base/background-loop.ts';
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { Queryable } from '../../db/pool.ts';
+import type { Gateway, ListedRefund } from '../../gateway/index.ts';
+import { findRecovering } from '../lost-history/incarnations.ts';
+import { type BookDeps, bookRefunds, type RefundVerdict, reportMissing } from './book.ts';
+
+export interface RefundDeps extends BookDeps {
+  gateway: Pick<Gateway, 'listRefunds'>;
+  log: Record<'info' | 'error', (details: object, message: string) => void>;
+}
+
+const askEveryMs = 30_000;
+const hourMs = 3_600_000;
+const sweepEveryMs = hourMs;
+const sweptMs = 31 * 24 * hourMs;
+/** Each list begins this long before the newest refund of the last one: a refund may be listed late. */
+const overlapMs = hourMs;
+/** A refund as young as this may be missing from a list that began before it. */
+const youngMs = 600_000;
+
+/** Reads the list from that time on and books what is new. Undefined: the gateway has no such list. */
+export async function readRefunds(
+  deps: RefundDeps,
+  since: Date,
+  signal?: AbortSignal,
+): Promise<{ refunds: ListedRefund[]; verdicts: RefundVerdict[] } | undefined> {
+  const [refunds, verdicts]: [ListedRefund[], RefundVerdict[]] = [[], []];
+  const [seen, cursors] = [new Set<string>(), new Set<string>()];
+  let cursor: string | undefined;
+  do {
+    signal?.throwIfAborted();
+    const page = await deps.gateway.listRefunds(since, cursor);
+    if (!page) return undefined;
+    const fresh = page.refunds.filter(({ refundId }) => !seen.has(refundId));
+    for (const { refundId } of fresh) seen.add(refundId);
+    const own = fresh.filter(({ createdAt }) => createdAt >= since);
+    verdicts.push(...(await bookRefunds(deps, own)));
+    refunds.push(...own);
+    cursor = page.nextCursor ?? undefined;
+    if (cursor !== undefined && (cursors.has(cursor) || fresh.length === 0))
+      throw new OperatorError(
+        'The refund list of the payment gateway has no end: its cursors must be fixed.',
+      );
+    if (cursor !== undefined) cursors.add(cursor);
+  } while (cursor !== undefined);
+  return { refunds, verdicts };
+}
+
+/** Those that the answer about one order has: for an operator, and for a gateway without the list. */
+export async function readRefundsOf(
+  deps: BookDeps & { gateway: Pick<Gateway, 'poll'> },
+  order: Parameters<Gateway['poll']>[0],
+): Promise<{ refunds: ListedRefund[]; verdicts: RefundVerdict[] }> {
+  const answer = await deps.gateway.poll(order);
+  if (answer.outcome === 'unknown')
+    throw new OperatorError(`The payment gateway gave no answer about the order (${answer.why}).`);
+  // An id of another payment would be a contradiction of the gateway, and must not be booked here.
+  const own = answer.outcome === 'succeeded' ? (answer.refunds ?? []) : [];
+  const refunds = own.filter(({ paymentId }) => paymentId === order.paymentId);
+  return { refunds, verdicts: await bookRefunds(deps, refunds) };
+}
+
+/** One round: what is new since the last one, and once an hour all of the last weeks. */
+export async function refundRound(
+  deps: RefundDeps,
+  signal?: AbortSignal,
+): Promise<'read' | 'no_list' | 'waits'> {
+  const { db, clock } = deps;
+  // Payments that were lost are not here yet.
+  if (await findRecovering(db)) return 'waits';
+  const { from, readTo, sweptAt } = await readPosition(db);
+  const startedMs = clock.nowMs();
+  const isSweep = sweptAt === null || Math.abs(startedMs - sweptAt.getTime()) >= sweepEveryMs;
+  // A refund that waits for its payment may be older than the last weeks.
+  const fromMs = Math.min((readTo ?? from).getTime() - overlapMs, isSweep ? startedMs - sweptMs : startedMs);
+  const since = new Date(Math.max(from.getTime(), fromMs));
+  const read = await readRefunds(deps, since, signal);
+  if (!read) return 'no_list';
+  if (isSweep)
+    await reportMissing(deps, {
+      since,
+      until: new Date(startedMs - youngMs),
+      seen: new Set(read.refunds.map(({ refundId }) => refundId)),
+    });
+  await storePosition(db, nextPosition(read, startedMs), isSweep ? new Date(startedMs) : null);
+  return 'read';
+}
+
+/** The oldest refund that waits for its payment, or the newest of all; null if the list is empty. */
+function nextPosition(
+  { refunds, verdicts }: { refunds: ListedRefund[]; verdicts: RefundVerdict[] },
+  nowMs: number,
+): Date | null {
+  const waiting = refunds.filter((_, index) => verdicts[index] === 'not_paid_yet');
+  const times = (waiting.length > 0 ? waiting : refunds).map(({ createdAt }) => createdAt.getTime());
+  if (times.length === 0) return null;
+  const pick = (one: number, other: number) =>
+    waiting.length > 0 ? Math.min(one, other) : Math.max(one, other);
+  // If the clock of the gateway is ahead, our own time counts.
+  return new Date(Math.min(times.reduce(pick), nowMs));
+}
+
+async function readPosition(
+  db: Queryable,
+): Promise<{ from: Date; readTo: Date | null; sweptAt: Date | null }> {
+  const { rows } = await db.query<{ from: Date; readTo: Date | null; sweptAt: Date | null }>({
+    text: `SELECT refunds_from AS "from", refunds_read_to AS "readTo", refunds_swept_at AS "sweptAt" FROM service`,
+  });
+  return rows[0]!;
+}
+
+const storePosition = (db: Queryable, readTo: Date | null, sweptAt: Date | null) =>
+  db.query({
+    text: `UPDATE service SET refunds_read_to = coalesce($1, refunds_read_to), refunds_swept_at = coalesce($2, refunds_swept_at)`,
+    values: [readTo, sweptAt],
+  });
+
+/** True for one caller per interval over all processes. A claim from the future comes from a wrong clock and does not count. */
+async function claimRound(db: Queryable, clock: Clock): Promise<boolean> {
+  const nowMs = clock.nowMs();
+  const { rowCount } = await db.query({
+    text: `UPDATE service SET refunds_asked_at = $1
+            WHERE refunds_asked_at IS NULL OR refunds_asked_at <= $2 OR refunds_asked_at > $3 RETURNING true`,
+    values: [instantOf(clock), new Date(nowMs - askEveryMs), new Date(nowMs + askEveryMs)],
+  });
+  return rowCount === 1;
+}
+
+/** Reads refunds every half minute, in one of the processes that run this. */
+export function startRefundReader(deps: RefundDeps): () => Promise<void> {
+  const { db, clock, alarms, log } = deps;
+  let isListMissing = false;
+  /** Null: the last round of this process went well; undefined: there was none. */
+  let failingSinceMs: number | null | undefined;
+
+  async function round(signal: AbortSignal): Promise<number | undefined> {
+    if (!(await claimRound(db, clock))) return undefined;
+    const outcome = await refundRound(deps, signal);
+    if (failingSinceMs !== null) await alarms.clear(notRead, 'refunds');
+    failingSinceMs = null;
+    if (outcome === 'no_list' && !isListMissing)
+      log.info({}, 'the payment gateway has no list of refunds: refunds are not booked until it has one');
+    isListMissing = outcome === 'no_list';
+    return isListMissing ? hourMs : undefined;
+  }
+
+  /** Logged once, when it begins: rounds follow one another quickly, and an outage has its own alarms. */
+  async function onError(err: unknown): Promise<void> {
+    if (typeof failingSinceMs !== 'number') log.error({ err }, 'refunds could not be read');
+    failingSinceMs = failingSinceMs ?? clock.monotonicMs();
+    if (clock.monotonicMs() - failingSinceMs >= failsForMs)
+      await alarms.raise({ kind: notRead, subject: 'refunds', detail: String(err) });
+  }
+
+  return startBackgroundLoop({
+    clock,
+    everyMs: askEveryMs,
+    work: round,
+    onError: err => void onError(err),
+  }).stop;
+}
+
+const notRead = 'refunds_not_read';
+const failsForMs = 900_000;

@@ -1,0 +1,58 @@
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import type { Queryable } from '../../db/pool.ts';
+import { sharedRead } from '../../db/shared-read.ts';
+import type { Payment, Refunded } from '../payment.ts';
+
+const totals = `SELECT r.total_kopecks AS kopecks, r.total_micro_usdt AS "microUsdt" FROM refunds r
+                 WHERE r.payment_id = k.id ORDER BY r.total_kopecks DESC LIMIT 1`;
+
+const findTotals = sharedRead(async (db, paymentIds: Id<'pay'>[]) => {
+  const { rows } = await db.query<Refunded & { item: number }>({
+    name: 'find refunded totals',
+    text: `SELECT t.*, k.item::int FROM unnest($1::uuid[]) WITH ORDINALITY AS k (id, item), LATERAL (${totals}) AS t`,
+    values: [paymentIds.map(uuidFromId)],
+  });
+  const found = new Array<Refunded | undefined>(paymentIds.length).fill(undefined);
+  for (const { item, kopecks, microUsdt } of rows) found[item - 1] = { kopecks, microUsdt };
+  return found;
+});
+
+/** Only live money comes back, and only of what was paid. */
+export const mayBeRefunded = ({ mode, status }: Pick<Payment, 'mode' | 'status'>) =>
+  mode === 'live' && status === 'succeeded';
+
+/** What has been returned of a payment; undefined: nothing. */
+export const findRefunded = (
+  db: Queryable,
+  payment: Pick<Payment, 'mode' | 'status' | 'paymentId'>,
+): Promise<Refunded | undefined> =>
+  mayBeRefunded(payment) ? findTotals(db, payment.paymentId) : Promise.resolve(undefined);
+
+/** The same for a page of payments, in their order. */
+export const findRefundedOf = (
+  db: Queryable,
+  payments: Pick<Payment, 'mode' | 'status' | 'paymentId'>[],
+): Promise<(Refunded | undefined)[]> => Promise.all(payments.map(payment => findRefunded(db, payment)));
+
+export interface Refund extends Refunded {
+  refundId: string;
+  amountKopecks: bigint;
+  amountMicroUsdt: bigint;
+  entryNo: bigint | null;
+  eventId: bigint;
+  /** At the payment gateway. */
+  refundedAt: Date;
+  bookedAt: Date;
+}
+
+/** The refunds of a payment in the order in which they were booked; `kopecks` and `microUsdt` are the totals after each. */
+export async function listRefunds(db: Queryable, paymentId: Id<'pay'>): Promise<Refund[]> {
+  const { rows } = await db.query<Refund>({
+    text: `SELECT refund_id AS "refundId", amount_kopecks AS "amountKopecks", micro_usdt AS "amountMicroUsdt",
+                  total_kopecks AS kopecks, total_micro_usdt AS "microUsdt", entry_no AS "entryNo",
+                  event_id AS "eventId", refunded_at AS "refundedAt", booked_at AS "bookedAt"
+             FROM refunds WHERE payment_id = $1 ORDER BY total_kopecks`,
+    values: [uuidFromId(paymentId)],
+  });
+  return rows;
+}

@@ -1,28 +1,37 @@
 import { Command, Option } from 'commander';
 import type { Mode } from '../ledger/index.ts';
 import {
-  type ApiKey,
+  allRights,
   createKey,
   keyIdOf,
+  keyState,
   listKeys,
   revokeKey,
+  type Scope,
   setAllowedAddresses,
 } from '../partners/index.ts';
-import { addressRanges } from './arguments.ts';
+import { addressRanges, expiry, keyScopes, label, positiveRubles } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { describeKey, keepSecret, limitsText, noSuchKey } from './key-output.ts';
+import { rollCommand } from './key-roll.ts';
 import { details, formatInstant, type Output, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import { noSuchPartner, RefusedError } from './refused.ts';
 
 export function keyCommands(withDatabase: WithDatabase): Command {
   return new Command('key')
-    .description('create, list and revoke API keys')
+    .description('create, list, roll and revoke API keys')
     .addCommand(
       command('create <partner>', 'create a key; it is shown only once')
         .addOption(modeOption())
         .option('--allow-ip <cidr>', 'allow only this IP address or range (repeatable)', addressRanges)
-        .action((partner, { json, mode, allowIp }) =>
-          withDatabase(json, context => create(context, partner, mode, allowIp ?? [])),
+        .option('--scope <scope>', 'read or pay (repeatable); both by default', keyScopes)
+        .option('--label <text>', 'a name for people', label)
+        .option('--expires <time>', 'when it expires: a time, or a number of days such as 90d', expiry)
+        .option('--max-payment <rubles>', 'the most that one payment with it may be', positiveRubles)
+        .option('--max-day <rubles>', 'the most that it may spend a day (UTC)', positiveRubles)
+        .action((partner, { json, ...options }) =>
+          withDatabase(json, context => create(context, partner, options)),
         ),
     )
     .addCommand(
@@ -38,31 +47,54 @@ export function keyCommands(withDatabase: WithDatabase): Command {
           const revocation = await revokeKey(audit, keyId);
           if (revocation.outcome === 'no_key') throw noSuchKey(keyId);
           const before = revocation.outcome === 'already_revoked' ? 'already ' : '';
-          return { json: describe(revocation.apiKey), text: `Key ${keyId} is ${before}revoked.` };
+          return {
+            json: describeKey(revocation.apiKey, audit.clock),
+            text: `Key ${keyId} is ${before}revoked.`,
+          };
         }),
       ),
     )
-    .addCommand(allowCommand(withDatabase));
+    .addCommand(allowCommand(withDatabase))
+    .addCommand(rollCommand(withDatabase));
 }
 
-async function create(
-  context: CommandContext,
-  partner: string,
-  mode: Mode,
-  allowedAddresses: string[],
-): Promise<Output> {
+interface CreateOptions {
+  mode: Mode;
+  allowIp?: string[];
+  scope?: Scope[];
+  label?: string;
+  expires?: Date | number;
+  maxPayment?: bigint;
+  maxDay?: bigint;
+}
+
+async function create(context: CommandContext, partner: string, options: CreateOptions): Promise<Output> {
   const { partnerId } = await findToChange(context, partner);
-  const wanted = { partnerId, mode, allowedAddresses };
-  const creation = await createKey(context.audit, context.secretKey, wanted);
+  const { mode, allowIp: allowedAddresses = [], scope, label: chosenLabel = null, expires } = options;
+  const { clock } = context.audit;
+  const creation = await createKey(context.audit, context.keyring, {
+    partnerId,
+    mode,
+    allowedAddresses,
+    label: chosenLabel,
+    rights: {
+      scopes: scope ?? allRights.scopes,
+      maxKopecks: options.maxPayment ?? null,
+      dailyKopecks: options.maxDay ?? null,
+    },
+    expiresAt: typeof expires === 'number' ? new Date(clock.nowMs() + expires) : (expires ?? null),
+  });
   switch (creation.outcome) {
     case 'created':
       return {
-        json: { ...describe(creation.apiKey), key: creation.key },
+        json: { ...describeKey(creation.apiKey, clock), key: creation.key },
         text: `${details([
           ['key id', creation.apiKey.keyId],
           ['key', creation.key],
-        ])}\nKeep the key secret, like a password. Only its hash is stored, so it cannot be shown again.`,
+        ])}\n${keepSecret}`,
       };
+    case 'expiry_passed':
+      throw new RefusedError(creation.outcome, 'The key would be expired already: choose a later time.');
     case 'no_partner':
       throw noSuchPartner(partner);
     case 'partner_suspended':
@@ -80,16 +112,32 @@ async function create(
 
 async function list(context: CommandContext, partner: string): Promise<Output> {
   const { partnerId } = await find(context, partner);
-  const keys = await listKeys(context.audit.pool, partnerId);
+  const { pool, clock } = context.audit;
+  const keys = await listKeys(pool, partnerId);
   return {
-    json: { keys: keys.map(describe) },
+    json: { keys: keys.map(key => describeKey(key, clock)) },
     text: table(
-      ['key id', 'mode', 'state', 'created (UTC)', 'last used (UTC)', 'allowed IP addresses'],
+      [
+        'key id',
+        'label',
+        'mode',
+        'state',
+        'scopes',
+        'limits (RUB)',
+        'created (UTC)',
+        'expires (UTC)',
+        'last used (UTC)',
+        'allowed IP addresses',
+      ],
       keys.map(key => [
         key.keyId,
+        key.label ?? '',
         key.mode,
-        key.revokedAt ? 'revoked' : 'active',
+        keyState(key, clock),
+        key.rights.scopes.join(', '),
+        limitsText(key),
         formatInstant(key.createdAt),
+        formatInstant(key.expiresAt),
         formatInstant(key.lastUsedAt),
         key.allowedAddresses.join(', ') || 'any',
       ]),
@@ -114,24 +162,13 @@ function allowCommand(withDatabase: WithDatabase): Command {
           `Key ${keyId} is revoked: its allowed IP addresses cannot be changed.`,
         );
       const addresses = change.apiKey.allowedAddresses.join(', ') || 'any';
-      return { json: describe(change.apiKey), text: `Allowed IP addresses of key ${keyId}: ${addresses}.` };
+      return {
+        json: describeKey(change.apiKey, audit.clock),
+        text: `Allowed IP addresses of key ${keyId}: ${addresses}.`,
+      };
     });
   });
 }
 
-const noSuchKey = (keyId: string) =>
-  new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
-
 export const modeOption = () =>
   new Option('--mode <mode>', 'test or live').choices(['test', 'live']).makeOptionMandatory();
-
-const describe = (key: ApiKey) => ({
-  key_id: key.keyId,
-  partner_id: key.partnerId,
-  mode: key.mode,
-  state: key.revokedAt ? 'revoked' : 'active',
-  allowed_addresses: key.allowedAddresses,
-  created_at: key.createdAt.toISOString(),
-  revoked_at: key.revokedAt?.toISOString() ?? null,
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-});

@@ -2,23 +2,34 @@ import { timingSafeEqual } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { listen } from '../db/listen.ts';
 import { isItemError, type Pool, type Queryable } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { Mode } from '../ledger/index.ts';
 import { isAddressAllowed } from './addresses.ts';
-import { hashKey, keyIdOf, keyPepper } from './keys.ts';
+import { createAddressRecorder } from './key-addresses.ts';
+import { isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
+import { hashKey, hashKeyId, keyIdOf } from './keys.ts';
 import { type Limits, type PartnerRow, toPartner } from './partners.ts';
 
 export interface KeyHolder {
   partnerId: Id<'prt'>;
   mode: Mode;
   keyId: string;
+  /** Where the partner's payments are, for good. */
+  shard: number;
+}
+
+/** Of a key that may not do everything. */
+export interface LimitedRights extends KeyRights {
+  /** The key whose turnover of the day counts: keys that were rolled share one. */
+  turnoverKey: string;
 }
 
 export type Authentication =
-  | ({ outcome: 'ok'; limits: Limits } & KeyHolder)
+  | ({ outcome: 'ok'; limits: Limits; rights?: LimitedRights } & KeyHolder)
   /** The key is genuine if its holder is known. */
   | { outcome: 'unauthorized' | 'ip_not_allowed' | 'partner_suspended'; holder?: KeyHolder };
 
@@ -30,12 +41,18 @@ export interface Authenticator {
 
 interface KnownKey {
   partnerId: Id<'prt'>;
+  shard: number;
   mode: Mode;
   hash: Buffer;
+  /** The secret key under which the hash was made; null: the first of the database. */
+  hashKey: string | null;
   allowedAddresses: string[];
   revoked: boolean;
+  /** Compared at each use, so that an entry of the cache expires on time. */
+  expiresMs: number;
   suspended: boolean;
   limits: Limits;
+  rights: LimitedRights;
   lastUsedMs: number;
   /** The key itself, once verified: comparing is cheaper than hashing. In memory only. */
   verified?: Buffer;
@@ -50,10 +67,10 @@ const lastUsePrecisionMs = 60_000;
  * Caches keys only while LISTEN works, and drops the whole cache at every change of access: a revocation or a
  * suspension takes effect in every process as soon as PostgreSQL has delivered the notification.
  */
-export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string): Authenticator {
-  const pepper = keyPepper(secretKey);
+export function createAuthenticator(pool: Pool, clock: Clock, keyring: Keyring): Authenticator {
   const cachedKeys = new Map<string, { key: KnownKey; untilMs: number }>();
   const recordUse = createUseRecorder(pool);
+  const recordAddress = createAddressRecorder(pool, clock);
   let changes = 0;
   const listener = listen(pool, 'access_changed', () => {
     changes += 1;
@@ -76,28 +93,42 @@ export function createAuthenticator(pool: Pool, clock: Clock, secretKey: string)
       const keyId = keyIdOf(presented.key);
       if (!keyId) return { outcome: 'unauthorized' };
       const found = await find(keyId);
-      if (!found || !isCorrectKey(pepper, presented.key, found)) return { outcome: 'unauthorized' };
-      const holder = { partnerId: found.partnerId, mode: found.mode, keyId };
-      if (found.revoked) return { outcome: 'unauthorized', holder };
+      if (!found || !isCorrectKey(keyring, presented.key, found)) return { outcome: 'unauthorized' };
+      const { partnerId, shard, mode } = found;
+      const holder = { partnerId, shard, mode, keyId };
+      const now = instantOf(clock);
+      if (found.revoked || now.getTime() >= found.expiresMs) return { outcome: 'unauthorized', holder };
       if (!isAddressAllowed(found.allowedAddresses, presented.address))
         return { outcome: 'ip_not_allowed', holder };
       if (found.suspended) return { outcome: 'partner_suspended', holder };
-      const now = instantOf(clock);
-      if (now.getTime() - found.lastUsedMs >= lastUsePrecisionMs) {
+      const isOutdated = found.hashKey !== hashKeyId(keyring, keyring.active());
+      if (isOutdated || now.getTime() - found.lastUsedMs >= lastUsePrecisionMs) {
         found.lastUsedMs = now.getTime();
-        await recordUse({ keyId, at: now });
+        await recordUse({ keyId, at: now, ...(isOutdated ? hashAnew(keyring, presented.key, found) : {}) });
       }
-      return { outcome: 'ok', ...holder, limits: found.limits };
+      await recordAddress(keyId, presented.address);
+      const { limits, rights } = found;
+      return { outcome: 'ok', ...holder, limits, ...(isLimited(rights) ? { rights } : {}) };
     },
     close: listener.close,
   };
 }
 
+/** Only the partner has the key itself, so its hash can change to another secret key only when the partner uses it. */
+function hashAnew(keyring: Keyring, presented: string, known: KnownKey): Pick<KeyUse, 'hash' | 'hashKey'> {
+  const secretKey = keyring.active();
+  known.hash = hashKey(secretKey, presented, known.rights);
+  known.hashKey = hashKeyId(keyring, secretKey);
+  return { hash: known.hash, hashKey: known.hashKey };
+}
+
 /** Compares in constant time. */
-function isCorrectKey(pepper: Buffer, presented: string, known: KnownKey): boolean {
+function isCorrectKey(keyring: Keyring, presented: string, known: KnownKey): boolean {
   const bytes = Buffer.from(presented);
   if (known.verified) return bytes.length === known.verified.length && timingSafeEqual(bytes, known.verified);
-  const isCorrect = timingSafeEqual(hashKey(pepper, presented), known.hash);
+  const secretKey = keyring.keys.find(key => hashKeyId(keyring, key) === known.hashKey);
+  const isCorrect =
+    secretKey !== undefined && timingSafeEqual(hashKey(secretKey, presented, known.rights), known.hash);
   if (isCorrect) known.verified = bytes;
   return isCorrect;
 }
@@ -106,17 +137,25 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
   const { rows } = await db.query<
     PartnerRow & {
       key_id: string;
+      shard: number;
       mode: Mode;
       hash: Buffer;
+      hash_key: string | null;
       allowed_addresses: string[];
       revoked: boolean;
+      expires_at: Date | null;
+      scopes: RightsRow['scopes'];
+      key_max_kopecks: bigint | null;
+      key_daily_kopecks: bigint | null;
+      turnover_of: string | null;
       last_used_at: Date | null;
     }
   >({
     name: 'read keys',
     text: `SELECT p.id, p.name, p.suspended, p.live_approved, p.created_at, p.min_kopecks, p.max_kopecks, p.daily_kopecks,
-                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, k.id AS key_id, k.mode, k.hash, k.allowed_addresses, k.revoked_at IS NOT NULL AS revoked,
-                  k.last_used_at
+                  p.concurrent, p.create_rps, p.create_burst, p.other_rps, p.shard, k.id AS key_id, k.mode, k.hash, k.hash_key, k.allowed_addresses,
+                  k.revoked_at IS NOT NULL AS revoked, k.expires_at, k.scopes, k.max_kopecks AS key_max_kopecks,
+                  k.daily_kopecks AS key_daily_kopecks, k.turnover_of, k.last_used_at
              FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.id = ANY ($1)`,
     values: [keyIds],
   });
@@ -127,12 +166,23 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
     const { partnerId, suspended, limits } = toPartner(row);
     return {
       partnerId,
+      shard: row.shard,
       mode: row.mode,
       hash: row.hash,
+      hashKey: row.hash_key,
       allowedAddresses: row.allowed_addresses,
       revoked: row.revoked,
+      expiresMs: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
       suspended,
       limits,
+      rights: {
+        ...toRights({
+          scopes: row.scopes,
+          max_kopecks: row.key_max_kopecks,
+          daily_kopecks: row.key_daily_kopecks,
+        }),
+        turnoverKey: row.turnover_of ?? keyId,
+      },
       lastUsedMs: row.last_used_at?.getTime() ?? 0,
     };
   });
@@ -141,6 +191,9 @@ const readKey = sharedRead(async (db, keyIds: string[]): Promise<(KnownKey | und
 interface KeyUse {
   keyId: string;
   at: Date;
+  /** If it was made anew. */
+  hash?: Buffer;
+  hashKey?: string | null;
 }
 
 const createUseRecorder = (db: Queryable) =>
@@ -153,11 +206,19 @@ const createUseRecorder = (db: Queryable) =>
       await db.query({
         name: 'note key uses',
         // A locked row is skipped: the transaction that holds it changes the key right now, and one use may be lost.
-        text: `UPDATE api_keys k SET last_used_at = u.at
-                 FROM (SELECT k.id, u.at FROM unnest($1::text[], $2::timestamptz[]) AS u (id, at) JOIN api_keys k USING (id)
+        text: `UPDATE api_keys k SET last_used_at = u.at, hash = coalesce(u.hash, k.hash),
+                      hash_key = CASE WHEN u.hash IS NULL THEN k.hash_key ELSE u.hash_key END
+                 FROM (SELECT k.id, u.at, u.hash, u.hash_key
+                         FROM unnest($1::text[], $2::timestamptz[], $3::bytea[], $4::text[]) AS u (id, at, hash, hash_key)
+                         JOIN api_keys k USING (id)
                         ORDER BY k.id FOR UPDATE OF k SKIP LOCKED) AS u, ${commitsWithoutWaiting}
                 WHERE k.id = u.id`,
-        values: [uses.map(({ keyId }) => keyId), uses.map(({ at }) => at)],
+        values: [
+          uses.map(({ keyId }) => keyId),
+          uses.map(({ at }) => at),
+          uses.map(({ hash }) => hash ?? null),
+          uses.map(({ hashKey }) => hashKey ?? null),
+        ],
       });
       return uses.map(() => true as const);
     },

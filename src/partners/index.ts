@@ -1,8 +1,26 @@
 export { isAddressAllowed, isAddressRange } from './addresses.ts';
 export { approveLive, refuseLive } from './approval.ts';
-export { type Authenticator, createAuthenticator, type KeyHolder } from './authenticate.ts';
+export {
+  type Authenticator,
+  createAuthenticator,
+  type KeyHolder,
+  type LimitedRights,
+} from './authenticate.ts';
 export { acceptInvitation, invite, pruneInvitations } from './invitations.ts';
-export { type ApiKey, createKey, keyIdOf, listKeys, revokeKey, setAllowedAddresses } from './keys.ts';
+export { pruneKeyAddresses } from './key-addresses.ts';
+export { noticeExpiries } from './key-expiries.ts';
+export { keyObject } from './key-object.ts';
+export { allRights, type KeyRights, rightsObject, type Scope, scopes } from './key-rights.ts';
+export {
+  type ApiKey,
+  createKey,
+  keyIdOf,
+  keyState,
+  listKeys,
+  revokeKey,
+  setAllowedAddresses,
+  type WantedKey,
+} from './keys.ts';
 export {
   changeRole,
   listMembers,
@@ -27,4 +45,5 @@ export {
   setSuspended,
 } from './partners.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

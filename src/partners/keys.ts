@@ -1,12 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { instantOf } from '../base/clock.ts';
+import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
+import type { Keyring, SecretKey } from '../db/keyring.ts';
 import { writeNotice } from '../db/notices.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { deriveKey } from '../db/secret-key.ts';
 import type { Mode } from '../ledger/index.ts';
+import { noticedDays } from './key-expiries.ts';
+import { allRights, isLimited, type KeyRights, type RightsRow, toRights } from './key-rights.ts';
 import { lockPartner } from './partners.ts';
 
 /** 48 random bits name the key, 192 more are its secret: `svc_test_<12 hex>_<48 hex>`. */
@@ -19,75 +21,148 @@ export interface ApiKey {
   partnerId: Id<'prt'>;
   mode: Mode;
   allowedAddresses: string[];
+  /** What people call it. */
+  label: string | null;
+  rights: KeyRights;
   createdAt: Date;
+  /** From then on it is refused like a revoked key. */
+  expiresAt: Date | null;
+  /** The key that takes its place, if it was rolled. */
+  rolledTo: string | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+}
+
+export type KeyState = 'active' | 'revoked' | 'expired';
+
+export function keyState({ revokedAt, expiresAt }: ApiKey, clock: Clock): KeyState {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt <= instantOf(clock) ? 'expired' : 'active';
 }
 
 /** The public part of a key; undefined for text that cannot be a key. */
 export const keyIdOf = (key: string) => keyPattern.exec(key)?.[1];
 
-export const keyPepper = (secretKey: string) => deriveKey(secretKey, 'api keys');
+/**
+ * Peppered: with a stolen database alone, guesses cannot be tested. The hash of a limited key is made with another pepper: a
+ * process of a version that knows no limits refuses such a key.
+ */
+export const hashKey = (secretKey: SecretKey, key: string, rights: KeyRights) =>
+  createHmac('sha256', secretKey.derive(isLimited(rights) ? 'limited api keys' : 'api keys'))
+    .update(key)
+    .digest();
 
-/** Peppered: with a stolen database alone, guesses cannot be tested. */
-export const hashKey = (pepper: Buffer, key: string) => createHmac('sha256', pepper).update(key).digest();
+/** As it is stored: NULL means the first key of the database. */
+export const hashKeyId = (keyring: Keyring, key: SecretKey) => (keyring.isFirst(key) ? null : key.id);
+
+export interface WantedKey {
+  partnerId: Id<'prt'>;
+  mode: Mode;
+  allowedAddresses: string[];
+  label?: string | null;
+  /** Default: all. */
+  rights?: KeyRights;
+  /** Default: never. */
+  expiresAt?: Date | null;
+}
 
 export type KeyCreation =
   | { outcome: 'created'; apiKey: ApiKey; key: string }
-  | { outcome: 'no_partner' | 'partner_suspended' | 'not_approved' };
+  | { outcome: 'no_partner' | 'partner_suspended' | 'not_approved' | 'expiry_passed' };
 
 /** Returns the key once; only its hash is stored. */
-export function createKey(
-  audit: AuditContext,
-  secretKey: string,
-  wanted: { partnerId: Id<'prt'>; mode: Mode; allowedAddresses: string[] },
-): Promise<KeyCreation> {
+export function createKey(audit: AuditContext, keyring: Keyring, wanted: WantedKey): Promise<KeyCreation> {
   return transaction(audit.pool, async tx => {
-    const partner = await lockPartner(tx, wanted.partnerId);
-    if (!partner) return { outcome: 'no_partner' };
-    if (partner.suspended) return { outcome: 'partner_suspended' };
-    if (wanted.mode === 'live' && !partner.liveApproved) return { outcome: 'not_approved' };
-    const keyId = randomBytes(idBytes).toString('hex');
-    const key = `svc_${wanted.mode}_${keyId}_${randomBytes(secretBytes).toString('hex')}`;
-    const createdAt = instantOf(audit.clock);
-    await tx.query({
-      text: `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6)`,
-      values: [
-        keyId,
-        uuidFromId(wanted.partnerId),
-        wanted.mode,
-        hashKey(keyPepper(secretKey), key),
-        wanted.allowedAddresses,
-        createdAt,
-      ],
-    });
-    await recordChange(tx, audit, { action: 'key.create', subject: keyId, after: wanted });
-    await notifyTeam(tx, audit, 'key_created', { keyId, ...wanted });
-    return {
-      outcome: 'created',
-      key,
-      apiKey: { keyId, ...wanted, createdAt, revokedAt: null, lastUsedAt: null },
-    };
+    const refusal = await findRefusal(tx, wanted);
+    if (refusal) return { outcome: refusal };
+    if (wanted.expiresAt && wanted.expiresAt <= instantOf(audit.clock)) return { outcome: 'expiry_passed' };
+    const { key, apiKey } = await insertKey(tx, audit, keyring, wanted);
+    await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
+    await notifyTeam(tx, audit, 'key_created', apiKey);
+    return { outcome: 'created', key, apiKey };
   });
 }
 
-interface KeyRow {
+/** For the audit log: what was chosen. */
+export const chosenOf = ({ partnerId, mode, allowedAddresses, label, rights, expiresAt }: WantedKey) => ({
+  partnerId,
+  mode,
+  allowedAddresses,
+  ...(label ? { label } : {}),
+  ...(rights && isLimited(rights) ? rights : {}),
+  ...(expiresAt ? { expiresAt } : {}),
+});
+
+/** Why the partner gets no such key. Its row stays locked: it is not suspended meanwhile. */
+export async function findRefusal(tx: Queryable, { partnerId, mode }: WantedKey) {
+  const partner = await lockPartner(tx, partnerId);
+  if (!partner) return 'no_partner';
+  if (partner.suspended) return 'partner_suspended';
+  return mode === 'live' && !partner.liveApproved ? 'not_approved' : undefined;
+}
+
+/** `turnoverOf`: the key whose daily turnover it continues. */
+export async function insertKey(
+  tx: Queryable,
+  { clock }: AuditContext,
+  keyring: Keyring,
+  wanted: WantedKey,
+  turnoverOf: string | null = null,
+): Promise<{ key: string; apiKey: ApiKey }> {
+  const { partnerId, mode, allowedAddresses, label = null, rights = allRights, expiresAt = null } = wanted;
+  const keyId = randomBytes(idBytes).toString('hex');
+  const key = `svc_${mode}_${keyId}_${randomBytes(secretBytes).toString('hex')}`;
+  const createdAt = instantOf(clock);
+  const secretKey = keyring.active();
+  await tx.query({
+    text: `INSERT INTO api_keys (id, partner_id, mode, hash, hash_key, allowed_addresses, label, scopes, max_kopecks,
+                                 daily_kopecks, created_at, expires_at, expiry_noticed_days, turnover_of)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    values: [
+      keyId,
+      uuidFromId(partnerId),
+      mode,
+      hashKey(secretKey, key, rights),
+      hashKeyId(keyring, secretKey),
+      allowedAddresses,
+      label,
+      rights.scopes,
+      rights.maxKopecks,
+      rights.dailyKopecks,
+      createdAt,
+      expiresAt,
+      noticedDays(expiresAt, clock),
+      turnoverOf,
+    ],
+  });
+  const created = { keyId, partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt };
+  return { key, apiKey: { ...created, rolledTo: null, revokedAt: null, lastUsedAt: null } };
+}
+
+export interface KeyRow extends RightsRow {
   id: string;
   partner_id: string;
   mode: Mode;
   allowed_addresses: string[];
+  label: string | null;
   created_at: Date;
+  expires_at: Date | null;
+  rolled_to: string | null;
+  turnover_of: string | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
 }
 
-const toKey = (row: KeyRow): ApiKey => ({
+export const toKey = (row: KeyRow): ApiKey => ({
   keyId: row.id,
   partnerId: idFromUuid('prt', row.partner_id),
   mode: row.mode,
   allowedAddresses: row.allowed_addresses,
+  label: row.label,
+  rights: toRights(row),
   createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  rolledTo: row.rolled_to,
   revokedAt: row.revoked_at,
   lastUsedAt: row.last_used_at,
 });
@@ -108,12 +183,17 @@ const notifyTeam = (
   { keyId, partnerId, mode }: Pick<ApiKey, 'keyId' | 'partnerId' | 'mode'>,
 ) => writeNotice(tx, clock, partnerId, kind, { key_id: keyId, mode, actor });
 
-async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
+export async function lockKeyRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
   const { rows } = await tx.query<KeyRow>({
     text: 'SELECT * FROM api_keys WHERE id = $1 FOR UPDATE',
     values: [keyId],
   });
-  return rows[0] && toKey(rows[0]);
+  return rows[0];
+}
+
+async function lockKey(tx: Queryable, keyId: string): Promise<ApiKey | undefined> {
+  const row = await lockKeyRow(tx, keyId);
+  return row && toKey(row);
 }
 
 export type KeyRevocation =

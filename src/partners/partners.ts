@@ -4,6 +4,7 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { chooseShard, enterShard, enterShardOf } from '../db/shards/sessions.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */
@@ -51,10 +52,12 @@ export async function addPartner(
   { name, liveApproved }: Pick<Partner, 'name' | 'liveApproved'>,
 ): Promise<Partner> {
   const partnerId = newId('prt', audit.clock);
+  const shard = await chooseShard(tx);
   await tx.query({
-    text: 'INSERT INTO partners (id, name, live_approved, created_at) VALUES ($1, $2, $3, $4)',
-    values: [uuidFromId(partnerId), name, liveApproved, instantOf(audit.clock)],
+    text: 'INSERT INTO partners (id, name, live_approved, created_at, shard) VALUES ($1, $2, $3, $4, $5)',
+    values: [uuidFromId(partnerId), name, liveApproved, instantOf(audit.clock), shard],
   });
+  await enterShard(tx, shard);
   await openAccounts(tx, partnerId);
   await grantTestBalance(tx, audit, partnerId, 'kopeck: test balance');
   const partner = (await findPartner(tx, partnerId))!;
@@ -88,6 +91,7 @@ export function refillTestBalance(
   partnerId: Id<'prt'>,
 ): Promise<'refilled' | 'not_again_today'> {
   return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
     const today = instantOf(audit.clock).toISOString().slice(0, 10);
     const verdict = await grantTestBalance(tx, audit, partnerId, `kopeck: test balance of ${today}`);
     if (verdict.outcome !== 'credited') return 'not_again_today';

@@ -1,12 +1,15 @@
 import { systemClock } from '../../src/base/clock.ts';
-import type { Id } from '../../src/base/ids.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { type Pool, transaction } from '../../src/db/pool.ts';
+import { enterShardOf } from '../../src/db/shards/sessions.ts';
 import { credit } from '../../src/ledger/index.ts';
-import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
+import { createKey, createPartner, setLimits, type WantedKey } from '../../src/partners/index.ts';
 import { createRateSources } from '../../src/rates/index.ts';
 import { refreshRate } from '../../src/rates/refresh.ts';
 
 export const secretKey = 'a secret key for the tests, long enough';
+export const keyring = createKeyring([secretKey]);
 
 export const auditContextOf = (pool: Pool, clock = systemClock) => ({ pool, clock, actor: 'test' });
 
@@ -14,7 +17,11 @@ export const auditContextOf = (pool: Pool, clock = systemClock) => ({ pool, cloc
 export async function createFundedPartner(pool: Pool, liveMicroUsdt: bigint): Promise<Id<'prt'>> {
   const { partnerId } = await createPartner(auditContextOf(pool), 'Test shop');
   const item = { partnerId, mode: 'live', reference: 'funding', microUsdt: liveMicroUsdt } as const;
-  if (liveMicroUsdt > 0n) await credit(pool, systemClock, [item]);
+  if (liveMicroUsdt > 0n)
+    await transaction(pool, async tx => {
+      await enterShardOf(tx, uuidFromId(partnerId));
+      await credit(tx, systemClock, [item]);
+    });
   return partnerId;
 }
 
@@ -54,8 +61,10 @@ export async function issueKey(
   partnerId: Id<'prt'>,
   mode: 'test' | 'live',
   allowedAddresses: string[] = [],
+  more: Partial<WantedKey> = {},
 ) {
-  const creation = await createKey(auditContextOf(pool), secretKey, { partnerId, mode, allowedAddresses });
+  const wanted = { partnerId, mode, allowedAddresses, ...more };
+  const creation = await createKey(auditContextOf(pool), keyring, wanted);
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   return creation.key;
 }

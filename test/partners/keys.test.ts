@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
 import { openPool } from '../../src/db/pool.ts';
 import { isAddressAllowed } from '../../src/partners/addresses.ts';
 import {
@@ -17,16 +18,16 @@ import { auditContextOf, createDatabase } from '../helpers/database.ts';
 const { pool } = await createDatabase();
 const clock = manualClock();
 const audit = auditContextOf(pool, clock);
-const secretKey = 'a secret key for the tests, long enough';
+const keyring = createKeyring(['a secret key for the tests, long enough']);
 
 async function issue(mode: 'test' | 'live' = 'test', allowedAddresses: string[] = []) {
   const { partnerId } = await createPartner(audit, 'Shop');
-  const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses });
+  const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
 }
 
-const authenticator = createAuthenticator(pool, clock, secretKey);
+const authenticator = createAuthenticator(pool, clock, keyring);
 afterAll(authenticator.close);
 const present = async (key: string, address = '192.0.2.1') => {
   const authentication = await authenticator.authenticate({ key, address });
@@ -44,7 +45,7 @@ describe('a key', () => {
 
   test('authenticates its partner and mode', async () => {
     const { partnerId, key, keyId } = await issue('live');
-    expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId });
+    expect(await present(key)).toEqual({ outcome: 'ok', partnerId, mode: 'live', keyId, shard: 0 });
   });
 
   test('is not stored in the database, nor is its secret part', async () => {
@@ -79,7 +80,11 @@ describe('a key', () => {
 
   test('is refused with another SECRET_KEY', async () => {
     const { key } = await issue();
-    const otherAuthenticator = createAuthenticator(pool, clock, 'another secret key, as long as the first');
+    const otherAuthenticator = createAuthenticator(
+      pool,
+      clock,
+      createKeyring(['another secret key, as long as the first']),
+    );
     const other = await otherAuthenticator.authenticate({ key, address: '192.0.2.1' });
     await otherAuthenticator.close();
     expect(other).toEqual({ outcome: 'unauthorized' });
@@ -88,7 +93,7 @@ describe('a key', () => {
   test('that is revoked is refused at once by every process, and revoking again changes nothing', async () => {
     const { partnerId, key, keyId } = await issue();
     const otherPool = openPool({ ...pool.options }, 1);
-    const otherProcess = createAuthenticator(otherPool, clock, secretKey);
+    const otherProcess = createAuthenticator(otherPool, clock, keyring);
     const elsewhere = async () => (await otherProcess.authenticate({ key, address: '192.0.2.1' })).outcome;
     await expect.poll(elsewhere).toBe('ok');
     expect((await revokeKey(audit, keyId)).outcome).toBe('revoked');
@@ -109,10 +114,10 @@ describe('a key', () => {
   test('of a suspended partner is refused, and a new one is not issued', async () => {
     const { partnerId, key, keyId } = await issue();
     await setSuspended(audit, partnerId, true);
-    const holder = { partnerId, mode: 'test', keyId };
+    const holder = { partnerId, mode: 'test', keyId, shard: 0 };
     await expect.poll(() => present(key), { interval: 1 }).toEqual({ outcome: 'partner_suspended', holder });
     const wanted = { partnerId, mode: 'test', allowedAddresses: [] } as const;
-    expect(await createKey(audit, secretKey, { ...wanted, allowedAddresses: [] })).toEqual({
+    expect(await createKey(audit, keyring, { ...wanted, allowedAddresses: [] })).toEqual({
       outcome: 'partner_suspended',
     });
     await setSuspended(audit, partnerId, false);
@@ -121,7 +126,7 @@ describe('a key', () => {
 
   test('is not issued for an unknown partner', async () => {
     const wanted = { partnerId: newId('prt', clock), mode: 'test' as const, allowedAddresses: [] };
-    expect(await createKey(audit, secretKey, wanted)).toEqual({ outcome: 'no_partner' });
+    expect(await createKey(audit, keyring, wanted)).toEqual({ outcome: 'no_partner' });
   });
 
   test('records its last accepted use, to the minute', async () => {
@@ -144,7 +149,7 @@ describe('a key', () => {
     expect((await present(key, '192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '::ffff:192.0.2.77')).outcome).toBe('ok');
     expect((await present(key, '2001:db8:1::1')).outcome).toBe('ok');
-    const refused = { outcome: 'ip_not_allowed', holder: { partnerId, mode: 'test', keyId } };
+    const refused = { outcome: 'ip_not_allowed', holder: { partnerId, mode: 'test', keyId, shard: 0 } };
     expect(await present(key, '192.0.3.1')).toEqual(refused);
     expect(await present(key, '2001:db9::1')).toEqual(refused);
   });

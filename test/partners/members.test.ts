@@ -15,7 +15,7 @@ import {
 } from '../../src/partners/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -42,14 +42,14 @@ test('a person who signs up owns a partner with test keys at once and live keys 
   const { partnerId, liveApproved } = await newPartner('Tea');
   expect(liveApproved).toBe(false);
   const wanted = { partnerId, allowedAddresses: [] };
-  expect((await createKey(audit, secretKey, { ...wanted, mode: 'test' })).outcome).toBe('created');
-  expect(await createKey(audit, secretKey, { ...wanted, mode: 'live' })).toEqual({ outcome: 'not_approved' });
+  expect((await createKey(audit, keyring, { ...wanted, mode: 'test' })).outcome).toBe('created');
+  expect(await createKey(audit, keyring, { ...wanted, mode: 'live' })).toEqual({ outcome: 'not_approved' });
   expect(await refuseLive(audit, partnerId)).toMatchObject({ outcome: 'done' });
   expect(await approveLive(audit, partnerId)).toMatchObject({ outcome: 'done' });
   expect(await approveLive(audit, partnerId)).toMatchObject({ outcome: 'already_approved' });
   expect(await refuseLive(audit, partnerId)).toMatchObject({ outcome: 'already_approved' });
   expect((await findPartner(pool, partnerId))!.liveApproved).toBe(true);
-  expect((await createKey(audit, secretKey, { ...wanted, mode: 'live' })).outcome).toBe('created');
+  expect((await createKey(audit, keyring, { ...wanted, mode: 'live' })).outcome).toBe('created');
   expect(await auditOf(partnerId)).toEqual([
     'partner.create',
     'member.join',

@@ -3,9 +3,11 @@ import {
   type ApiKey,
   createKey,
   isAddressRange,
+  keyState,
   listKeys,
   revokeKey,
   roleIncludes,
+  type WantedKey,
 } from '../../../partners/index.ts';
 import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
 import { sendSecretMessage } from '../secret-message.ts';
@@ -17,7 +19,9 @@ const maxAddresses = 20;
 
 export async function showKeys(chat: PartnerContext): Promise<void> {
   const { texts, partner, deps } = chat;
-  const keys = (await listKeys(deps.pool, partner.partnerId)).filter(key => !key.revokedAt);
+  const keys = (await listKeys(deps.pool, partner.partnerId)).filter(
+    key => keyState(key, deps.clock) === 'active',
+  );
   const shown = keys.slice(-maxShown);
   await show(chat, {
     text: texts.keys.list(shown),
@@ -27,6 +31,7 @@ export async function showKeys(chat: PartnerContext): Promise<void> {
         { text: texts.keys.create('test'), data: callbackData('kn', partner, 'test') },
         { text: texts.keys.create('live'), data: callbackData('kn', partner, 'live') },
       ],
+      [{ text: texts.keys.createLimited, data: callbackData('kl', partner) }],
       [{ text: texts.back, data: callbackData('h', partner) }],
     ],
   });
@@ -35,7 +40,7 @@ export async function showKeys(chat: PartnerContext): Promise<void> {
 /** An active key of this partner; undefined for the keys of others. */
 export async function findKey({ deps, partner }: PartnerContext, keyId: string): Promise<ApiKey | undefined> {
   const keys = await listKeys(deps.pool, partner.partnerId);
-  return keys.find(key => key.keyId === keyId && !key.revokedAt);
+  return keys.find(key => key.keyId === keyId && keyState(key, deps.clock) === 'active');
 }
 
 export async function showKey(chat: PartnerContext, keyId: string): Promise<void> {
@@ -46,6 +51,7 @@ export async function showKey(chat: PartnerContext, keyId: string): Promise<void
     text: texts.keys.details(key),
     buttons: [
       [{ text: texts.keys.allow, data: callbackData('ka', partner, keyId) }],
+      ...(key.rolledTo ? [] : [[{ text: texts.keys.roll, data: callbackData('ko', partner, keyId) }]]),
       [{ text: texts.keys.revoke, data: callbackData('kr', partner, keyId) }],
       [{ text: texts.back, data: callbackData('k', partner) }],
     ],
@@ -88,15 +94,16 @@ export async function createKeyAndShow(
   chat: PartnerContext,
   mode: Mode,
   allowedAddresses: string[],
+  more: Partial<WantedKey> = {},
 ): Promise<boolean> {
   const { texts, deps, partner } = chat;
-  const wanted = { partnerId: partner.partnerId, mode, allowedAddresses };
+  const wanted = { ...more, partnerId: partner.partnerId, mode, allowedAddresses };
   const message = await sendSecretMessage(chat);
   if (!(await canStillAct(chat, roleFor(mode)))) {
     await message.discard();
     return false;
   }
-  const creation = await createKey(chat.audit, deps.secretKey, wanted);
+  const creation = await createKey(chat.audit, deps.keyring, wanted);
   if (creation.outcome === 'created') {
     await message.reveal(texts.keys.created(creation.key)).catch(async error => {
       // It is not certain that anybody saw the key.
@@ -111,13 +118,18 @@ export async function createKeyAndShow(
   return false;
 }
 
-async function createFor(chat: PartnerContext, mode: string, addresses: string[]): Promise<void> {
+export async function createFor(
+  chat: PartnerContext,
+  mode: string,
+  addresses: string[],
+  more: Partial<WantedKey> = {},
+): Promise<void> {
   if (mode !== 'live' && mode !== 'test') return;
   if (!roleIncludes(chat.role, roleFor(mode))) {
     chat.toast = chat.texts.notAllowed(roleFor(mode));
     return;
   }
-  if (!(await createKeyAndShow(chat, mode, addresses))) return;
+  if (!(await createKeyAndShow(chat, mode, addresses, more))) return;
   // Below the key, so that both are visible.
   await showKeys({ ...chat, pressedMessageId: undefined });
 }

@@ -1,0 +1,19 @@
+import type { Clock } from '../base/clock.ts';
+import { type ApiKey, keyObject, rightsObject } from '../partners/index.ts';
+import { RefusedError } from './refused.ts';
+
+export const keepSecret =
+  'Keep the key secret, like a password. Only its hash is stored, so it cannot be shown again.';
+
+export const noSuchKey = (keyId: string) =>
+  new RefusedError('no_key', `There is no key ${keyId}: see kopeck key list.`);
+
+export function limitsText({ rights }: ApiKey): string {
+  const { max_payment_rub: payment, max_day_rub: day } = rightsObject(rights);
+  return [payment && `${payment} a payment`, day && `${day} a day`].filter(Boolean).join(', ') || 'none';
+}
+
+export const describeKey = (key: ApiKey, clock: Clock) => ({
+  partner_id: key.partnerId,
+  ...keyObject(key, clock),
+});

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { keyIdOf, rollKey } from '../partners/index.ts';
+import { overlap } from './arguments.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { describeKey, keepSecret, noSuchKey } from './key-output.ts';
+import { details, formatInstant, type Output } from './output.ts';
+import { RefusedError } from './refused.ts';
+
+const defaultOverlapMs = 86_400_000;
+
+export function rollCommand(withDatabase: WithDatabase): Command {
+  return command('roll <key-id>', 'create a key in place of another, which stays valid for a while')
+    .option('--overlap <time>', 'how long the old key stays valid, 0h to 7d; 24h by default', overlap)
+    .action((typed, { json, overlap: overlapMs = defaultOverlapMs }) =>
+      withDatabase(json, context => roll(context, keyIdOf(typed) ?? typed, overlapMs)),
+    );
+}
+
+const refusals = {
+  already_revoked: 'is revoked',
+  already_expired: 'has expired',
+  already_rolled: 'was rolled already',
+  partner_suspended: 'belongs to a suspended partner',
+  no_partner: 'has no partner',
+  not_approved: 'belongs to a partner whose live mode is not approved',
+  overlap_too_long: 'must not stay valid for more than 7 days',
+} as const;
+
+async function roll({ audit, keyring }: CommandContext, keyId: string, overlapMs: number): Promise<Output> {
+  const rolled = await rollKey(audit, keyring, keyId, overlapMs);
+  switch (rolled.outcome) {
+    case 'rolled': {
+      const { apiKey, key, old } = rolled;
+      return {
+        json: {
+          ...describeKey(apiKey, audit.clock),
+          key,
+          old_key: describeKey(old, audit.clock),
+        },
+        text: `${details([
+          ['key id', apiKey.keyId],
+          ['key', key],
+          ['old key', `${keyId}, valid until ${formatInstant(old.expiresAt)} UTC`],
+        ])}\n${keepSecret}`,
+      };
+    }
+    case 'no_key':
+      throw noSuchKey(keyId);
+    default:
+      throw new RefusedError(
+        rolled.outcome,
+        `Key ${keyId} cannot be rolled: it ${refusals[rolled.outcome]}.`,
+      );
+  }
+}

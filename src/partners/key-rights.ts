@@ -1,0 +1,39 @@
+import { formatKopecks } from '../base/money.ts';
+
+/** `read`: everything that changes nothing. `pay`: payments, and what changes something in test mode. A key has one or both. */
+export const scopes = ['read', 'pay'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** What a key may do. It never changes: processes cache it, and the hash of a limited key is made for it. */
+export interface KeyRights {
+  scopes: Scope[];
+  /** Of one payment, beside the limit of the partner; null: no limit. */
+  maxKopecks: bigint | null;
+  /** Of a day (UTC), counted as the daily limit of the partner; null: no limit. */
+  dailyKopecks: bigint | null;
+}
+
+export const allRights: KeyRights = { scopes: [...scopes], maxKopecks: null, dailyKopecks: null };
+
+/** False for keys with all rights, such as those that were created before keys had any. */
+export const isLimited = ({ scopes: granted, maxKopecks, dailyKopecks }: KeyRights) =>
+  granted.length < scopes.length || maxKopecks !== null || dailyKopecks !== null;
+
+export interface RightsRow {
+  scopes: Scope[];
+  max_kopecks: bigint | null;
+  daily_kopecks: bigint | null;
+}
+
+export const toRights = (row: RightsRow): KeyRights => ({
+  scopes: scopes.filter(scope => row.scopes.includes(scope)),
+  maxKopecks: row.max_kopecks,
+  dailyKopecks: row.daily_kopecks,
+});
+
+/** The rights as the console and the command line show them. */
+export const rightsObject = ({ scopes: granted, maxKopecks, dailyKopecks }: KeyRights) => ({
+  scopes: granted,
+  max_payment_rub: maxKopecks === null ? null : formatKopecks(maxKopecks),
+  max_day_rub: dailyKopecks === null ? null : formatKopecks(dailyKopecks),
+});

@@ -1,0 +1,117 @@
+import { type Clock, instantOf } from '../base/clock.ts';
+import { type AuditContext, recordChange } from '../db/audit.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { writeNotice } from '../db/notices.ts';
+import { type Queryable, transaction } from '../db/pool.ts';
+import { noticedDays } from './key-expiries.ts';
+import {
+  type ApiKey,
+  chosenOf,
+  findRefusal,
+  insertKey,
+  type KeyRow,
+  keyState,
+  lockKeyRow,
+  revokeKey,
+  toKey,
+} from './keys.ts';
+
+/** How long the old key may stay valid. */
+export const maxOverlapMs = 7 * 86_400_000;
+
+export type KeyRoll =
+  | { outcome: 'rolled'; key: string; apiKey: ApiKey; old: ApiKey; before: ApiKey }
+  | {
+      outcome:
+        | 'no_key'
+        | 'already_revoked'
+        | 'already_expired'
+        | 'already_rolled'
+        | 'overlap_too_long'
+        | 'no_partner'
+        | 'partner_suspended'
+        | 'not_approved';
+    };
+
+/**
+ * A new key with the same rights, addresses, label and lifetime, at once; the old one ends after the overlap. Both count into
+ * the same turnover of the day, so a roll gives no second daily limit.
+ */
+export function rollKey(
+  audit: AuditContext,
+  keyring: Keyring,
+  keyId: string,
+  overlapMs: number,
+): Promise<KeyRoll> {
+  return transaction(audit.pool, async tx => {
+    if (overlapMs > maxOverlapMs) return { outcome: 'overlap_too_long' };
+    const found = await findRow(tx, keyId);
+    if (!found) return { outcome: 'no_key' };
+    const now = instantOf(audit.clock);
+    const { partnerId, mode, allowedAddresses, label, rights, createdAt, expiresAt: oldEnd } = toKey(found);
+    const expiresAt = oldEnd && new Date(now.getTime() + oldEnd.getTime() - createdAt.getTime());
+    const wanted = { partnerId, mode, allowedAddresses, label, rights, expiresAt };
+    // The partner is locked before its keys.
+    const refusal = await findRefusal(tx, wanted);
+    if (refusal) return { outcome: refusal };
+    const row = (await lockKeyRow(tx, keyId))!;
+    const before = toKey(row);
+    const state = keyState(before, audit.clock);
+    if (state !== 'active') return { outcome: state === 'revoked' ? 'already_revoked' : 'already_expired' };
+    if (before.rolledTo) return { outcome: 'already_rolled' };
+
+    const { key, apiKey } = await insertKey(tx, audit, keyring, wanted, row.turnover_of ?? keyId);
+    const chosenEnd = new Date(now.getTime() + overlapMs);
+    const endsAt = before.expiresAt && before.expiresAt < chosenEnd ? before.expiresAt : chosenEnd;
+    await endKey(tx, audit.clock, keyId, { expiresAt: endsAt, rolledTo: apiKey.keyId });
+    await recordChange(tx, audit, {
+      action: 'key.roll',
+      subject: keyId,
+      before: { expiresAt: before.expiresAt },
+      after: { expiresAt: endsAt, rolledTo: apiKey.keyId },
+    });
+    await recordChange(tx, audit, { action: 'key.create', subject: apiKey.keyId, after: chosenOf(wanted) });
+    const details = { key_id: keyId, new_key_id: apiKey.keyId, mode, actor: audit.actor };
+    await writeNotice(tx, audit.clock, partnerId, 'key_rolled', {
+      ...details,
+      ends_at: endsAt.toISOString(),
+    });
+    const old = { ...before, expiresAt: endsAt, rolledTo: apiKey.keyId };
+    return { outcome: 'rolled', key, apiKey, old, before };
+  });
+}
+
+/** For a new key that nobody may have seen: it is revoked, and the old one stays valid as before. */
+export async function undoRoll(
+  audit: AuditContext,
+  { apiKey, before }: { apiKey: ApiKey; before: ApiKey },
+): Promise<void> {
+  await transaction(audit.pool, async tx => {
+    const row = await lockKeyRow(tx, before.keyId);
+    if (row?.rolled_to !== apiKey.keyId) return;
+    await endKey(tx, audit.clock, before.keyId, { expiresAt: before.expiresAt, rolledTo: null });
+    await recordChange(tx, audit, {
+      action: 'key.undo_roll',
+      subject: before.keyId,
+      before: { expiresAt: row.expires_at, rolledTo: apiKey.keyId },
+      after: { expiresAt: before.expiresAt, rolledTo: null },
+    });
+  });
+  await revokeKey(audit, apiKey.keyId);
+}
+
+const endKey = (
+  tx: Queryable,
+  clock: Clock,
+  keyId: string,
+  end: { expiresAt: Date | null; rolledTo: string | null },
+) =>
+  tx.query({
+    text: 'UPDATE api_keys SET expires_at = $2, expiry_noticed_days = $3, rolled_to = $4 WHERE id = $1',
+    values: [keyId, end.expiresAt, noticedDays(end.expiresAt, clock), end.rolledTo],
+  });
+
+async function findRow(tx: Queryable, keyId: string): Promise<KeyRow | undefined> {
+  const { rows } = await tx.query<KeyRow>({ text: 'SELECT * FROM api_keys WHERE id = $1', values: [keyId] });
+  return rows[0];
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { allRights, createKey, type KeyRights, setLimits, type WantedKey } from '../../src/partners/index.ts';
+import { createPartnerWithKeys, issueKey, keyring, partnerAt } from '../helpers/api.ts';
+import { auditContextOf } from '../helpers/database.ts';
+import { expectError, sendRequest } from '../helpers/raw-http.ts';
+import { startAccessWorld } from './access-world.ts';
+
+const { pool, clock, address } = await startAccessWorld();
+const { partnerId, testKey } = await createPartnerWithKeys(pool);
+const keyWith = (rights: Partial<KeyRights>, more: Partial<WantedKey> = {}) =>
+  issueKey(pool, partnerId, 'test', [], { rights: { ...allRights, ...rights }, ...more });
+const [readKey, payKey] = [await keyWith({ scopes: ['read'] }), await keyWith({ scopes: ['pay'] })];
+
+const qrUrl = (kopecks = 10_000) =>
+  `https://qr.nspk.ru/AD1${randomUUID().replaceAll('-', '').slice(0, 29).toUpperCase()}?type=02&sum=${kopecks}&cur=RUB`;
+const codeOf = (answer: { status: number; json: { error?: { code: string } } }) =>
+  answer.status === 200 ? 200 : `${answer.status} ${answer.json.error?.code}`;
+
+/** Every operation, with the scope that it needs. */
+const operations = [
+  ['GET', '/v1/balance', 'read'],
+  ['GET', '/v1/rate', 'read'],
+  ['POST', '/v1/quote', 'read'],
+  ['POST', '/v1/qr/resolve', 'read'],
+  ['POST', '/v1/payments', 'pay'],
+  ['GET', '/v1/payments', 'read'],
+  ['GET', '/v1/payments/pay_01m7ehqr39e00aq7xw60wbe32j', 'read'],
+  ['GET', '/v1/events', 'read'],
+  ['GET', '/v1/statement?day=2026-11-14', 'read'],
+  ['GET', '/v1/deposits', 'read'],
+  ['GET', '/v1/deposit_addresses', 'read'],
+  ['GET', '/v1/test/clock', 'read'],
+  ['POST', '/v1/test/clock', 'pay'],
+  ['POST', '/v1/test/deposits', 'pay'],
+] as const;
+
+describe('a key without the scope', () => {
+  test.each(operations)('is refused by %s %s', async (method, path, scope) => {
+    const send = (key: string) =>
+      sendRequest(address, { method, path, headers: { authorization: `Bearer ${key}` } });
+    expectError(await send(scope === 'read' ? payKey : readKey), 403, 'insufficient_scope');
+    const allowed = await send(scope === 'read' ? readKey : payKey);
+    expect(allowed.text).not.toContain('insufficient_scope');
+    expect(allowed.status).not.toBe(403);
+  });
+
+  test('is every operation of the document but the key check', async () => {
+    const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as {
+      paths: Record<string, object>;
+    };
+    const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+    );
+    const tried = operations.map(
+      ([method, path]) => `${method} ${path.split('?')[0]!.replace(/pay_.*/, '{payment_id}')}`,
+    );
+    expect(documented.sort()).toEqual(['GET /v1/ping', ...tried].sort());
+  });
+
+  test('can still be checked with ping', async () => {
+    for (const key of [readKey, payKey])
+      expect((await partnerAt(address, key).get('/v1/ping')).json).toMatchObject({ ok: true, mode: 'test' });
+  });
+
+  test('gets no payment that another key has created with the same idempotency key', async () => {
+    const body = { qr_url: qrUrl() };
+    const key = randomUUID();
+    const created = await partnerAt(address, testKey).pay(body, key);
+    expect(codeOf(await partnerAt(address, readKey).pay(body, key))).toBe('403 insufficient_scope');
+    const replayed = await partnerAt(address, payKey).pay(body, key);
+    expect(replayed.json.id).toBe(created.json.id);
+  });
+
+  test('takes nothing of the rate of the others', async () => {
+    const { partnerId: slow } = await createPartnerWithKeys(pool);
+    await setLimits(auditContextOf(pool), slow, { createRps: 3, createBurst: 3 });
+    const reader = partnerAt(
+      address,
+      await issueKey(pool, slow, 'test', [], { rights: { ...allRights, scopes: ['read'] } }),
+    );
+    const payer = partnerAt(address, await issueKey(pool, slow, 'test'));
+    for (let nth = 0; nth < 20; nth++)
+      expect(codeOf(await reader.pay({ qr_url: qrUrl() }))).toBe('403 insufficient_scope');
+    expect(codeOf(await payer.pay({ qr_url: qrUrl() }))).toBe(200);
+  });
+
+  test('is refused for its address first, and for its scope before the body is read', async () => {
+    const elsewhere = await keyWith({ scopes: ['read'] }, { allowedAddresses: ['192.0.2.7'] });
+    expect(codeOf(await partnerAt(address, elsewhere).pay({ qr_url: qrUrl() }))).toBe('403 ip_not_allowed');
+    expect(codeOf(await partnerAt(address, readKey).post('/v1/payments', { raw: '{' }))).toBe(
+      '403 insufficient_scope',
+    );
+  });
+});
+
+describe('the limits of a key', () => {
+  test('per payment are exact, come after those of the partner, and show in payable', async () => {
+    const limited = partnerAt(address, await keyWith({ maxKopecks: 10_000n }));
+    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_000) }))).toBe(200);
+    const refused = await limited.pay({ qr_url: qrUrl(10_100) });
+    expect(codeOf(refused)).toBe('403 key_payment_limit_exceeded');
+    expect(refused.json.error.message).toContain('100.00 RUB');
+    expect(refused.json.error).toMatchObject({ retryable: false, same_key: true });
+    expect(codeOf(await limited.pay({ qr_url: qrUrl(900) }))).toBe('400 invalid_request');
+    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_000_100) }))).toBe('400 amount_limit_exceeded');
+    expect(codeOf(await limited.pay({ qr_url: qrUrl(10_100), amount_rub: '1.00' }))).toBe(
+      '400 amount_mismatch',
+    );
+    const payable = async (kopecks: number) =>
+      (await limited.post('/v1/qr/resolve', { body: { qr_url: qrUrl(kopecks) } })).json.payable;
+    expect([await payable(10_000), await payable(10_100)]).toEqual([true, false]);
+    expect(codeOf(await partnerAt(address, testKey).pay({ qr_url: qrUrl(10_100) }))).toBe(200);
+  });
+
+  test('per day hold for 50 payments at once, and a repeat of one that was paid is answered', async () => {
+    const limited = partnerAt(address, await keyWith({ dailyKopecks: 50_000n }));
+    const orders = Array.from({ length: 50 }, () => ({ body: { qr_url: qrUrl() }, key: randomUUID() }));
+    const answers = await Promise.all(orders.map(({ body, key }) => limited.pay(body, key)));
+    const codes = answers.map(codeOf);
+    expect(codes.filter(code => code === 200)).toHaveLength(5);
+    expect(codes.filter(code => code === '403 key_daily_limit_exceeded')).toHaveLength(45);
+    const paid = codes.indexOf(200);
+    const repeated = await limited.pay(orders[paid]!.body, orders[paid]!.key);
+    expect(repeated.json.id).toBe(answers[paid]!.json.id);
+    expect(repeated.headers.get('idempotent-replayed')).toBe('true');
+    // The key of a refused request is free: another key pays it.
+    const refused = orders[codes.indexOf('403 key_daily_limit_exceeded')]!;
+    expect(codeOf(await partnerAt(address, testKey).pay(refused.body, refused.key))).toBe(200);
+  });
+});
+
+test('a key that expires is refused like a revoked one, and its payments are found by another', async () => {
+  const expiresAt = new Date(clock.nowMs() + 60_000);
+  const wanted = { partnerId, mode: 'test' as const, allowedAddresses: [], expiresAt };
+  const creation = await createKey(auditContextOf(pool, clock), keyring, wanted);
+  const { key } = creation as typeof creation & { outcome: 'created' };
+  const body = { qr_url: qrUrl() };
+  const idempotencyKey = randomUUID();
+  const created = await partnerAt(address, key).pay(body, idempotencyKey);
+  clock.advance(60_000);
+  expect(codeOf(await partnerAt(address, key).pay(body, idempotencyKey))).toBe('401 unauthorized');
+  expect((await partnerAt(address, testKey).pay(body, idempotencyKey)).json.id).toBe(created.json.id);
+});

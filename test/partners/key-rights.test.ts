@@ -1,0 +1,231 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { openPool } from '../../src/db/pool.ts';
+import {
+  allRights,
+  createAuthenticator,
+  createKey,
+  createPartner,
+  keyState,
+  listKeys,
+  maxOverlapMs,
+  revokeKey,
+  rollKey,
+  setSuspended,
+  type WantedKey,
+} from '../../src/partners/index.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock();
+const audit = auditContextOf(pool, clock);
+const keyring = createKeyring(['a secret key for the tests, long enough']);
+const authenticator = createAuthenticator(pool, clock, keyring);
+afterAll(authenticator.close);
+const hourMs = 3_600_000;
+
+async function issue(more: Partial<WantedKey> = {}) {
+  const partnerId = more.partnerId ?? (await createPartner(audit, 'Shop')).partnerId;
+  const creation = await createKey(audit, keyring, {
+    partnerId,
+    mode: 'test',
+    allowedAddresses: [],
+    ...more,
+  });
+  if (creation.outcome !== 'created') throw new Error(creation.outcome);
+  return { partnerId, key: creation.key, keyId: creation.apiKey.keyId };
+}
+
+async function roll(keyId: string, overlapMs: number) {
+  const rolled = await rollKey(audit, keyring, keyId, overlapMs);
+  if (rolled.outcome !== 'rolled') throw new Error(rolled.outcome);
+  return rolled;
+}
+
+const authenticate = (key: string, address = '192.0.2.1') => authenticator.authenticate({ key, address });
+const outcomeOf = async (key: string) => (await authenticate(key)).outcome;
+const readOnly = { ...allRights, scopes: ['read' as const] };
+
+describe('the rights of a key', () => {
+  test('come with it, and a key without limits has none', async () => {
+    const rights = { scopes: ['pay' as const], maxKopecks: 100n, dailyKopecks: 1_000n };
+    const { key, keyId } = await issue({ rights });
+    expect(await authenticate(key)).toMatchObject({
+      outcome: 'ok',
+      rights: { ...rights, turnoverKey: keyId },
+    });
+    expect(await authenticate((await issue()).key)).not.toHaveProperty('rights');
+  });
+
+  test('are all of them for a key from before', async () => {
+    const { key, keyId } = await issue();
+    const old = await pool.query(
+      `INSERT INTO api_keys (id, partner_id, mode, hash, allowed_addresses, created_at)
+         SELECT 'ffffffffffff', partner_id, mode, hash, allowed_addresses, created_at FROM api_keys WHERE id = $1
+         RETURNING scopes, max_kopecks, daily_kopecks, expires_at`,
+      [keyId],
+    );
+    expect(old.rows).toEqual([
+      { scopes: ['read', 'pay'], max_kopecks: null, daily_kopecks: null, expires_at: null },
+    ]);
+    expect(await outcomeOf(key)).toBe('ok');
+  });
+
+  test('cannot be widened in the database alone', async () => {
+    const { key, keyId } = await issue({ rights: readOnly });
+    await pool.query(`UPDATE api_keys SET scopes = '{read,pay}' WHERE id = $1`, [keyId]);
+    expect(await outcomeOf(key)).toBe('unauthorized');
+  });
+});
+
+describe('a key that expires', () => {
+  test('is refused like a revoked one from that moment, also while it is cached', async () => {
+    const expiresAt = new Date(clock.nowMs() + hourMs);
+    const { key, keyId, partnerId } = await issue({ expiresAt });
+    clock.advance(hourMs - 1_000);
+    expect(await outcomeOf(key)).toBe('ok');
+    clock.advance(999);
+    // Cached for five seconds, and the row did not change: only its time can refuse it.
+    expect(await outcomeOf(key)).toBe('ok');
+    clock.advance(1);
+    expect(await authenticate(key)).toEqual({
+      outcome: 'unauthorized',
+      holder: { partnerId, mode: 'test', keyId, shard: 0 },
+    });
+    expect(keyState((await listKeys(pool, partnerId))[0]!, clock)).toBe('expired');
+  });
+
+  test('is not created with a time that has passed', async () => {
+    const { partnerId } = await createPartner(audit, 'Shop');
+    const wanted = {
+      partnerId,
+      mode: 'test',
+      allowedAddresses: [],
+      expiresAt: new Date(clock.nowMs()),
+    } as const;
+    expect(await createKey(audit, keyring, { ...wanted, allowedAddresses: [] })).toEqual({
+      outcome: 'expiry_passed',
+    });
+  });
+});
+
+describe('a roll', () => {
+  test('gives a key with the same rights at once, and both work until the overlap ends', async () => {
+    const rights = { scopes: ['pay' as const], maxKopecks: 100n, dailyKopecks: 1_000n };
+    const first = await issue({ rights, label: 'Till 4', allowedAddresses: ['192.0.2.0/24'] });
+    expect(await outcomeOf(first.key)).toBe('ok');
+    const { key, apiKey, old } = await roll(first.keyId, 24 * hourMs);
+    expect(apiKey).toMatchObject({
+      rights,
+      label: 'Till 4',
+      allowedAddresses: ['192.0.2.0/24'],
+      expiresAt: null,
+    });
+    expect(old).toMatchObject({ rolledTo: apiKey.keyId, expiresAt: new Date(clock.nowMs() + 24 * hourMs) });
+    expect(await outcomeOf(key)).toBe('ok');
+    clock.advance(24 * hourMs - 1);
+    expect([await outcomeOf(first.key), await outcomeOf(key)]).toEqual(['ok', 'ok']);
+    clock.advance(1);
+    expect([await outcomeOf(first.key), await outcomeOf(key)]).toEqual(['unauthorized', 'ok']);
+  });
+
+  test('gives no second daily limit: the keys share one turnover, however often they are rolled', async () => {
+    const first = await issue({ rights: { ...allRights, dailyKopecks: 1_000n } });
+    const second = await roll(first.keyId, hourMs);
+    const third = await roll(second.apiKey.keyId, hourMs);
+    for (const { key } of [first, second, third])
+      expect(await authenticate(key)).toMatchObject({ rights: { turnoverKey: first.keyId } });
+  });
+
+  test('keeps the lifetime of the key, and never makes the old one last longer', async () => {
+    const first = await issue({ expiresAt: new Date(clock.nowMs() + 30 * 24 * hourMs) });
+    clock.advance(29 * 24 * hourMs);
+    const { apiKey, old } = await roll(first.keyId, maxOverlapMs);
+    expect(apiKey.expiresAt).toEqual(new Date(clock.nowMs() + 30 * 24 * hourMs));
+    expect(old.expiresAt).toEqual(new Date(clock.nowMs() + 24 * hourMs));
+  });
+
+  test('without an overlap ends the old key at once, in every process', async () => {
+    const first = await issue();
+    const otherPool = openPool({ ...pool.options }, 1);
+    const otherProcess = createAuthenticator(otherPool, clock, keyring);
+    const elsewhere = async () =>
+      (await otherProcess.authenticate({ key: first.key, address: '192.0.2.1' })).outcome;
+    await expect.poll(elsewhere).toBe('ok');
+    await roll(first.keyId, 0);
+    // The clock stands still, so only the notification can have caused it, not the expiry of the cache.
+    await expect.poll(elsewhere, { interval: 1, timeout: 1_000 }).toBe('unauthorized');
+    await otherProcess.close();
+    await otherPool.end();
+  });
+
+  test('during use refuses no request with either key', async () => {
+    const first = await issue();
+    const keys = [first.key];
+    const outcomes = new Set<string>();
+    let isRolling = true;
+    const use = async () => {
+      while (isRolling) {
+        for (const outcome of await Promise.all(keys.map(outcomeOf))) outcomes.add(outcome);
+        // A cached key is known without I/O.
+        await setImmediate();
+      }
+    };
+    const users = Array.from({ length: 8 }, use);
+    let last = first.keyId;
+    for (let nth = 0; nth < 10; nth++) {
+      const rolled = await roll(last, hourMs);
+      keys.push(rolled.key);
+      last = rolled.apiKey.keyId;
+    }
+    isRolling = false;
+    await Promise.all(users);
+    expect([...outcomes]).toEqual(['ok']);
+  });
+
+  test('happens once, though it is asked for twice at the same time', async () => {
+    const { keyId, partnerId } = await issue();
+    const rolls = await Promise.all([1, 2, 3].map(() => rollKey(audit, keyring, keyId, hourMs)));
+    expect(rolls.map(({ outcome }) => outcome).sort()).toEqual([
+      'already_rolled',
+      'already_rolled',
+      'rolled',
+    ]);
+    expect(await listKeys(pool, partnerId)).toHaveLength(2);
+  });
+
+  test('is refused for keys that have ended, too long an overlap and a suspended partner', async () => {
+    const outcome = async (keyId: string, overlapMs = hourMs) =>
+      (await rollKey(audit, keyring, keyId, overlapMs)).outcome;
+    const { keyId, partnerId } = await issue({ expiresAt: new Date(clock.nowMs() + hourMs) });
+    expect(await outcome('000000000000')).toBe('no_key');
+    expect(await outcome(keyId, maxOverlapMs + 1)).toBe('overlap_too_long');
+    await setSuspended(audit, partnerId, true);
+    expect(await outcome(keyId)).toBe('partner_suspended');
+    await setSuspended(audit, partnerId, false);
+    clock.advance(hourMs);
+    expect(await outcome(keyId)).toBe('already_expired');
+    const other = await issue({ partnerId });
+    await revokeKey(audit, other.keyId);
+    expect(await outcome(other.keyId)).toBe('already_revoked');
+    expect(await listKeys(pool, partnerId)).toHaveLength(2);
+  });
+
+  test('is in the audit log and in a notice to the team, without the key', async () => {
+    const { keyId, partnerId } = await issue();
+    clock.advance(1);
+    const { key, apiKey } = await roll(keyId, hourMs);
+    const { rows } = await pool.query(
+      `SELECT (SELECT json_agg(a ORDER BY id) FROM audit a WHERE a.subject IN ($1, $2))::text AS audit,
+              (SELECT json_agg(n.kind ORDER BY n.id) FROM partner_notices n
+                WHERE n.details->>'key_id' = $1 AND n.details->>'new_key_id' = $2) AS notices`,
+      [keyId, apiKey.keyId],
+    );
+    expect(rows[0].notices).toEqual(['key_rolled']);
+    expect(rows[0].audit).toContain('key.roll');
+    expect(rows[0].audit).not.toContain(key.split('_').at(-1));
+    expect((await listKeys(pool, partnerId)).map(one => one.rolledTo)).toEqual([apiKey.keyId, null]);
+  });
+});

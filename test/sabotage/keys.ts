@@ -1,0 +1,84 @@
+import type { Sabotage } from './sabotage.ts';
+
+const opening = {
+  file: 'database/functions/payments_open_limited.sql',
+  test: 'test/payments/key-limits.test.ts',
+};
+const rights = { test: 'test/partners/key-rights.test.ts' };
+const api = { test: 'test/api/limited-keys.test.ts' };
+
+/** Guards of keys with limits. */
+export const keySabotages: Sabotage[] = [
+  {
+    guard: 'the daily limit of a key',
+    ...opening,
+    pattern: /spent \+ next\.amount_kopecks <= next\.most/,
+    replacement: 'true',
+    failingTitle: 'is not passed by 50 payments at once',
+  },
+  {
+    guard: 'a payment beyond the limit of a key is undone',
+    ...opening,
+    pattern: /IF verdict = 'opened' THEN RAISE EXCEPTION USING ERRCODE = 'KY001'; END IF;/,
+    failingTitle: 'leaves no trace of a payment beyond it',
+  },
+  {
+    guard: 'the sum of a key is read under the lock of its account',
+    ...opening,
+    pattern: / FOR UPDATE/,
+    failingTitle: 'is not passed by 50 payments at once',
+  },
+  {
+    guard: 'only what failed leaves the sum of a key',
+    ...opening,
+    pattern: / WHERE n\.status <> 'succeeded'/,
+    failingTitle: 'counts what failed no more, and what succeeded for the rest of the day',
+  },
+  {
+    guard: 'keys that were rolled share a daily limit',
+    file: 'src/partners/roll-key.ts',
+    ...rights,
+    pattern: /row\.turnover_of \?\? keyId/,
+    replacement: 'null',
+    failingTitle: 'gives no second daily limit',
+  },
+  {
+    guard: 'payments of limited keys go to their own statement',
+    file: 'src/payments/store.ts',
+    ...api,
+    pattern: /limits\.length === 0/,
+    replacement: 'true',
+    failingTitle: 'per day hold for 50 payments at once',
+  },
+  {
+    guard: 'the limit of a key per payment',
+    file: 'src/payments/create/prepare.ts',
+    ...api,
+    pattern: /keyLimit !== null && amountKopecks > keyLimit/,
+    replacement: 'false',
+    failingTitle: 'per payment are exact',
+  },
+  {
+    guard: 'the scopes of a key',
+    file: 'src/api/http/authorize.ts',
+    ...api,
+    pattern: /rights && scope !== 'any' && !rights\.scopes\.includes\(scope\)/,
+    replacement: 'false',
+    failingTitle: 'is refused by POST /v1/payments',
+  },
+  {
+    guard: 'a cached key expires',
+    file: 'src/partners/authenticate.ts',
+    ...rights,
+    pattern: / \|\| now\.getTime\(\) >= found\.expiresMs/,
+    failingTitle: 'is refused like a revoked one from that moment',
+  },
+  {
+    guard: 'the hash of a limited key',
+    file: 'src/partners/keys.ts',
+    ...rights,
+    pattern: /isLimited\(rights\) \? 'limited api keys' : 'api keys'/,
+    replacement: "'api keys'",
+    failingTitle: 'cannot be widened in the database alone',
+  },
+];

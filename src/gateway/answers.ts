@@ -1,4 +1,13 @@
-import type { DeclineCode, ListedOrder, OrderAnswer, OrderPage, Resolution, Unknown } from './gateway.ts';
+import type {
+  DeclineCode,
+  ListedOrder,
+  ListedRefund,
+  OrderAnswer,
+  OrderPage,
+  RefundPage,
+  Resolution,
+  Unknown,
+} from './gateway.ts';
 
 /** An answer of the gateway, not yet interpreted. */
 export interface Answer {
@@ -118,7 +127,8 @@ export function readOrder({ status, body }: Answer, expectedKopecks: bigint): Or
   if (amountKopecks !== undefined && amountKopecks !== Number(expectedKopecks)) {
     return { ...unknown(`an order over another amount (${amountKopecks} kopecks)`), contradicts: true };
   }
-  if (state === 'accepted' || state === 'succeeded') return { outcome: state, orderId };
+  if (state === 'succeeded') return { outcome: state, orderId, ...refundsIn(body) };
+  if (state === 'accepted') return { outcome: state, orderId };
   if (state !== 'declined') return unknown(`a state of ${JSON.stringify(state)}`);
   if (inconclusiveReasons.has(String(reason))) return unknown(`declined for ${reason}`);
   return { outcome: 'declined', orderId, code: declineCodes.get(reason) ?? 'gateway_declined' };
@@ -150,4 +160,31 @@ function readListed(order: unknown): ListedOrder | undefined {
     // One order must not hide all others: without its reference it is still an order.
     reference: isText(reference, maxReference) ? reference : null,
   };
+}
+
+/** Those that can be read: a refund must not hide the outcome of its order. */
+function refundsIn({ refunds }: Record<string, unknown>): { refunds?: ListedRefund[] } {
+  const read = Array.isArray(refunds) ? refunds.map(readRefund).filter(refund => refund !== undefined) : [];
+  return read.length > 0 ? { refunds: read } : {};
+}
+
+export function readRefundPage(body: Record<string, unknown> | undefined): RefundPage | undefined {
+  const { refunds, next_cursor: nextCursor } = body ?? {};
+  if (!Array.isArray(refunds) || !(nextCursor === null || isText(nextCursor, maxCursor))) return undefined;
+  const read = refunds.map(readRefund);
+  return read.every(refund => refund !== undefined) ? { refunds: read, nextCursor } : undefined;
+}
+
+/** A state that the contract does not have makes it unreadable: whether money came back is then not known. */
+function readRefund(refund: unknown): ListedRefund | undefined {
+  const fields = (refund ?? {}) as Record<string, unknown>;
+  const { refund_id: refundId, payment_id: paymentId, amount_kopecks, created_at, state } = fields;
+  const createdAt = new Date(String(created_at));
+  const isAmountValid = Number.isSafeInteger(amount_kopecks) && Number(amount_kopecks) > 0;
+  const isStateKnown = state === undefined || state === 'succeeded' || state === 'revoked';
+  if (!isText(refundId, maxOrderId) || refundId === '' || !isText(paymentId, maxOrderId)) return undefined;
+  if (!isText(created_at, maxOrderId) || Number.isNaN(createdAt.getTime())) return undefined;
+  if (!isAmountValid || !isStateKnown) return undefined;
+  const amountKopecks = BigInt(amount_kopecks as number);
+  return { refundId, paymentId, amountKopecks, createdAt, isRevoked: state === 'revoked' };
 }

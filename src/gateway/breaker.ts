@@ -21,6 +21,8 @@ export interface FailureSource {
 /** This many calls in a row without an answer open it. */
 const failuresToOpen = 10;
 const retryIntervalMs = 2_000;
+/** Without payments nobody tries; then this often a call about no payment does. */
+const idleIntervalMs = 5_000;
 /** Failures with a source count only if they come from at least this many, or a call without a source failed too. */
 const minPartners = 2;
 const minQrs = 3;
@@ -30,21 +32,39 @@ export interface BreakerOptions {
   onChange(isOpen: boolean): void;
   /** Makes a call without a source, which counts as any other: it shows whether the sources or the gateway fail. */
   check(): Promise<void>;
+  /** Ends the calls that are made without payments. */
+  signal: AbortSignal;
 }
 
-export function createBreaker({ clock, onChange, check }: BreakerOptions): Breaker {
+export function createBreaker({ clock, onChange, check, signal }: BreakerOptions): Breaker {
   let streak = newStreak();
   /** Set while it is open. */
   let nextTryMs: number | undefined;
   /** The first success is reported too: an earlier process may have reported that the gateway is unreachable. */
   let hasReported = false;
   let isChecking = false;
+  let isWatching = false;
 
   async function checkOnce(): Promise<void> {
     if (isChecking) return;
     isChecking = true;
     await check();
     isChecking = false;
+  }
+
+  /**
+   * Only while payments do not try: their failure says more than the success of a call about no payment, which would
+   * close it again and again for a gateway that lists orders but reads no QR code.
+   */
+  async function checkWhileIdle(): Promise<void> {
+    if (isWatching) return;
+    isWatching = true;
+    while (nextTryMs !== undefined && !signal.aborted) {
+      await clock.sleep(idleIntervalMs, signal);
+      if (nextTryMs === undefined || signal.aborted) continue;
+      if (clock.monotonicMs() >= nextTryMs + idleIntervalMs) await checkOnce();
+    }
+    isWatching = false;
   }
 
   return {
@@ -70,6 +90,7 @@ export function createBreaker({ clock, onChange, check }: BreakerOptions): Break
       nextTryMs = clock.monotonicMs() + retryIntervalMs;
       hasReported = true;
       onChange(true);
+      void checkWhileIdle();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
+import type { TraceContext, Tracer } from '../telemetry/index.ts';
 import type { Answer } from './answers.ts';
 import { describeError } from './transport.ts';
 
@@ -24,11 +25,14 @@ export interface CallDeps {
   token: string | undefined;
   /** Called after each call about a QR code or an order; must not block. */
   onCall: ((call: GatewayCall) => void) | undefined;
+  /** Undefined: nothing is traced. */
+  tracer?: Tracer | undefined;
 }
 
 interface CallSpec<Result> extends Pick<GatewayCall, 'call' | 'paymentId' | 'qrUrl'> {
   body?: object;
-  send(): Promise<Answer>;
+  trace?: TraceContext | undefined;
+  send(traceparent?: string): Promise<Answer>;
   read(answer: Answer): Result;
   /** What it means that the call broke. */
   readError(error: unknown): Result;
@@ -36,21 +40,24 @@ interface CallSpec<Result> extends Pick<GatewayCall, 'call' | 'paymentId' | 'qrU
 
 /** Makes a call, reads its answer or its error, and reports the call. */
 export async function callGateway<Result extends { outcome: string }>(
-  { clock, token, onCall }: CallDeps,
-  { call, paymentId, qrUrl, body, send, read, readError }: CallSpec<Result>,
+  { clock, token, onCall, tracer }: CallDeps,
+  { call, paymentId, qrUrl, body, trace, send, read, readError }: CallSpec<Result>,
 ): Promise<Result> {
   const startedAtMs = clock.nowMs();
   const started = performance.now();
+  const span = trace && tracer?.start(`gateway ${call}`, { kind: 'client', parent: trace });
   let answer: Answer | undefined;
   let error: string | null = null;
   let result: Result;
   try {
-    answer = await send();
+    answer = await send(span?.traceparent);
     result = read(answer);
   } catch (thrown) {
     error = describeError(thrown);
     result = readError(thrown);
   }
+  span?.set({ 'kopeck.outcome': result.outcome, 'http.response.status_code': answer?.status ?? 0 });
+  span?.end(error ?? undefined);
   onCall?.({
     call,
     paymentId,

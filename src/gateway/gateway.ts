@@ -1,6 +1,7 @@
 import type { Id } from '../base/ids.ts';
+import type { TraceContext } from '../telemetry/index.ts';
 
-/** The gateway: five calls, whose answers never confuse "no" with "unknown". */
+/** The gateway: six calls, whose answers never confuse "no" with "unknown". */
 export interface Gateway {
   resolve(qrUrl: string, requester: Requester): Promise<Resolution>;
   /** Idempotent by payment id: a repeated call never pays twice. */
@@ -10,6 +11,8 @@ export interface Gateway {
   void(order: KnownOrder): Promise<OrderAnswer | { outcome: 'voided' } | Unknown>;
   /** One page of the orders created since then, by creation time; throws when there is no answer. */
   listOrders(since: Date, cursor?: string): Promise<OrderPage>;
+  /** One page of the refunds made since then, by creation time; undefined if the gateway has no such list. Throws like `listOrders`. */
+  listRefunds(since: Date, cursor?: string): Promise<RefundPage | undefined>;
   close(): Promise<void>;
 }
 
@@ -17,6 +20,8 @@ export interface Gateway {
 export interface Requester {
   partnerId: Id<'prt'>;
   limits: { concurrent: number };
+  /** The span that asks, where traces are exported. */
+  trace?: TraceContext | undefined;
 }
 
 export interface ResolvedQr {
@@ -43,11 +48,13 @@ export interface Order {
   fingerprint: string;
   /** Kept with the order and given back; at most 1 024 characters that the gateway does not read. */
   reference: string;
+  /** The span that sends it, where traces are exported. */
+  trace?: TraceContext | undefined;
 }
 
 /** The amount is needed to read any answer: one about another amount is not about our order. */
 export type KnownOrder = Pick<Order, 'paymentId' | 'amountKopecks'> &
-  Partial<Pick<Order, 'partnerId' | 'qrcId'>>;
+  Partial<Pick<Order, 'partnerId' | 'qrcId' | 'trace'>>;
 
 /** Why a payment failed, in the codes of the partner contract. */
 export type DeclineCode =
@@ -60,7 +67,7 @@ export type DeclineCode =
 
 export type OrderAnswer =
   | { outcome: 'accepted'; orderId: string }
-  | { outcome: 'succeeded'; orderId: string }
+  | { outcome: 'succeeded'; orderId: string; refunds?: ListedRefund[] }
   | { outcome: 'declined'; orderId: string; code: DeclineCode };
 
 /** Refused before acceptance: nothing happened and nothing will. */
@@ -88,6 +95,21 @@ export interface ListedOrder {
   qrcId: string | null;
   /** Null: the gateway does not keep it, or what it gave cannot be ours. */
   reference: string | null;
+}
+
+/** What a recipient has returned of a paid order; its payment id need not be ours. */
+export interface ListedRefund {
+  refundId: string;
+  paymentId: string;
+  amountKopecks: bigint;
+  createdAt: Date;
+  /** The gateway has taken it back. */
+  isRevoked: boolean;
+}
+
+export interface RefundPage {
+  refunds: ListedRefund[];
+  nextCursor: string | null;
 }
 
 export interface OrderPage {

@@ -1,10 +1,27 @@
 import type { Clock } from '../base/clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../base/concurrency-limit.ts';
 import { OperatorError } from '../base/operator-error.ts';
-import { type Answer, readOrder, readPage, readRefusal, readResolveAnswer } from './answers.ts';
+import type { Tracer } from '../telemetry/index.ts';
+import {
+  type Answer,
+  readOrder,
+  readPage,
+  readRefundPage,
+  readRefusal,
+  readResolveAnswer,
+} from './answers.ts';
 import { type Breaker, createBreaker, type FailureSource } from './breaker.ts';
 import { type CallDeps, callGateway, type GatewayCall } from './call.ts';
-import type { Gateway, KnownOrder, Order, OrderPage, Requester, Resolution, Unknown } from './gateway.ts';
+import type {
+  Gateway,
+  KnownOrder,
+  Order,
+  OrderPage,
+  RefundPage,
+  Requester,
+  Resolution,
+  Unknown,
+} from './gateway.ts';
 import {
   createTransport,
   describeError,
@@ -23,6 +40,7 @@ export interface HttpGatewayOptions {
   /** Called when the gateway no longer answers, and when it does again. */
   onReachable?(isReachable: boolean): void;
   onCall?: (call: GatewayCall) => void;
+  tracer?: Tracer | undefined;
 }
 
 interface Connection extends CallDeps {
@@ -35,10 +53,12 @@ interface Connection extends CallDeps {
 }
 
 /** The gateway's wire contract over HTTP. An answer that the contract does not list is an unknown outcome. */
-export function createHttpGateway(options: HttpGatewayOptions): Gateway {
+export function createHttpGateway(options: HttpGatewayOptions): HttpGateway {
   const { url, token, clock, onCall } = options;
+  const closing = new AbortController();
   const breaker = createBreaker({
     clock,
+    signal: closing.signal,
     onChange: isOpen => options.onReachable?.(!isOpen),
     check: () => checkBankSide(connection),
   });
@@ -50,19 +70,35 @@ export function createHttpGateway(options: HttpGatewayOptions): Gateway {
     clock,
     token,
     onCall,
+    tracer: options.tracer,
     resolveTimeoutMs: options.resolveTimeoutMs ?? 10_000,
     payTimeoutMs: options.payTimeoutMs ?? 50_000,
     pollTimeoutMs: options.pollTimeoutMs ?? 10_000,
   };
+  const close = () => {
+    closing.abort();
+    return transport.close();
+  };
   return {
-    resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
-    pay: order => pay(connection, order),
-    poll: order => poll(connection, order),
-    void: order => voidOrder(connection, order),
-    listOrders: (since, cursor) => listOrders(connection, since, cursor),
-    close: transport.close,
+    ...callsOf(connection, close),
+    reportingTo: report => callsOf({ ...connection, onCall: report }, close),
   };
 }
+
+/** One that several users share, each of which gets its own calls reported. */
+export interface HttpGateway extends Gateway {
+  reportingTo(onCall: (call: GatewayCall) => void): Gateway;
+}
+
+const callsOf = (connection: Connection, close: Gateway['close']): Gateway => ({
+  resolve: (qrUrl, requester) => resolve(connection, qrUrl, requester),
+  pay: order => pay(connection, order),
+  poll: order => poll(connection, order),
+  void: order => voidOrder(connection, order),
+  listOrders: (since, cursor) => listOrders(connection, since, cursor),
+  listRefunds: (since, cursor) => listRefunds(connection, since, cursor),
+  close,
+});
 
 /** Beyond the payments that a partner may have under way at once: previews, and requests that are refused later. */
 const moreResolvesPerPartner = 30;
@@ -73,7 +109,7 @@ const moreResolvesPerPartner = 30;
  */
 async function resolve(connection: Connection, qrUrl: string, requester: Requester): Promise<Resolution> {
   const { breaker, transport, resolves, resolveTimeoutMs: timeoutMs } = connection;
-  const { partnerId, limits } = requester;
+  const { partnerId, limits, trace } = requester;
   const leave = resolves.enter(partnerId, limits.concurrent + moreResolvesPerPartner);
   if (!leave) return { outcome: 'gateway_busy' };
   try {
@@ -85,7 +121,9 @@ async function resolve(connection: Connection, qrUrl: string, requester: Request
       paymentId: undefined,
       qrUrl,
       body,
-      send: () => transport.call({ method: 'POST', path: '/qr/resolve', body, timeoutMs, source }),
+      trace,
+      send: traceparent =>
+        transport.call({ method: 'POST', path: '/qr/resolve', body, timeoutMs, source, traceparent }),
       read: readResolveAnswer,
       readError: error => ({ outcome: isTimeout(error) ? 'qr_unresolvable' : 'gateway_unavailable' }),
     });
@@ -94,7 +132,7 @@ async function resolve(connection: Connection, qrUrl: string, requester: Request
   }
 }
 
-interface OrderCall<Result> extends Omit<GatewayRequest, 'path' | 'source'> {
+interface OrderCall<Result> extends Omit<GatewayRequest, 'path' | 'source' | 'traceparent'> {
   call: GatewayCall['call'];
   qrUrl?: string;
   pathSuffix?: string;
@@ -113,7 +151,9 @@ const callOrder = <Result extends { outcome: string }>(
     paymentId: order.paymentId,
     qrUrl,
     ...(request.body ? { body: request.body } : {}),
-    send: () => connection.transport.call({ ...request, path, source: sourceOf(order) }),
+    trace: order.trace,
+    send: traceparent =>
+      connection.transport.call({ ...request, path, source: sourceOf(order), traceparent }),
     read,
     readError: error => ({ outcome: 'unknown', why: describeError(error) }),
   });
@@ -163,7 +203,7 @@ const voidOrder = (connection: Connection, order: KnownOrder) =>
 
 /** About no order and no QR code: if even this gets no answer, no partner is the cause. */
 const checkBankSide = ({ transport, clock, pollTimeoutMs: timeoutMs }: Connection): Promise<void> =>
-  transport.call({ method: 'GET', path: listPath(new Date(clock.nowMs()), 1), timeoutMs }).then(
+  transport.call({ method: 'GET', path: listPath('orders', new Date(clock.nowMs()), 1), timeoutMs }).then(
     () => {},
     // The circuit breaker has counted it.
     () => {},
@@ -178,21 +218,45 @@ async function listOrders(
   since: Date,
   cursor: string | undefined,
 ): Promise<OrderPage> {
-  const path = listPath(since, ordersPerPage, cursor);
+  const path = listPath('orders', since, ordersPerPage, cursor);
   const { status, body } = await transport
     .call({ method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes })
     .catch(error => {
-      throw listFailed(describeError(error));
+      throw listFailed('orders', describeError(error));
     });
   const page = status === 200 && readPage(body);
-  if (!page) throw listFailed(`status ${status}`);
+  if (!page) throw listFailed('orders', `status ${status}`);
   return page;
 }
 
-const listPath = (since: Date, limit: number, cursor?: string) =>
-  `/orders?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
+/** An adapter from before refunds does not know the path. */
+const isUnknownPath = (status: number) => status === 404 || status === 405 || status === 501;
 
-const listFailed = (reason: string) =>
+async function listRefunds(
+  { transport, pollTimeoutMs: timeoutMs }: Connection,
+  since: Date,
+  cursor: string | undefined,
+): Promise<RefundPage | undefined> {
+  const path = listPath('refunds', since, ordersPerPage, cursor);
+  const { status, body } = await transport
+    .call({ method: 'GET', path, timeoutMs, maxAnswerBytes: maxPageBytes, isUncounted: true })
+    .catch(error => {
+      throw listFailed('refunds', describeError(error));
+    });
+  if (isUnknownPath(status)) return undefined;
+  const page = status === 200 && readRefundPage(body);
+  if (!page) throw listFailed('refunds', `status ${status}`);
+  return page;
+}
+
+type List = 'orders' | 'refunds';
+
+const listPath = (list: List, since: Date, limit: number, cursor?: string) =>
+  `/${list}?${new URLSearchParams({ since: since.toISOString(), limit: `${limit}`, ...(cursor ? { cursor } : {}) })}`;
+
+const listFailed = (list: List, reason: string) =>
   new OperatorError(
-    `The payment gateway returned no list of orders (${reason}): check GATEWAY_URL and that it responds.`,
+    list === 'orders'
+      ? `The payment gateway returned no list of orders (${reason}): check GATEWAY_URL and that it responds.`
+      : `The payment gateway returned no list of refunds (${reason}): check GATEWAY_URL and that it responds.`,
   );

@@ -1,3 +1,13 @@
 export { createCallLog, listCalls, type PastCall, pruneCalls } from './call-log.ts';
-export type { Gateway, ListedOrder, Order, OrderPage, Requester, Unknown } from './gateway.ts';
-export { createHttpGateway } from './http-gateway.ts';
+export { checkGateway, type GatewayCheck } from './check/check.ts';
+export type {
+  Gateway,
+  ListedOrder,
+  ListedRefund,
+  Order,
+  OrderPage,
+  Requester,
+  Unknown,
+} from './gateway.ts';
+export { createHttpGateway, type HttpGateway } from './http-gateway.ts';
+export { createGatewayMetrics } from './metrics.ts';

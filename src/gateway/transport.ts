@@ -3,7 +3,7 @@ import { type Answer, readObject } from './answers.ts';
 import type { Breaker, FailureSource } from './breaker.ts';
 import { readAnswer } from './read-answer.ts';
 
-/** HTTP to the gateway. Every call counts for the circuit breaker. */
+/** HTTP to the gateway. Every call counts for the circuit breaker, unless it says otherwise. */
 export interface Transport {
   call(request: GatewayRequest): Promise<Answer>;
   close(): Promise<void>;
@@ -18,6 +18,9 @@ export interface GatewayRequest {
   maxAnswerBytes?: number;
   /** Who may be the cause of a failure once the gateway is connected. */
   source?: FailureSource | undefined;
+  traceparent?: string | undefined;
+  /** Says nothing about whether payments work: its success must not close the circuit breaker, nor its failure open it. */
+  isUncounted?: true;
 }
 
 const maxConnections = 256;
@@ -32,13 +35,15 @@ export function createTransport(url: string, token: string | undefined, breaker:
   const headers = token ? { authorization: `Bearer ${token}` } : {};
   const headersWithBody = { ...headers, 'content-type': 'application/json' };
 
-  async function send({ method, path, body, timeoutMs, maxAnswerBytes }: GatewayRequest): Promise<Answer> {
+  async function send(request: GatewayRequest): Promise<Answer> {
+    const { method, path, body, timeoutMs, maxAnswerBytes, traceparent } = request;
+    const own = body ? headersWithBody : headers;
     const { status, text } = await readAnswer(
       handler =>
         agent.dispatch(
           {
             ...{ origin, path: `${basePath}${path}`, method },
-            headers: body ? headersWithBody : headers,
+            headers: traceparent ? { ...own, traceparent } : own,
             body: body ? JSON.stringify(body) : null,
           },
           handler,
@@ -52,10 +57,12 @@ export function createTransport(url: string, token: string | undefined, breaker:
     call: async request => {
       try {
         const answer = await send(request);
+        if (request.isUncounted) return answer;
         if (answer.status < 500) breaker.onSuccess();
         else breaker.onFailure(request.source);
         return answer;
       } catch (error) {
+        if (request.isUncounted) throw error;
         breaker.onFailure(isConnectError(error) ? undefined : request.source);
         throw error;
       }

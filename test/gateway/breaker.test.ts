@@ -78,6 +78,41 @@ test('polls that keep failing do not postpone the next try', async () => {
   expect([await resolve(), calls]).toEqual(['qr_unresolvable', 1]);
 });
 
+test('without payments it closes by itself once the bank side answers', async () => {
+  const clock = manualClock();
+  const onReachable = vi.fn();
+  const sleepers: (() => void)[] = [];
+  const sleep = (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>(resolve => {
+      sleepers.push(resolve);
+      signal?.addEventListener('abort', () => resolve());
+    });
+  const gateway = createHttpGateway({ url, token: undefined, clock: { ...clock, sleep }, onReachable });
+  const wakeAfter = (ms: number) => {
+    clock.advance(ms);
+    sleepers.pop()!();
+    return vi.waitFor(() => expect(sleepers.length).toBe(1));
+  };
+  status = 502;
+  const order = { paymentId: newId('pay', clock), amountKopecks: 100n };
+  for (let call = 0; call < 10; call++) await gateway.poll(order);
+  calls = 0;
+  // Payments have just been refused, or tried it.
+  await wakeAfter(5_000);
+  expect(calls).toBe(0);
+  await wakeAfter(5_000);
+  expect(calls).toBe(1);
+  await gateway.resolve('https://qr.nspk.ru/AD1', requester);
+  await wakeAfter(5_000);
+  expect(calls).toBe(2);
+  status = 200;
+  clock.advance(5_000);
+  sleepers.pop()!();
+  await vi.waitFor(() => expect(onReachable.mock.calls).toEqual([[false], [true]]));
+  expect([calls, sleepers.length]).toEqual([3, 0]);
+  await gateway.close();
+});
+
 test('a refused connection counts too', async () => {
   const { resolve, onReachable } = gatewayAt('http://127.0.0.1:1');
   for (let call = 0; call < 10; call++) await resolve();

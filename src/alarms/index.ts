@@ -1,11 +1,12 @@
 export { type Alarms, createAlarms } from './alarms.ts';
 export {
   type AlarmObject,
+  alarmGauges,
   alarmObject,
   clearAlarm,
   clearAlarmsOf,
-  countOpenAlarms,
   listAlarms,
+  listOpenSubjects,
   parseAlarmId,
   pruneAlarms,
   takeNewAlarms,

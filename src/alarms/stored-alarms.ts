@@ -2,6 +2,7 @@ import { type Clock, instantOf } from '../base/clock.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { pruneOlder } from '../db/prune.ts';
+import type { DatabaseGauge } from '../telemetry/index.ts';
 import type { Alarm } from './alarms.ts';
 
 export interface StoredAlarm extends Alarm {
@@ -57,6 +58,15 @@ export async function listAlarms(db: Queryable, options: { cleared: boolean }): 
   return rows.map(fromColumns);
 }
 
+/** What alarms of this kind are open about. */
+export async function listOpenSubjects(db: Queryable, kind: string): Promise<string[]> {
+  const { rows } = await db.query<Pick<Alarm, 'subject'>>({
+    text: 'SELECT subject FROM alarms WHERE kind = $1 AND cleared_at IS NULL',
+    values: [kind],
+  });
+  return rows.map(({ subject }) => subject);
+}
+
 /** Alarms of which staff has not been notified yet; they count as notified from now on. */
 export async function takeNewAlarms(tx: Queryable, clock: Clock): Promise<StoredAlarm[]> {
   const { rows } = await tx.query<AlarmColumns>({
@@ -92,13 +102,14 @@ export async function clearAlarmsOf(
   });
 }
 
-/** How many alarms are open, by kind; for the metric. */
-export async function countOpenAlarms(db: Queryable): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ kind: string; count: number }>({
-    text: 'SELECT kind, count(*)::int AS count FROM alarms WHERE cleared_at IS NULL GROUP BY kind',
-  });
-  return new Map(rows.map(({ kind, count }) => [kind, count]));
-}
+export const alarmGauges: DatabaseGauge[] = [
+  {
+    name: 'kopeck_alarms_open',
+    help: 'Open alarms',
+    labels: ['kind'],
+    sql: 'SELECT ARRAY[kind], count(*) FROM alarms WHERE cleared_at IS NULL GROUP BY kind',
+  },
+];
 
 /** Open alarms stay, however old. */
 export const pruneAlarms = (db: Queryable, clock: Clock) =>

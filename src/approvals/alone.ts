@@ -12,7 +12,11 @@ const decisions = {
   actions: ['payment.resolve', 'recovery.release'],
   amount: `(after ->> 'amount_kopecks')::bigint`,
 };
-const credits = { actions: ['balance.credit'], amount: `(after ->> 'usdt')::numeric * 1000000` };
+/** A rejection keeps money from a partner: it counts like a release. */
+const credits = {
+  actions: ['balance.credit', 'deposit.release', 'deposit.reject'],
+  amount: `(after ->> 'usdt')::numeric * 1000000`,
+};
 
 /**
  * What this operator, and operators who may be the same person, did within a day without approval, for all partners

@@ -1,6 +1,7 @@
 import type { Id } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
+import { type DepositDecision, type DepositRefusal, decideDepositIn } from '../deposits/index.ts';
 import { type Mode, topUpIn } from '../ledger/index.ts';
 import { findRelated, hasPermissionNow } from '../operators/index.ts';
 import { decidePaymentIn, type OperatorDecision, releaseStrayIn } from '../payments/index.ts';
@@ -18,6 +19,7 @@ import { lockThresholds, writeThresholds } from './thresholds.ts';
 
 /** Why a request can no longer be executed: nothing was done, and the request is closed. */
 export type VoidReason =
+  | DepositRefusal
   | 'already_ended'
   | 'no_payment'
   | 'already_credited'
@@ -143,6 +145,11 @@ async function executeRequest(
     case 'release': {
       const { subject, reason } = request;
       return (await releaseStrayIn(tx, audit, subject, { reason, requestedBy })) ? 'done' : 'no_order';
+    }
+    case 'deposit': {
+      const outcome = change.outcome as DepositDecision['outcome'];
+      const decision = { outcome, reason: request.reason, requestedBy };
+      return decideDepositIn(tx, audit, request.subject as Id<'dep'>, decision);
     }
     case 'thresholds': {
       const now = await lockThresholds(tx);

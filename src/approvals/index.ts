@@ -14,5 +14,11 @@ export {
   type OperatorRequest,
   permissionFor,
 } from './requests.ts';
-export { submitCredit, submitPaymentDecision, submitRelease, submitThresholds } from './submit.ts';
+export {
+  submitCredit,
+  submitDepositDecision,
+  submitPaymentDecision,
+  submitRelease,
+  submitThresholds,
+} from './submit.ts';
 export { readThresholds } from './thresholds.ts';

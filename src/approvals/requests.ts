@@ -7,14 +7,14 @@ import type { Permission, SignedIn } from '../operators/index.ts';
 /** The acting operator. Identified by id, since a name can be reused after a removal. */
 export type Operator = Pick<SignedIn, 'operatorId' | 'name'>;
 
-export type RequestKind = 'resolve' | 'credit' | 'thresholds' | 'release';
+export type RequestKind = 'resolve' | 'credit' | 'thresholds' | 'release' | 'deposit';
 export type RequestState = 'waiting' | 'approved' | 'refused' | 'withdrawn' | 'void';
 
 /** A change that one operator asked for and another has to decide on: four-eyes approval. */
 export interface OperatorRequest {
   requestId: Id<'apr'>;
   kind: RequestKind;
-  /** The payment, the partner, `service`, or the unmatched order. */
+  /** The payment, the partner, `service`, the unmatched order, or the deposit. */
   subject: string;
   /** The reference of a credit; empty for other kinds. */
   reference: string;
@@ -36,6 +36,7 @@ export const permissionFor: Record<RequestKind, Permission> = {
   credit: 'balances.credit',
   thresholds: 'settings.thresholds',
   release: 'payments.resolve',
+  deposit: 'balances.credit',
 };
 
 /** Also true for the same operator under a new name, and for a new operator under the same name. */

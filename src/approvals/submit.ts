@@ -2,6 +2,12 @@ import type { Id } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { transaction } from '../db/pool.ts';
+import {
+  type DepositDecision,
+  type DepositRefusal,
+  decideDepositIn,
+  lockDeposit,
+} from '../deposits/index.ts';
 import { findCredited, type Mode, topUpIn } from '../ledger/index.ts';
 import { decidePaymentIn, findPaymentAnywhere, findStrayAmount, releaseStrayIn } from '../payments/index.ts';
 import { creditNeedsApproval, needsApproval } from './alone.ts';
@@ -104,6 +110,31 @@ export function submitCredit(
       await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'reference_conflict' });
     // A repeat is reported as such, because it credited nothing.
     return { outcome: verdict.outcome === 'credited' ? 'done' : 'already_credited' };
+  });
+}
+
+/** An operator decides on a held deposit: it counts like a credit of its amount, also if it is rejected. */
+export function submitDepositDecision(
+  audit: AuditContext,
+  operator: Operator,
+  depositId: Id<'dep'>,
+  { outcome, reason }: Pick<DepositDecision, 'outcome' | 'reason'>,
+): Promise<Done | Waiting | Refused<DepositRefusal>> {
+  return transaction(audit.pool, async tx => {
+    const about = { kind: 'deposit', subject: depositId } as const;
+    const waiting = await lockWaitingRequest(tx, about);
+    const thresholds = await lockThresholds(tx);
+    const deposit = await lockDeposit(tx, depositId, outcome);
+    if (typeof deposit === 'string') return { outcome: deposit };
+    const { microUsdt, sender, reference } = deposit;
+    if (await creditNeedsApproval(tx, audit.clock, operator, { mode: 'live', microUsdt }, thresholds)) {
+      const change = { outcome, sender, reference, reason };
+      return createRequest(tx, audit, operator, { ...about, change, reason, microUsdt });
+    }
+    const result = await decideDepositIn(tx, audit, depositId, { outcome, reason });
+    if (result !== 'done') return { outcome: result };
+    if (waiting) await closeRequest(tx, audit, operator, waiting, { state: 'void', why: 'not_held' });
+    return { outcome: 'done' };
   });
 }
 

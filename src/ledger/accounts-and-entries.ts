@@ -7,7 +7,7 @@ export type AccountName = (typeof accountNames)[number];
 /** The balances of a partner's five ledger accounts in one mode, in micro-USDT. */
 export type Balances = Record<AccountName, bigint>;
 
-export type EntryKind = 'credit' | 'grant' | 'hold' | 'settle' | 'release';
+export type EntryKind = 'credit' | 'grant' | 'hold' | 'settle' | 'release' | 'refund';
 
 export interface Entry {
   entryNo: bigint;
@@ -39,6 +39,7 @@ function kindOf(from: AccountName, to: AccountName): EntryKind {
   if (from === 'topup') return 'credit';
   if (from === 'treasury') return 'grant';
   if (from === 'available') return 'hold';
+  if (from === 'settled') return 'refund';
   return to === 'settled' ? 'settle' : 'release';
 }
 
@@ -55,7 +56,7 @@ const toEntry = (row: EntryRow): Entry => ({
   reference: row.reference,
 });
 
-/** Entries with numbers in (above, upTo]. */
+/** Entries with numbers in (above, upTo]. The entry of a refund has a reference; its payment is that of the refund. */
 export async function listEntries(
   db: Queryable,
   { partnerId, mode }: AccountKey,
@@ -67,8 +68,12 @@ export async function listEntries(
   }: { above?: bigint; upTo: bigint; limit: number; newestFirst: boolean },
 ): Promise<Entry[]> {
   const { rows } = await db.query<EntryRow>({
-    text: `SELECT * FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
-            ORDER BY entry_no ${newestFirst ? 'DESC' : 'ASC'} LIMIT $5`,
+    text: `SELECT e.entry_no, e.from_account, e.to_account, e.micro_usdt, e.from_after, e.to_after, e.reference,
+                  e.created_at, coalesce(e.payment_id, r.payment_id) AS payment_id
+             FROM (SELECT * FROM all_entries WHERE partner_id = $1 AND mode = $2 AND entry_no > $3 AND entry_no <= $4
+                    ORDER BY entry_no ${newestFirst ? 'DESC' : 'ASC'} LIMIT $5) AS e
+             LEFT JOIN refunds r ON r.partner_id = $1 AND r.mode = $2 AND r.entry_no = e.entry_no
+            ORDER BY e.entry_no ${newestFirst ? 'DESC' : 'ASC'}`,
     values: [uuidFromId(partnerId), mode, above, upTo, limit],
   });
   return rows.map(toEntry);

@@ -52,7 +52,7 @@ export interface PastCredit {
 export async function listCredits(db: Queryable, partnerId: Id<'prt'>, limit: number): Promise<PastCredit[]> {
   const { rows } = await db.query<PastCredit>({
     text: `SELECT mode, micro_usdt AS "microUsdt", reference, created_at AS at
-             FROM all_entries WHERE partner_id = $1 AND reference IS NOT NULL
+             FROM all_entries WHERE partner_id = $1 AND reference IS NOT NULL AND from_account <> 'settled'
             ORDER BY created_at DESC, entry_no DESC, mode DESC LIMIT $2`,
     values: [uuidFromId(partnerId), limit],
   });

@@ -46,13 +46,13 @@ export async function openStatement(
   const [start, end] = [new Date(startMs), new Date(startMs + dayMs)];
   const closed = end.getTime() <= nowMs && (await isOver(db, end));
   if (closed) await closeDay(db, account, end);
-  const { rows } = await db.query<{ above: bigint; up_to: bigint; is_pruned: boolean }>({
-    text: `SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to,
-                  EXISTS (SELECT FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test' AND at >= $3) AS is_pruned`,
+  const { rows } = await db.query<{ above: bigint; up_to: bigint }>({
+    text: 'SELECT ledger_entries_before($1, $2, $3) AS above, ledger_entries_before($1, $2, $4) AS up_to',
     values: [uuidFromId(account.partnerId), account.mode, start, end],
   });
-  const { above, up_to: upTo, is_pruned: isPruned } = rows[0]!;
-  if (isPruned) return 'pruned';
+  const { above, up_to: upTo } = rows[0]!;
+  // After the numbers: what is not pruned by then was there when they were read.
+  if (await isPrunedSince(db, account, start)) return 'pruned';
   const opening = await balancesAfter(db, account, above);
   const closing = await balancesAfter(db, account, upTo);
   assertSame(await addEntries(db, account, { ...opening }, { above, upTo }), closing);
@@ -66,6 +66,14 @@ export async function openStatement(
     entriesAbove: above,
     entriesUpTo: upTo,
   };
+}
+
+async function isPrunedSince(db: Queryable, { partnerId, mode }: AccountKey, start: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: "SELECT FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test' AND at >= $3",
+    values: [uuidFromId(partnerId), mode, start],
+  });
+  return rowCount === 1;
 }
 
 /** Checked before the first line is sent, so that a statement which does not add up is refused as a whole. */
@@ -99,7 +107,7 @@ async function isOver(db: Queryable, end: Date): Promise<boolean> {
 /** Entries posted late with a time of that day are booked after it, so that a closed statement never changes. */
 const closeDay = (db: Queryable, { partnerId, mode }: AccountKey, end: Date) =>
   db.query({
-    text: 'UPDATE accounts SET last_entry_at = $3 WHERE partner_id = $1 AND mode = $2 AND last_entry_at < $3',
+    text: 'SELECT ledger_close_day($1, $2, $3)',
     values: [uuidFromId(partnerId), mode, end],
   });
 

@@ -4,6 +4,7 @@ import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { archiveInvariants } from './archive-invariants.ts';
 import { checkpointInvariants, checkpointLegs, checkpoints, entriesAfterCheckpoints } from './checkpoints.ts';
+import { refundInvariants } from './refund-invariants.ts';
 
 /** A broken invariant of one partner and mode. */
 export interface Finding {
@@ -133,6 +134,7 @@ const invariants: Record<string, string> = {
        AND NOT EXISTS (SELECT FROM ${checkpoints} AS c WHERE c.partner_id = a.partner_id AND c.mode = a.mode
                           AND a.turnover_day <= (c.at AT TIME ZONE 'UTC')::date)`,
 
+  ...refundInvariants,
   ...checkpointInvariants,
   ...archiveInvariants,
 };

@@ -28,7 +28,7 @@ interface EnrolmentFields {
 
 /** Reads the link without redeeming it: it may be opened several times before it is used. */
 export async function findEnrolment(
-  { pool, clock, secretKey }: SignInDeps,
+  { pool, clock, keyring }: SignInDeps,
   token: string,
 ): Promise<Enrolment | undefined> {
   if (!isToken(token)) return undefined;
@@ -44,7 +44,7 @@ export async function findEnrolment(
     operatorId,
     name: row.name,
     role: row.role,
-    totpSecret: openTotpSecret(secretKey, row.totp_secret, operatorId),
+    totpSecret: openTotpSecret(keyring, row.totp_secret, operatorId),
     expiresAt: row.setup_expires_at,
   };
 }

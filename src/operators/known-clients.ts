@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, uuidFromId } from '../base/ids.ts';
+import type { Keyring, SecretKey } from '../db/keyring.ts';
 import type { Pool, Queryable } from '../db/pool.ts';
-import { deriveKey } from '../db/secret-key.ts';
 import { hashOfToken, isToken, newToken } from './sessions.ts';
 
 /** How long a device or an address stays known after its last sign-in. */
@@ -22,12 +22,12 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-const signatureOf = (secretKey: string, name: string, token: string) =>
-  createHmac('sha256', deriveKey(secretKey, 'operator devices')).update(`${name} ${token}`).digest();
+const signatureOf = (key: SecretKey, name: string, token: string) =>
+  createHmac('sha256', key.derive('operator devices')).update(`${name} ${token}`).digest();
 
-const newDeviceToken = (secretKey: string, name: string) => {
+const newDeviceToken = (keyring: Keyring, name: string) => {
   const token = newToken();
-  return `${token}.${signatureOf(secretKey, name, token).toString('base64url')}`;
+  return `${token}.${signatureOf(keyring.active(), name, token).toString('base64url')}`;
 };
 
 const hashOf = (deviceToken: string) => hashOfToken(deviceToken).toString('hex');
@@ -36,20 +36,26 @@ const hashOf = (deviceToken: string) => hashOfToken(deviceToken).toString('hex')
  * The hash of a device token that was made for this name. Forged ones and those of other operators are found out here,
  * without the database.
  */
-function signedDevice(secretKey: string, name: string, deviceToken: string | undefined): string | undefined {
+function signedDevice(
+  keys: readonly SecretKey[],
+  name: string,
+  deviceToken: string | undefined,
+): string | undefined {
   const [token = '', signature = '', ...rest] = deviceToken?.split('.') ?? [];
   if (!isToken(token) || !isToken(signature) || rest.length > 0) return undefined;
-  const isSigned = timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(secretKey, name, token));
+  const isSigned = keys.some(key =>
+    timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(key, name, token)),
+  );
   return isSigned ? hashOf(deviceToken!) : undefined;
 }
 
 /** The hash of the device token, if the operator of this name has signed in with it and it was not revoked. */
 export async function findKnownDevice(
-  { pool, clock, secretKey }: { pool: Pool; clock: Clock; secretKey: string },
+  { pool, clock, keyring }: { pool: Pool; clock: Clock; keyring: Keyring },
   name: string,
   deviceToken: string | undefined,
 ): Promise<string | undefined> {
-  const hash = signedDevice(secretKey, name, deviceToken);
+  const hash = signedDevice(keyring.keys, name, deviceToken);
   if (!hash) return undefined;
   const { rowCount } = await pool.query({
     text: `SELECT FROM known_clients k JOIN operators o ON o.id = k.operator_id
@@ -98,19 +104,22 @@ interface SignedInFrom {
   client: { address: string; deviceToken?: string | undefined };
 }
 
-/** Runs in the transaction of the sign-in. The device keeps its token, so that concurrent sign-ins do not revoke it. */
+/**
+ * Runs in the transaction of the sign-in. The device keeps its token, so that concurrent sign-ins do not revoke it; one that
+ * was signed with an earlier secret key gets a new one, and the old stays known as well.
+ */
 export async function rememberClient(
   tx: Queryable,
-  { pool, clock, secretKey }: { pool: Pool; clock: Clock; secretKey: string },
+  { pool, clock, keyring }: { pool: Pool; clock: Clock; keyring: Keyring },
   { operatorId, name, client }: SignedInFrom,
 ): Promise<{ deviceToken: string }> {
   const id = uuidFromId(operatorId);
-  const hash = signedDevice(secretKey, name, client.deviceToken);
+  const hash = signedDevice([keyring.active()], name, client.deviceToken);
   const { rowCount: known } = await tx.query({
     text: `SELECT FROM known_clients WHERE operator_id = $1 AND kind = 'device' AND value = $2`,
     values: [id, hash ?? null],
   });
-  const deviceToken = known === 1 ? client.deviceToken! : newDeviceToken(secretKey, name);
+  const deviceToken = known === 1 ? client.deviceToken! : newDeviceToken(keyring, name);
   await tx.query({
     text: `INSERT INTO known_clients (operator_id, kind, value, last_sign_in_at)
            VALUES ($1, 'device', $2, $4), ($1, 'address', $3, $4)

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Id } from '../base/ids.ts';
-import { seal, unseal } from '../db/sealing.ts';
-import { deriveKey } from '../db/secret-key.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { purposes } from '../db/sealed-values.ts';
+import { createSealer } from '../db/sealing.ts';
 import { hashOfToken, newToken } from './sessions.ts';
 import { newTotpSecret } from './totp.ts';
 
@@ -15,20 +16,20 @@ export interface NewLink {
   sealedTotp: Buffer;
 }
 
-export function newLink(clock: Clock, secretKey: string, operatorId: Id<'opr'>): NewLink {
+export function newLink(clock: Clock, keyring: Keyring, operatorId: Id<'opr'>): NewLink {
   const token = newToken();
   return {
     token,
     expiresAt: new Date(clock.nowMs() + validMs),
     hash: hashOfToken(token),
-    sealedTotp: seal(totpKey(secretKey), newTotpSecret(), operatorId),
+    sealedTotp: totpSealer(keyring).seal(newTotpSecret(), operatorId),
   };
 }
 
-export const openTotpSecret = (secretKey: string, sealed: Buffer, operatorId: Id<'opr'>) =>
-  unseal(totpKey(secretKey), sealed, operatorId);
+export const openTotpSecret = (keyring: Keyring, sealed: Buffer, operatorId: Id<'opr'>) =>
+  totpSealer(keyring).unseal(sealed, operatorId);
 
-const totpKey = (secretKey: string) => deriveKey(secretKey, 'operator codes');
+const totpSealer = (keyring: Keyring) => createSealer(keyring, purposes.operatorCodes);
 
 /** Browsers do not send what follows the `#`, so the token is in no log of a server or proxy. */
 export const setupUrl = (address: string, token: string) => `${address}/console/setup#${token}`;

@@ -1,6 +1,7 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { forgetAllClients } from './known-clients.ts';
 import { type NewLink, newLink } from './link.ts';
@@ -82,19 +83,19 @@ export type Creation = ({ outcome: 'created' } & Invited) | { outcome: 'name_tak
 
 export const createOperator = (
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   wanted: { name: string; role: OperatorRole },
-): Promise<Creation> => withOperatorsLock(audit, tx => create(tx, audit, secretKey, wanted));
+): Promise<Creation> => withOperatorsLock(audit, tx => create(tx, audit, keyring, wanted));
 
 async function create(
   tx: Queryable,
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   { name, role }: { name: string; role: OperatorRole },
 ): Promise<Creation> {
   if (await findOperator(tx, name)) return { outcome: 'name_taken' };
   const operatorId = newId('opr', audit.clock);
-  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, secretKey, operatorId);
+  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, keyring, operatorId);
   await tx.query({
     text: `INSERT INTO operators (id, name, role, created_at, totp_secret, setup_hash, setup_expires_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -112,7 +113,7 @@ export type Refused = { outcome: 'no_operator' | 'last_admin' | 'disabled' };
  */
 export function resetOperator(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   operatorId: Id<'opr'>,
   { allowLastAdmin }: { allowLastAdmin: boolean },
 ): Promise<({ outcome: 'reset' } & Invited) | Refused> {
@@ -121,18 +122,18 @@ export function resetOperator(
     if (!operator) return { outcome: 'no_operator' };
     if (operator.state === 'disabled') return { outcome: 'disabled' };
     if (!allowLastAdmin && (await isLastAdmin(tx, operator))) return { outcome: 'last_admin' };
-    return { outcome: 'reset', ...(await reset(tx, audit, secretKey, operator)) };
+    return { outcome: 'reset', ...(await reset(tx, audit, keyring, operator)) };
   });
 }
 
 async function reset(
   tx: Queryable,
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   operator: Operator,
 ): Promise<Invited> {
   const { operatorId, name } = operator;
-  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, secretKey, operatorId);
+  const { token, expiresAt, hash, sealedTotp } = newLink(audit.clock, keyring, operatorId);
   await tx.query({
     text: `UPDATE operators SET password_hash = NULL, totp_secret = $2, setup_hash = $3, setup_expires_at = $4
             WHERE id = $1`,
@@ -233,16 +234,16 @@ const firstName = 'admin';
  * Until the first sign-in, each start gives the one admin a new set-up link and invalidates the previous one.
  * Undefined once operators are managed by people.
  */
-export function createFirstAdmin(audit: AuditContext, secretKey: string): Promise<Invited | undefined> {
+export function createFirstAdmin(audit: AuditContext, keyring: Keyring): Promise<Invited | undefined> {
   return withOperatorsLock(audit, async tx => {
     const { rows } = await tx.query<{ name: string; untouched: boolean }>({
       text: `SELECT name, role = 'admin' AND totp_last_step IS NULL AND disabled_at IS NULL AS untouched FROM operators`,
     });
     if (rows.length === 0) {
-      const creation = await create(tx, audit, secretKey, { name: firstName, role: 'admin' });
+      const creation = await create(tx, audit, keyring, { name: firstName, role: 'admin' });
       return creation.outcome === 'created' ? creation : undefined;
     }
     if (rows.length > 1 || rows[0]!.name !== firstName || !rows[0]!.untouched) return undefined;
-    return reset(tx, audit, secretKey, (await findOperator(tx, firstName))!);
+    return reset(tx, audit, keyring, (await findOperator(tx, firstName))!);
   });
 }

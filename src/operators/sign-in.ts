@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { recordChange } from '../db/audit.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
 import { forgetDevice, rememberClient } from './known-clients.ts';
 import { openTotpSecret } from './link.ts';
@@ -14,7 +15,7 @@ import { newTotpSecret, stepOf } from './totp.ts';
 export interface SignInDeps {
   pool: Pool;
   clock: Clock;
-  secretKey: string;
+  keyring: Keyring;
 }
 
 export type SignInOutcome =
@@ -79,7 +80,7 @@ interface KnownOperator {
 }
 
 async function findCredentials(
-  { pool, secretKey }: SignInDeps,
+  { pool, keyring }: SignInDeps,
   name: string,
 ): Promise<KnownOperator | undefined> {
   const { rows } = await pool.query<{ id: string; password_hash: string; totp_secret: Buffer }>({
@@ -90,7 +91,7 @@ async function findCredentials(
   const [row] = rows;
   if (!row) return undefined;
   const operatorId = idFromUuid('opr', row.id);
-  const totpSecret = openTotpSecret(secretKey, row.totp_secret, operatorId);
+  const totpSecret = openTotpSecret(keyring, row.totp_secret, operatorId);
   return { operatorId, passwordHash: row.password_hash, totpSecret };
 }
 

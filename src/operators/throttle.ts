@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { type BoundedCache, createBoundedCache } from '../base/bounded-cache.ts';
 import { type Clock, instantOf } from '../base/clock.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { type Pool, type Queryable, transaction } from '../db/pool.ts';
-import { deriveKey } from '../db/secret-key.ts';
 import { findKnownDevice, isKnownNetwork, networkOf } from './known-clients.ts';
 
 const windowMs = 15 * 60_000;
@@ -33,11 +33,11 @@ interface Attempt {
 
 /** Names are stored hashed: a name that was typed may be a password in the wrong field. */
 export async function createAttempt(
-  deps: { pool: Pool; clock: Clock; secretKey: string },
+  deps: { pool: Pool; clock: Clock; keyring: Keyring },
   name: string,
   client: { address: string; deviceToken?: string | undefined },
 ): Promise<Attempt> {
-  const nameHash = createHmac('sha256', deriveKey(deps.secretKey, 'login names')).update(name).digest();
+  const nameHash = createHmac('sha256', deps.keyring.active().derive('login names')).update(name).digest();
   const address = networkOf(client.address);
   const deviceHash = await findKnownDevice(deps, name, client.deviceToken);
   if (deviceHash) return { nameHash, address, deviceHash, limits: limitsOf.device };

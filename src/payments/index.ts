@@ -3,10 +3,11 @@ export { lastArchivedEvent } from './archive/last-event.ts';
 export { restDays } from './archive/months.ts';
 export { type CreateDeps, createPayment } from './create/create.ts';
 export type { Creation } from './create/creation.ts';
-export { createOutcomeWaiters } from './create/outcome-waiters.ts';
 export type { Caller } from './create/prepare.ts';
 export { resolveQr } from './create/resolve-qr.ts';
 export { pruneRefusals, scenarioOf, scenarios } from './create/scenarios.ts';
+export { paymentGauges } from './gauges.ts';
+export { pruneKeyTurnovers } from './key-turnovers.ts';
 export {
   findRecovering,
   incarnationObject,
@@ -23,7 +24,8 @@ export {
   releaseStrayIn,
   type StrayOrder,
 } from './lost-history/stray-orders.ts';
-export { referenceKeyOf } from './order-reference.ts';
+export { createPaymentMetrics } from './metrics.ts';
+export { createReferenceSealer } from './order-reference.ts';
 export {
   formatInstant,
   type Payment,
@@ -31,18 +33,14 @@ export {
   type PaymentStatus,
   paymentColumns,
   paymentObject,
+  type Refunded,
   toPayment,
 } from './payment.ts';
+export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
-export {
-  type Difference,
-  type DifferenceKind,
-  differenceObject,
-} from './reconciliation/reconcile.ts';
+export { differenceObject } from './reconciliation/reconcile.ts';
 export { type ReconcilerDeps, startReconciler } from './reconciliation/reconciler.ts';
 export { findRun, listRuns, pruneRuns, type Run, reconcileDay } from './reconciliation/runs.ts';
-export { createLeaseRelease } from './recovery/lease-release.ts';
-export { countUnfinished } from './recovery/open-payments.ts';
 export {
   decidePayment,
   decidePaymentIn,
@@ -53,6 +51,8 @@ export {
 export { type RecoverDeps, startRecovery } from './recovery/recover.ts';
 export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
+export { readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
+export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
 export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';
@@ -60,7 +60,10 @@ export { readSearchWords } from './search/search-words.ts';
 export { countInReview, createThroughputReader } from './search/throughput.ts';
 export { paymentTimeline, type TimelineEvent } from './search/timeline.ts';
 export { type PaymentTotals, totalPayments } from './search/totals.ts';
+export { openShards } from './shards/open-shards.ts';
+export { startSweeper } from './shards/sweeper.ts';
 export { createPaymentSignals, type PaymentSignals } from './signals.ts';
-export { createPaymentWriter, findPayment } from './store.ts';
+export { findPayment } from './store.ts';
 export { lastPrunedEvent } from './test-data/last-event.ts';
 export { pruneTestData } from './test-data/prune.ts';
+export { type PaymentTraces, pruneTraces } from './traces.ts';

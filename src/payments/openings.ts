@@ -1,4 +1,5 @@
 import { uuidFromId } from '../base/ids.ts';
+import type { TraceContext } from '../telemetry/index.ts';
 import type { FailureCode, Payment } from './payment.ts';
 
 /** How a test payment ends that needs no time. */
@@ -19,6 +20,10 @@ export interface NewPayment
   ending?: Ending;
   /** The recipient, if what can stop the payment is checked when it is opened. */
   unchecked?: { name: string; id: string };
+  /** Of a key with a daily limit: the key that its turnover is counted for. */
+  keyLimit?: { keyId: string; dailyKopecks: bigint };
+  /** Where traces are exported: the span that opens it, then the one of its request. */
+  trace?: TraceContext | undefined;
 }
 
 /** The columns of the SQL type `payment_opening`, in its order. */

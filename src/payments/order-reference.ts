@@ -1,8 +1,7 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { packText, unpackText } from '../base/packed-text.ts';
-import { seal, sealOverheadBytes, unseal } from '../db/sealing.ts';
-import { deriveKey } from '../db/secret-key.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { createSealer, isNamed, type Sealer, sealOverheadBytes } from '../db/sealing.ts';
 import type { NewPayment } from './openings.ts';
 import type { Payment } from './payment.ts';
 
@@ -22,10 +21,11 @@ export interface ReferencedPayment extends SealedPayment {
   fingerprint: '';
 }
 
+/** The first byte where the reference does not name its key; otherwise the name is there. */
 const version = 1;
 /** Of the wire contract, in characters. */
 const maxReferenceLength = 1_024;
-const maxPlainBytes = (maxReferenceLength * 3) / 4 - 1 - sealOverheadBytes;
+const maxPlainBytes = (maxReferenceLength * 3) / 4 - sealOverheadBytes;
 
 /** In the order in which they get the space that is left. */
 const optionalTexts = ['qrUrl', 'recipient', 'metadata'] as const;
@@ -37,27 +37,33 @@ const hashBytes = 32;
 const partnerBytes = 16;
 const fixedBytes = 1 + partnerBytes + hashBytes + 4 * 8 + 6;
 
-/** A key for this purpose alone. */
-export const referenceKeyOf = (secretKey: string) =>
-  createSecretKey(deriveKey(secretKey, 'order references'));
+/** Keys for this purpose alone. */
+export const createReferenceSealer = (keyring: Keyring): Sealer => {
+  const sealer = createSealer(keyring, 'order references');
+  return {
+    seal: (payment, subject) => {
+      const sealed = sealer.seal(payment, subject);
+      return keyring.isFirst(keyring.active()) ? Buffer.concat([Buffer.of(version), sealed]) : sealed;
+    },
+    unseal: (sealed, subject) => sealer.unseal(isNamed(sealed) ? sealed : sealed.subarray(1), subject),
+  };
+};
 
-export function sealReference(payment: SealedPayment, key: KeyObject): string {
-  const sealed = seal(key, encode(payment), subjectOf(payment.paymentId));
-  return Buffer.concat([Buffer.of(version), sealed]).toString('base64url');
-}
+export const sealReference = (payment: SealedPayment, references: Sealer): string =>
+  references.seal(encode(payment), subjectOf(payment.paymentId)).toString('base64url');
 
 /** Undefined if it is not of this service, was modified, or belongs to another order. */
 export function openReference(
   text: string,
-  key: KeyObject,
+  references: Sealer,
   paymentId: Id<'pay'>,
 ): ReferencedPayment | undefined {
   if (text.length > maxReferenceLength) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   // The decoder skips characters that it does not know. One text has one meaning.
-  if (bytes[0] !== version || bytes.toString('base64url') !== text) return undefined;
+  if ((bytes[0] !== version && !isNamed(bytes)) || bytes.toString('base64url') !== text) return undefined;
   try {
-    return decode(unseal(key, bytes.subarray(1), subjectOf(paymentId)), paymentId);
+    return decode(references.unseal(bytes, subjectOf(paymentId)), paymentId);
   } catch {
     return undefined;
   }
@@ -66,7 +72,7 @@ export function openReference(
 const subjectOf = (paymentId: Id<'pay'>) => `${version} ${paymentId}`;
 
 /**
- * The longest key, external id and QR code that a payment can have take 712 of 739 bytes, so they are always there. The
+ * The longest key, external id and QR code that a payment can have take 712 of 735 bytes, so they are always there. The
  * payment id is not: the reference is bound to it.
  */
 function encode(payment: SealedPayment): Buffer {

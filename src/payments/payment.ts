@@ -41,6 +41,12 @@ export interface Payment {
   settledAt: Date | null;
 }
 
+/** What a payment's recipient has returned so far. */
+export interface Refunded {
+  kopecks: bigint;
+  microUsdt: bigint;
+}
+
 export interface PaymentRow {
   id: string;
   partner_id: string;
@@ -121,9 +127,10 @@ export const formatInstant = (instant: Date) => instant.toISOString().replace('Z
 
 /**
  * The payment object of the contract, as JSON text. Answers and webhooks both use it, so that they cannot differ. It is
- * put together by hand since `metadata` must keep the bytes that the partner sent.
+ * put together by hand since `metadata` must keep the bytes that the partner sent. Without refunds it is as it was before there
+ * were any.
  */
-export function paymentObject(payment: Payment): string {
+export function paymentObject(payment: Payment, refunded?: Refunded): string {
   const fields = JSON.stringify({
     id: payment.paymentId,
     object: 'payment',
@@ -143,6 +150,10 @@ export function paymentObject(payment: Payment): string {
       code: payment.errorCode,
       message: failureMessages[payment.errorCode as FailureCode] ?? failureMessages.gateway_declined,
     },
+    ...(refunded && {
+      refunded_rub: formatKopecks(refunded.kopecks),
+      refunded_usdt: formatMicroUsdt(refunded.microUsdt),
+    }),
   });
   return `${fields.slice(0, -1)},"metadata":${payment.metadata}}`;
 }

@@ -1,5 +1,4 @@
 import { type Clock, instantOf } from '../base/clock.ts';
-import type { errors } from '../base/errors.ts';
 import { type Id, idFromUuid, uuidFromId } from '../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../db/batch.ts';
 import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from '../db/lock-wait.ts';
@@ -7,42 +6,13 @@ import type { LockWait } from '../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
+import { observeBatches } from './observed-batches.ts';
 import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
-import { type FailureCode, type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
-
-export interface OpenResult {
-  verdict:
-    | 'opened'
-    | 'known'
-    /** Only of an unchecked payment: something has to be checked again that can refuse it. */
-    | 'objection'
-    | 'rate_unavailable'
-    | 'duplicate_qr_in_flight'
-    | 'gateway_busy'
-    | 'daily_limit_exceeded'
-    | 'insufficient_balance'
-    | 'no_account';
-  /** Of the payment that was opened, or that has this idempotency key already. */
-  paymentId: Id<'pay'> | undefined;
-  balanceMicroUsdt: bigint;
-  at: Date;
-}
-
-export interface FinishResult {
-  /** False when the payment was finished already, or when it cannot finish like this. */
-  changed: boolean;
-  /** After the call. */
-  status: Payment['status'];
-  at: Date;
-}
-
-/** How a payment ends. `rejected` undoes one that the gateway refused before acceptance. */
-export type PaymentOutcome =
-  | { outcome: 'succeeded'; orderId?: string }
-  | { outcome: 'failed'; code: FailureCode; orderId?: string }
-  | { outcome: 'rejected'; code: keyof typeof errors };
-
-export type PaymentToFinish = AccountKey & { paymentId: Id<'pay'> } & PaymentOutcome;
+import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
+import type { PhaseDeps } from './phases.ts';
+import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
+import type { CodeGuard } from './shards/code-guard.ts';
+import { guardedFinish, guardedOpening, type OpenAll } from './shards/guarded-writes.ts';
 
 const openStatement = `
   SELECT verdict, payment_id, balance
@@ -50,6 +20,14 @@ const openStatement = `
          payments_open(${openingArray(2)}, call.argument, $${openingColumnCount + 3})
    ORDER BY item`;
 
+const openLimitedStatement = `
+  SELECT verdict, payment_id, balance
+    FROM ${setsLockTimeout(`$${openingColumnCount + 2}`, '$1::timestamptz')},
+         payments_open_limited(${openingArray(2)}, $${openingColumnCount + 4}, $${openingColumnCount + 5}, call.argument,
+                               $${openingColumnCount + 3})
+   ORDER BY item`;
+
+/** Opens payments in one statement: either none of them has a `keyLimit`, or all have. */
 async function openAll(
   db: Queryable,
   clock: Clock,
@@ -58,15 +36,25 @@ async function openAll(
   { testPaymentsPerDay = null }: { testPaymentsPerDay?: number | null },
 ): Promise<OpenResult[]> {
   const at = instantOf(clock);
+  const values = [at, ...openingValues(payments), lockTimeoutOf(lockWait), testPaymentsPerDay];
+  const limits = payments.flatMap(({ keyLimit }) => keyLimit ?? []);
   const { rows } = await db.query<{
     verdict: OpenResult['verdict'];
     payment_id: string | null;
     balance: bigint;
-  }>({
-    name: 'payments_open',
-    text: openStatement,
-    values: [at, ...openingValues(payments), lockTimeoutOf(lockWait), testPaymentsPerDay],
-  });
+  }>(
+    limits.length === 0
+      ? { name: 'payments_open', text: openStatement, values }
+      : {
+          name: 'payments_open_limited',
+          text: openLimitedStatement,
+          values: [
+            ...values,
+            limits.map(({ keyId }) => keyId),
+            limits.map(({ dailyKopecks }) => dailyKopecks),
+          ],
+        },
+  );
   return rows.map(row => ({
     verdict: row.verdict,
     paymentId: row.payment_id === null ? undefined : idFromUuid('pay', row.payment_id),
@@ -120,7 +108,18 @@ const maxWaiting = 5_000;
 /** Of test mode, per partner; undefined: none. */
 type Quota = { testPaymentsPerDay?: number };
 
-export function createPaymentWriter(db: Queryable, clock: Clock, quota: Quota = {}): PaymentWriter {
+export function createPaymentWriter(
+  db: Queryable,
+  clock: Clock,
+  quota: Quota = {},
+  observers: PhaseDeps = {},
+  /** With several shards. With one, the statement that opens a payment guards its code. */
+  guard?: CodeGuard,
+): PaymentWriter {
+  const openBatch: OpenAll = (payments, lockWait) =>
+    retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota));
+  const finishBatch = (payments: PaymentToFinish[], lockWait: LockWait) =>
+    retryOnDeadlock(() => finishAll(db, clock, payments, lockWait));
   const common = {
     isItemError,
     maxBatch: 256,
@@ -132,19 +131,41 @@ export function createPaymentWriter(db: Queryable, clock: Clock, quota: Quota = 
     ...lockTimeoutLanes(clock),
     maxRuns: maxLockedRuns,
   };
-  return {
-    open: createBatcher<NewPayment, OpenResult>({
+  const createOpening = () =>
+    createBatcher<NewPayment, OpenResult>({
       ...common,
-      run: (payments, lockWait) => retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota)),
+      ...observeBatches(
+        observers,
+        'open',
+        guard
+          ? guardedOpening(
+              guard,
+              clock,
+              payment => findPaymentByKey(db, payment, payment.idempotencyKey),
+              openBatch,
+            )
+          : openBatch,
+        outcomeOfOpening,
+      ),
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedOpenings(db, payments),
         maxWaitingApart: maxOpeningsApart,
       },
-    }),
+    });
+  const open = createOpening();
+  // A statement of its own: it takes longer, and payments of other keys do not wait for it.
+  const openLimited = createOpening();
+  return {
+    open: payment => (payment.keyLimit ? openLimited(payment) : open(payment)),
     finish: createBatcher<PaymentToFinish, FinishResult>({
       ...common,
-      run: (payments, lockWait) => retryOnDeadlock(() => finishAll(db, clock, payments, lockWait)),
+      ...observeBatches(
+        observers,
+        'finish',
+        guard ? guardedFinish(guard, db, finishBatch) : finishBatch,
+        outcomeOfFinish,
+      ),
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedAccounts(db, payments),
@@ -153,6 +174,18 @@ export function createPaymentWriter(db: Queryable, clock: Clock, quota: Quota = 
     }),
   };
 }
+
+/** Test payments end when they are opened. */
+const outcomeOfOpening = ({ mode, ending }: NewPayment, { verdict }: OpenResult) =>
+  ending && verdict === 'opened' ? { mode, outcome: ending.outcome, code: codeOf(ending) } : undefined;
+
+/** A payment that was undone is a refused request, and counted there. */
+const outcomeOfFinish = (payment: PaymentToFinish, { changed }: FinishResult) =>
+  changed && payment.outcome !== 'rejected'
+    ? { mode: payment.mode, outcome: payment.outcome, code: codeOf(payment) }
+    : undefined;
+
+const codeOf = (ending: PaymentOutcome) => ('code' in ending ? ending.code : '');
 
 const findLockedAccounts = <Item extends AccountKey>(db: Queryable, items: Item[]) =>
   findLockedRows(db, items, 'accounts', [

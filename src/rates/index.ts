@@ -1,5 +1,6 @@
 export type { Alarm, Part } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
+export { createRateMetrics, rateGauges } from './gauges.ts';
 export { startRateRefresher } from './refresher.ts';
 export {
   type CurrentRules,

@@ -15,6 +15,8 @@ export interface RefreshDeps {
   bounds: RateBounds;
   /** Called after every refresh with all current alarms; an empty list ends the earlier ones. */
   reportAlarms(alarms: Alarm[]): void;
+  /** For metrics: what the sources answered. */
+  onAnswers?(answers: Answer[]): void;
 }
 
 const never = new AbortController().signal;
@@ -25,6 +27,7 @@ export async function refreshRate(deps: RefreshDeps, signal = never): Promise<Cu
   const answers = await Promise.all(sources.map(source => ask(source, signal)));
   // After a stop the calls were cut off by us: their failures are not those of the sources.
   signal.throwIfAborted();
+  deps.onAnswers?.(answers);
   // Read after asking the sources: rules that were changed meanwhile are in force already.
   const [last, current, hour] = await Promise.all([
     readCurrentRate(db),

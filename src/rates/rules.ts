@@ -53,6 +53,9 @@ export interface RulesChange {
   expectedVersion: number;
 }
 
+/** Any number that no other lock uses. */
+const rulesLock = 718_000_003;
+
 export type RulesVerdict = { outcome: 'changed' | 'same' | 'stale'; rules: CurrentRules };
 
 export function changeRateRules(
@@ -61,8 +64,9 @@ export function changeRateRules(
   { rules, reason, expectedVersion }: RulesChange,
 ): Promise<RulesVerdict> {
   return transaction(audit.pool, async tx => {
-    // Versions count up one by one, so two changes at once must not read the same one.
-    await tx.query({ text: 'LOCK TABLE rate_rules IN SHARE ROW EXCLUSIVE MODE' });
+    // Versions count up one by one, so two changes at once must not read the same one. Not a lock of the table: for that the
+    // role of the service would need more than to read and to add.
+    await tx.query({ text: `SELECT pg_advisory_xact_lock(${rulesLock})` });
     const before = await readRateRules(tx, spreadBps);
     if (before.version !== expectedVersion) return { outcome: 'stale', rules: before };
     const changed = (['spreadBps', 'bandBps', 'jumpBps'] as const).some(name => rules[name] !== before[name]);

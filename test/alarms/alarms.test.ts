@@ -1,14 +1,15 @@
 import { expect, test, vi } from 'vitest';
 import {
+  alarmGauges,
   alarmObject,
   clearAlarm,
-  countOpenAlarms,
   createAlarms,
   listAlarms,
   parseAlarmId,
 } from '../../src/alarms/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { readGauges } from '../helpers/gauges.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock();
@@ -28,7 +29,7 @@ test('the same alarm again is counted and not repeated', async () => {
   expect(first!.firstAt.getTime()).toBe(clock.nowMs() - 1_000);
   expect(second).toMatchObject({ subject: 'pay_2', times: 1 });
   expect(warn.mock.calls.map(([{ subject }]) => subject)).toEqual(['pay_1', 'pay_2']);
-  expect(await countOpenAlarms(pool)).toEqual(new Map([['late', 2]]));
+  expect(await readGauges(pool, alarmGauges)).toEqual(['kopeck_alarms_open{kind="late"} 2']);
 });
 
 test('over by itself or by an operator, and then new again', async () => {

@@ -3,7 +3,7 @@ import { submitCredit, submitPaymentDecision, submitThresholds } from '../../src
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createOperator, type OperatorRole, resetOperator } from '../../src/operators/index.ts';
 import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { createRandom } from '../helpers/random.ts';
 import { openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
@@ -21,7 +21,7 @@ const enrolFor = (operatorId: Operator['operatorId']) =>
 /** Created by an operator, or on the command line. */
 async function create(by?: Operator, role: OperatorRole = 'admin'): Promise<Operator> {
   const name = `chained-${++count}`;
-  const made = await createOperator(by ? at(by) : commandLine, secretKey, { name, role });
+  const made = await createOperator(by ? at(by) : commandLine, keyring, { name, role });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   const { operatorId } = made.operator;
   await enrolFor(operatorId);
@@ -29,7 +29,7 @@ async function create(by?: Operator, role: OperatorRole = 'admin'): Promise<Oper
 }
 
 async function reset(one: Operator, by?: Operator): Promise<void> {
-  const done = await resetOperator(by ? at(by) : commandLine, secretKey, one.operatorId, {
+  const done = await resetOperator(by ? at(by) : commandLine, keyring, one.operatorId, {
     allowLastAdmin: true,
   });
   expect(done.outcome).toBe('reset');

@@ -7,7 +7,7 @@ import { createOperator } from '../../src/operators/index.ts';
 import { releaseStray } from '../../src/payments/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
 import { auditContextOf, createFundedPartner } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { insertOperator, openInReview } from '../helpers/review.ts';
 import { createApprovalsWorld, type Operator } from './approvals-world.ts';
 
@@ -18,7 +18,7 @@ let count = 0;
 
 async function createdBy(one: Operator): Promise<Operator> {
   const name = `account-${++count}`;
-  const made = await createOperator(at(one), secretKey, { name, role: 'finance' });
+  const made = await createOperator(at(one), keyring, { name, role: 'finance' });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   return { operatorId: made.operator.operatorId, name };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../src/operators/index.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 
 describe('the last admin', () => {
   test('two admins who remove each other at once: one stays', async () => {
@@ -41,9 +41,9 @@ describe('the last admin', () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
     const { operatorId } = await enrolOperator(pool, clock, 'only', 'admin');
-    await createFirstAdmin(audit, secretKey);
+    await createFirstAdmin(audit, keyring);
     expect(await disableOperator(audit, operatorId)).toEqual({ outcome: 'last_admin' });
-    expect(await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false })).toEqual({
+    expect(await resetOperator(audit, keyring, operatorId, { allowLastAdmin: false })).toEqual({
       outcome: 'last_admin',
     });
     expect(await findOperator(pool, 'only')).toMatchObject({ state: 'active', role: 'admin' });
@@ -54,22 +54,22 @@ describe('the first admin', () => {
   test('gets a new link at each start until the first sign-in', async () => {
     const { pool } = await createDatabase();
     const audit = auditContextOf(pool);
-    const deps = { pool, clock, secretKey };
-    const first = (await createFirstAdmin(audit, secretKey))!;
+    const deps = { pool, clock, keyring };
+    const first = (await createFirstAdmin(audit, keyring))!;
     expect(first.operator).toMatchObject({ name: 'admin', role: 'admin', state: 'invited' });
-    const second = (await createFirstAdmin(audit, secretKey))!;
+    const second = (await createFirstAdmin(audit, keyring))!;
     expect(await findEnrolment(deps, first.token)).toBeUndefined();
     expect(await findEnrolment(deps, second.token)).toMatchObject({ name: 'admin' });
     await pool.query("UPDATE operators SET password_hash = 'x', totp_last_step = 1");
-    expect(await createFirstAdmin(audit, secretKey)).toBeUndefined();
+    expect(await createFirstAdmin(audit, keyring)).toBeUndefined();
     // Also after a reset, while the admin has an unused link again.
-    await resetOperator(audit, secretKey, second.operator.operatorId, { allowLastAdmin: true });
-    expect(await createFirstAdmin(audit, secretKey)).toBeUndefined();
+    await resetOperator(audit, keyring, second.operator.operatorId, { allowLastAdmin: true });
+    expect(await createFirstAdmin(audit, keyring)).toBeUndefined();
   });
 
   test('is not created when there are operators already', async () => {
     const { pool } = await createDatabase();
     await enrolOperator(pool, clock, 'anna', 'viewer');
-    expect(await createFirstAdmin(auditContextOf(pool), secretKey)).toBeUndefined();
+    expect(await createFirstAdmin(auditContextOf(pool), keyring)).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
 import { credit } from '../../src/ledger/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { processEnv } from '../helpers/process-env.ts';

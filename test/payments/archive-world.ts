@@ -3,7 +3,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import { credit, verifyLedger } from '../../src/ledger/index.ts';
 import { createPartner, setLimits } from '../../src/partners/index.ts';
 import { type ArchiveOptions, archiveMonths } from '../../src/payments/archive/archive.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { createFundedPartner, setRate } from '../helpers/partners.ts';

@@ -5,7 +5,7 @@ import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Queryable } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
 import { openingsOf } from '../helpers/openings.ts';

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { newId } from '../../src/base/ids.ts';
-import { openReference, referenceKeyOf, sealReference } from '../../src/payments/order-reference.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { createReferenceSealer, openReference, sealReference } from '../../src/payments/order-reference.ts';
 import { createRandom, type Random } from '../helpers/random.ts';
 
-const key = referenceKeyOf('a secret key for the tests, long enough');
+const firstKey = 'a secret key for the tests, long enough';
+const key = createReferenceSealer(createKeyring([firstKey]));
+const afterRotation = createReferenceSealer(
+  createKeyring(['a later key for the tests, long enough', firstKey], createKeyring([firstKey]).active().id),
+);
 type SealedPayment = Parameters<typeof sealReference>[0];
 
 const typical = (): SealedPayment => ({
@@ -118,12 +123,24 @@ describe('the reference of an order', () => {
     expect(opened).toEqual(expected(payment, ['qrUrl']));
   });
 
-  test('uses all 1 024 characters', () => {
+  test('uses all 1 024 characters, with the name of its key', () => {
     const payment = { ...typical(), recipient: '' };
     const sizes = Array.from({ length: 600 }, (_, size) =>
-      sealReference({ ...payment, metadata: 'x'.repeat(size) }, key),
+      sealReference({ ...payment, metadata: 'x'.repeat(size) }, afterRotation),
     ).map(({ length }) => length);
     expect(Math.max(...sizes)).toBe(1_024);
+  });
+
+  test('is read whichever key of the process has sealed it', () => {
+    const payment = longest();
+    for (const sealer of [key, afterRotation]) {
+      const reference = sealReference(payment, sealer);
+      expect(openReference(reference, afterRotation, payment.paymentId)).toEqual(
+        expected(payment, ['qrUrl', 'recipient', 'metadata']),
+      );
+      expect(openReference(reference, afterRotation, newId('pay', systemClock))).toBeUndefined();
+    }
+    expect(openReference(sealReference(payment, afterRotation), key, payment.paymentId)).toBeUndefined();
   });
 
   test('reveals nothing: it differs each time and has no field in clear', () => {
@@ -174,7 +191,7 @@ describe('no reference', () => {
 
   test('of another order and of another key', () => {
     expect(openReference(reference, key, newId('pay', systemClock))).toBeUndefined();
-    const otherKey = referenceKeyOf('another secret key for the tests, also long');
+    const otherKey = createReferenceSealer(createKeyring(['another secret key for the tests, also long']));
     expect(openReference(reference, otherKey, payment.paymentId)).toBeUndefined();
   });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
 import { listPayments } from '../../src/payments/search/list.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';

@@ -24,7 +24,7 @@ test('more differences than a run keeps: no alarm ends, and the next run starts 
   const many = Array.from({ length: 1_000 }, (_, nth) => listed({ orderId: `a-${nth}` }));
   const listOrders: Gateway['listOrders'] = async (since, cursor) =>
     cursor ? deps.gateway.listOrders(since) : { orders: many, nextCursor: 'the rest' };
-  await reconcileRecent({ ...deps, gateway: { listOrders } });
+  await reconcileRecent({ ...deps, gateway: { ...deps.gateway, listOrders } });
   expect(await subjects()).toEqual(expect.arrayContaining(before));
 
   await reconcileRecent(later(2 * 86_400_000));
@@ -40,7 +40,9 @@ test('a list that takes longer than ten minutes is read to its end', async () =>
     const nth = Number(cursor);
     return { orders: [listed({ orderId: `ord_${nth}` })], nextCursor: nth < 5 ? `${nth + 1}` : null };
   };
-  expect(await reconcile({ ...deps, clock: slow, gateway: { listOrders } }, 'test', around())).toMatchObject({
+  expect(
+    await reconcile({ ...deps, clock: slow, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
+  ).toMatchObject({
     orders: 6n,
   });
 });
@@ -56,8 +58,8 @@ test.each([
     const orders = [0, 1].map(nth => listed({ orderId: `ord_${nth}`, createdAt }));
     return { orders, nextCursor: `${Number(cursor) + 1}` };
   };
-  await expect(reconcile({ ...deps, gateway: { listOrders } }, 'test', around())).rejects.toThrow(
-    'has no end',
-  );
+  await expect(
+    reconcile({ ...deps, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
+  ).rejects.toThrow('has no end');
   expect(pages).toBe(2);
 });

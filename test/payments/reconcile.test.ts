@@ -73,7 +73,11 @@ describe('reconcile', () => {
       orders: pages[Number(cursor)]!,
       nextCursor: Number(cursor) + 1 < pages.length ? `${Number(cursor) + 1}` : null,
     });
-    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    const { differences } = await reconcile(
+      { ...deps, gateway: { ...deps.gateway, listOrders } },
+      'test',
+      around(),
+    );
     expect(differences).toHaveLength(6);
     expect(differences).toContainEqual(
       expect.objectContaining({ kind: 'paid_there_not_here', paymentId: twice, status: 'succeeded' }),
@@ -87,9 +91,9 @@ describe('reconcile', () => {
       async (_since, cursor = '0') => ({ orders: [], nextCursor: `${Number(cursor) + 1}` }),
     ],
   ])('a list that %s is refused', async (_case, listOrders) => {
-    await expect(reconcile({ ...deps, gateway: { listOrders } }, 'test', around())).rejects.toThrow(
-      'has no end',
-    );
+    await expect(
+      reconcile({ ...deps, gateway: { ...deps.gateway, listOrders } }, 'test', around()),
+    ).rejects.toThrow('has no end');
     expect((await pool.query('SELECT FROM listed_orders')).rowCount).toBe(0);
   });
 
@@ -102,7 +106,11 @@ describe('reconcile', () => {
     ];
     const listOrders: Gateway['listOrders'] = async (since, cursor) =>
       cursor ? deps.gateway.listOrders(since) : { orders, nextCursor: 'the rest' };
-    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    const { differences } = await reconcile(
+      { ...deps, gateway: { ...deps.gateway, listOrders } },
+      'test',
+      around(),
+    );
     const unexpected = differences.filter(({ orderId }) => orders.some(order => order.orderId === orderId));
     expect(unexpected.map(({ kind, orderId }) => [kind, orderId]).toSorted()).toEqual([
       ['paid_there_not_here', 'ord_odd'],
@@ -119,7 +127,11 @@ describe('reconcile', () => {
       return page;
     };
     let late: Id<'pay'> | undefined;
-    const { differences } = await reconcile({ ...deps, gateway: { listOrders } }, 'test', around());
+    const { differences } = await reconcile(
+      { ...deps, gateway: { ...deps.gateway, listOrders } },
+      'test',
+      around(),
+    );
     expect(differences.map(({ paymentId }) => paymentId)).not.toContain(late);
     expect(differences).toHaveLength(5);
   });
@@ -183,7 +195,7 @@ describe('the hourly run', () => {
       ...deps,
       clock: turned,
       alarms: createAlarms({ db: pool, clock: turned, log: deps.log }),
-      gateway: { listOrders },
+      gateway: { ...deps.gateway, listOrders },
       log: { error },
     };
     const bothAsleep = () => vi.waitFor(() => expect(waits).toHaveLength(2));
@@ -257,7 +269,7 @@ describe('kopeck reconcile', () => {
       amount_kopecks: 100,
       created_at: '2020-03-01T12:00:00Z',
     }));
-    bank.answerWith({ orders: many, next_cursor: null });
+    bank.answerWith({ orders: many, refunds: [], next_cursor: null });
     const there = { ...env, GATEWAY_URL: bank.url };
     const people = await kopeck(there, 'reconcile', '--day', '2020-03-01');
     expect(people.stdout).toContain('This list is incomplete: there are more discrepancies.');

@@ -2,12 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Gateway } from '../../src/gateway/index.ts';
-import {
-  createOutcomeWaiters,
-  createPayment,
-  decidePayment,
-  startRecovery,
-} from '../../src/payments/index.ts';
+import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
+import { createPayment, decidePayment, startRecovery } from '../../src/payments/index.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { requestFor, startRecoveryWorld } from './recovery-world.ts';
 

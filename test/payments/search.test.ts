@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Queryable, type Statement, transaction } from '../../src/db/pool.ts';
-import {
-  createPaymentWriter,
-  type PaymentFilter,
-  readSearchWords,
-  searchPayments,
-} from '../../src/payments/index.ts';
+import { type PaymentFilter, readSearchWords, searchPayments } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { createDatabase, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { storeManyPayments } from '../helpers/many-payments.ts';
 

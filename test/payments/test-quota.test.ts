@@ -3,7 +3,7 @@ import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { countRefusal, maxRefusedKeys } from '../../src/payments/create/scenarios.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';

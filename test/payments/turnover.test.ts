@@ -4,7 +4,7 @@ import { newId } from '../../src/base/ids.ts';
 import { type Queryable, transaction } from '../../src/db/pool.ts';
 import { type Mode, verifyLedger } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';

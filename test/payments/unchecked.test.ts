@@ -4,8 +4,8 @@ import { blockRecipient, planMaintenance, setMaintenance } from '../../src/contr
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';

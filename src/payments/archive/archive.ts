@@ -1,6 +1,7 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
+import { withShards } from '../../db/shards/sessions.ts';
 import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */
@@ -36,14 +37,15 @@ export async function archiveMonths(audit: AuditContext, options: ArchiveOptions
     const months = await countArchivable(pool, clock, before);
     const total = months.reduce((sum, { payments, entries }) => sum + payments + entries, 0);
     if (total > 0) await recordChange(pool, audit, startOf(before, total));
-    const run = { db: pool, before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
-    for (const account of await listAccounts(pool))
-      for await (const batch of moveAccount(run, account)) {
+    const run = { before, endedBefore: endedBefore(clock), batchSize: options.batchSize ?? 500 };
+    await withShards(pool, async db => {
+      for await (const batch of moveAccounts({ db, ...run })) {
         moved.payments += batch.payments;
         moved.events += batch.events;
         moved.entries += batch.entries;
         onProgress(moved.payments + moved.entries, total);
       }
+    });
     return { outcome: 'archived', months, ...moved };
   });
 }
@@ -88,9 +90,11 @@ async function listAccounts(db: Queryable): Promise<Account[]> {
   return rows;
 }
 
-async function* moveAccount(run: Run, account: Account): AsyncGenerator<Moved> {
-  yield* movePayments(run, account);
-  yield* moveEntries(run, account);
+async function* moveAccounts(run: Run): AsyncGenerator<Moved> {
+  for (const account of await listAccounts(run.db)) {
+    yield* movePayments(run, account);
+    yield* moveEntries(run, account);
+  }
 }
 
 const minId = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,9 @@
+import type { TraceContext } from '../../telemetry/index.ts';
 import type { NewPayment } from '../openings.ts';
 import type { Payment } from '../payment.ts';
-import { findPayment, findPaymentByKey, type OpenResult } from '../store.ts';
+import { inPhase } from '../phases.ts';
+import type { OpenResult } from '../results.ts';
+import { findPayment, findPaymentByKey } from '../store.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { type PayDeps, payOpened, waitForOutcome } from './pay.ts';
 import {
@@ -30,13 +33,29 @@ export async function createPayment(
   request: PaymentRequest,
 ): Promise<Creation> {
   const answerByMs = deps.clock.nowMs() + answerAtLatestMs;
-  const resolve = once(() => resolveQr(deps, caller, request.qrUrl, request.amountKopecks));
+  const resolve = once(() => resolveInPhase(deps, caller, request));
   const unchecked = await prepareUnchecked(deps, caller, request, resolve);
-  const creation = unchecked && (await carryOut(deps, caller, request, unchecked, answerByMs));
-  if (creation) return creation;
-  const checked = await preparePayment(deps, caller, request, resolve);
-  return (await carryOut(deps, caller, request, checked, answerByMs))!;
+  const early = unchecked && (await carryOut(deps, caller, request, unchecked, answerByMs));
+  const creation =
+    early ??
+    (await carryOut(
+      deps,
+      caller,
+      request,
+      await preparePayment(deps, caller, request, resolve),
+      answerByMs,
+    ))!;
+  if (creation.outcome === 'refused')
+    deps.paymentMetrics?.countOutcome(caller.mode, 'refused', creation.code);
+  return creation;
 }
+
+/** Only of a live payment: in test mode the gateway is not asked. */
+const resolveInPhase = (deps: CreateDeps, caller: Caller, { qrUrl, amountKopecks }: PaymentRequest) => {
+  const resolve = (trace?: TraceContext) =>
+    resolveQr(deps, trace ? { ...caller, trace } : caller, qrUrl, amountKopecks);
+  return caller.mode === 'live' ? inPhase(deps, caller, 'resolve', resolve) : resolve();
+};
 
 function once<Result>(call: () => Result): () => Result {
   let made: { result: Result } | undefined;
@@ -58,14 +77,14 @@ async function carryOut(
   if (prepared.outcome === 'known') return replay(deps, caller, prepared.payment, request);
 
   const { payment } = prepared;
-  const opened = await openPayment(deps, payment);
+  const opened = await openPayment(deps, caller, payment);
   switch (opened.verdict) {
     case 'objection':
       checkAll(deps);
       return undefined;
     case 'opened': {
       caller.onDebited?.();
-      const creation = await payOpened(deps, payment, opened.at, answerByMs);
+      const creation = await payOpened(deps, inTrace(payment, caller), opened.at, answerByMs);
       const isAnswerLost = scenarioIn(caller.mode, request.metadata) === 'answer_lost';
       return isAnswerLost ? { ...creation, isAnswerLost } : creation;
     }
@@ -89,12 +108,24 @@ async function carryOut(
   }
 }
 
+const inTrace = (payment: NewPayment, { trace }: Caller) => (trace ? { ...payment, trace } : payment);
+
+const openPayment = (deps: CreateDeps, caller: Caller, payment: NewPayment) =>
+  inPhase(deps, caller, 'open', async trace => {
+    if (!trace) return openOrFind(deps, payment);
+    const saved = deps.paymentTraces?.save(payment.paymentId, caller.trace!);
+    // Its event may be sent as soon as it is open, by a process that looks for the trace.
+    if (payment.ending) await saved;
+    const [result] = await Promise.all([openOrFind(deps, { ...payment, trace }), saved]);
+    return result;
+  });
+
 /**
  * Inserts the payment and holds its money. If the database's answer is lost, the idempotency key shows whether that
  * happened: if so, the request continues with its payment. If it cannot be found out, or not yet, the lease is released,
  * so that recovery may take the payment from any process.
  */
-async function openPayment(deps: CreateDeps, payment: NewPayment): Promise<OpenResult> {
+async function openOrFind(deps: CreateDeps, payment: NewPayment): Promise<OpenResult> {
   try {
     return await deps.writer.open(payment);
   } catch (error) {

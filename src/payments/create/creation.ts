@@ -1,7 +1,7 @@
-import type { errors } from '../../base/errors.ts';
+import type { errors, keyErrors } from '../../base/errors.ts';
 import type { Payment } from '../payment.ts';
 
-export type ErrorCode = keyof typeof errors;
+export type ErrorCode = keyof typeof errors | keyof typeof keyErrors;
 
 /** The answer to a request for a payment. */
 export type Creation = (

@@ -1,16 +1,17 @@
-import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { NotAnsweringError, type Queryable } from '../../db/pool.ts';
+import type { Sealer } from '../../db/sealing.ts';
 import type { Gateway, Unknown } from '../../gateway/index.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
 import type { Ending, NewPayment } from '../openings.ts';
 import { sealReference } from '../order-reference.ts';
 import type { Payment } from '../payment.ts';
+import { inPhase, type PhaseDeps } from '../phases.ts';
 import type { LeaseRelease } from '../recovery/lease-release.ts';
 import { scheduleNextPoll } from '../recovery/open-payments.ts';
 import { firstPollMs } from '../recovery/poll-payment.ts';
-import type { PaymentOutcome } from '../store.ts';
+import type { PaymentOutcome } from '../results.ts';
 import { type Creation, type ErrorCode, refused } from './creation.ts';
 import type { OutcomeWaiters } from './outcome-waiters.ts';
 import { hasReviewScenario } from './scenarios.ts';
@@ -21,12 +22,12 @@ interface Log {
 }
 
 /** What paying an opened payment needs. */
-export interface PayDeps extends FinishDeps {
+export interface PayDeps extends FinishDeps, PhaseDeps {
   db: Queryable;
   clock: Clock;
   gateway: Gateway;
   /** Seals what an order carries, from which a lost payment can be rebuilt. */
-  referenceKey: KeyObject;
+  references: Sealer;
   leaseRelease: LeaseRelease;
   outcomeWaiters: OutcomeWaiters;
   /** How long a request waits for a final answer, from the creation of its payment. */
@@ -81,7 +82,7 @@ export async function payOpened(
       late.promise,
     ]);
   } catch (err) {
-    deps.log.error({ err, paymentId: payment.paymentId }, 'a payment was opened and then its request failed');
+    deps.log.error({ err, ...logged(payment) }, 'a payment was opened and then its request failed');
     deps.leaseRelease.releaseLease(payment.paymentId);
     if (attempt.isUndoing) throw err;
     return unfinished;
@@ -91,6 +92,11 @@ export async function payOpened(
 }
 
 type OpenedPayment = NewPayment & Payment;
+
+const logged = ({ paymentId, trace }: OpenedPayment) => ({
+  paymentId,
+  ...(trace ? { trace_id: trace.traceId } : {}),
+});
 
 /** The row that was just committed, without reading it back. */
 const asCommitted = (payment: NewPayment, openedAt: Date): OpenedPayment => ({
@@ -123,8 +129,10 @@ const isTooLateToSend = ({ clock }: PayDeps, { createdAt }: OpenedPayment) =>
   clock.nowMs() - createdAt.getTime() > sendWithinMs;
 const tooLate: Unknown = { outcome: 'unknown', why: 'the order was not sent in time' };
 
-const send = ({ gateway, referenceKey }: PayDeps, payment: OpenedPayment) =>
-  gateway.pay({ ...payment, reference: sealReference(payment, referenceKey) });
+const send = (deps: PayDeps, payment: OpenedPayment) =>
+  inPhase(deps, payment, 'gateway', trace =>
+    deps.gateway.pay({ ...payment, trace, reference: sealReference(payment, deps.references) }),
+  );
 
 async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt: Attempt): Promise<Creation> {
   const answer = isTooLateToSend(deps, payment) ? tooLate : await send(deps, payment);
@@ -144,7 +152,7 @@ async function payThroughGateway(deps: PayDeps, payment: OpenedPayment, attempt:
       // Recovery polls it from here on; this request waits for what recovery finds.
       const { paymentId } = payment;
       const review = answer.outcome === 'unknown';
-      if (review) deps.log.warn({ paymentId, why: answer.why }, 'the gateway gave no final answer');
+      if (review) deps.log.warn({ ...logged(payment), why: answer.why }, 'the gateway gave no final answer');
       const orderId = answer.outcome === 'accepted' ? { orderId: answer.orderId } : {};
       if (review && answer.contradicts)
         await deps.alarms.raise({ kind: 'gateway_contradiction', subject: paymentId, detail: answer.why });
@@ -159,7 +167,9 @@ const firstPollAt = ({ clock }: PayDeps) => new Date(clock.nowMs() + firstPollMs
 /** Finishes the payment and answers with it; if another process was quicker, with that result. */
 async function finishWith(deps: PayDeps, payment: OpenedPayment, outcome: PaymentOutcome): Promise<Creation> {
   const { partnerId, mode, paymentId } = payment;
-  const { changed, status, at } = await finishPayment(deps, { partnerId, mode, paymentId, ...outcome });
+  const { changed, status, at } = await inPhase(deps, payment, 'finish', trace =>
+    finishPayment(deps, { partnerId, mode, paymentId, trace, ...outcome }),
+  );
   if (status === 'processing')
     await scheduleNextPoll(deps.db, payment, { at: firstPollAt(deps), review: true });
   if (!changed) return waitForOutcome(deps, payment);

@@ -10,8 +10,9 @@ import {
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import type { Limits } from '../../partners/index.ts';
+import type { LimitedRights, Limits } from '../../partners/index.ts';
 import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
+import type { TraceContext } from '../../telemetry/index.ts';
 import { isBlockedCode, isBlockedRequest } from '../lost-history/stray-orders.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
 import type { NewPayment } from '../openings.ts';
@@ -30,6 +31,10 @@ export interface PrepareDeps extends ResolveDeps {
 
 export interface Caller extends AccountKey {
   limits: Limits;
+  /** Of a key that may not do everything. */
+  rights?: LimitedRights | undefined;
+  /** Of the request, where traces are exported. */
+  trace?: TraceContext | undefined;
   /** Called once the money is held: from here on the request only waits for others. */
   onDebited?: () => void;
 }
@@ -126,14 +131,16 @@ export async function prepareUnchecked(
 }
 
 function amountRefusal(
-  { limits }: Caller,
+  { limits, rights }: Caller,
   request: PaymentRequest,
   { amountKopecks }: PayableQr,
 ): ErrorCode | undefined {
   if (request.amountKopecks !== undefined && request.amountKopecks !== amountKopecks)
     return 'amount_mismatch';
   if (amountKopecks < limits.minKopecks) return 'invalid_request';
-  return amountKopecks > limits.maxKopecks ? 'amount_limit_exceeded' : undefined;
+  if (amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
+  const keyLimit = rights?.maxKopecks ?? null;
+  return keyLimit !== null && amountKopecks > keyLimit ? 'key_payment_limit_exceeded' : undefined;
 }
 
 const isChangedInTest = ({ mode }: Caller, { amountKopecks }: PayableQr) =>
@@ -161,7 +168,7 @@ interface PreparedParts {
 
 function newPayment(
   deps: PrepareDeps,
-  { caller: { partnerId, mode }, request, qr, rate }: PreparedParts,
+  { caller: { partnerId, mode, rights }, request, qr, rate }: PreparedParts,
 ): NewPayment {
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
   const metadata = stringifyJson(request.metadata);
@@ -186,6 +193,9 @@ function newPayment(
     metadata,
     nextAt: new Date(deps.clock.nowMs() + (delayMs ?? requestLeaseMs)),
     leaseHolder: delayMs === undefined ? deps.heartbeat.instance : null,
+    ...(rights && rights.dailyKopecks !== null
+      ? { keyLimit: { keyId: rights.turnoverKey, dailyKopecks: rights.dailyKopecks } }
+      : {}),
     ...(endsAtOnce ? { ending: testOutcome({ mode, amountKopecks, metadata }) } : {}),
   };
 }

@@ -1,17 +1,20 @@
-import type { KeyObject } from 'node:crypto';
 import type { Alarms } from '../../alarms/index.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
+import type { Sealer } from '../../db/sealing.ts';
 import type { Gateway } from '../../gateway/index.ts';
+import type { CodeGuard } from '../shards/code-guard.ts';
 
 /** What recovery and watch of a history need. */
 export interface HistoryDeps {
+  /** Undefined with one shard. */
+  codeGuard?: CodeGuard | undefined;
   db: Queryable;
   clock: Clock;
   gateway: Gateway;
   alarms: Alarms;
-  referenceKey: KeyObject;
+  references: Sealer;
   heartbeat: Pick<Heartbeat, 'instance'>;
   log: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 }

@@ -1,10 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, parseId, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
+import type { Sealer } from '../../db/sealing.ts';
 import type { ListedOrder } from '../../gateway/index.ts';
 import { openingArray, openingValues } from '../openings.ts';
 import { openReference, type ReferencedPayment } from '../order-reference.ts';
+import type { CodeGuard } from '../shards/code-guard.ts';
 
 /** Why an order could not become a payment. */
 export type StrayReason = 'unreadable' | 'no_account' | 'key_taken' | 'qr_in_flight' | 'insufficient_balance';
@@ -36,12 +37,12 @@ export async function findForgotten(db: Queryable, orders: ListedOrder[]): Promi
  * ask for by their partner.
  */
 export async function findUnrecorded(
-  { db, referenceKey }: Pick<RebuildDeps, 'db' | 'referenceKey'>,
+  { db, references }: Pick<RebuildDeps, 'db' | 'references'>,
   orders: ListedOrder[],
 ): Promise<ListedOrder[]> {
   const forgotten = await findForgotten(db, orders);
   if (forgotten.length === 0) return [];
-  const payments = forgotten.map(order => readReference(order, referenceKey));
+  const payments = forgotten.map(order => readReference(order, references));
   const { rows } = await db.query<{ known: string }>({
     text: `SELECT o.payment AS known FROM unnest($1::text[], $2::uuid[], $3::uuid[]) AS o (payment, partner_id, id)
             WHERE EXISTS (SELECT FROM stray_orders s WHERE s.payment = o.payment)
@@ -58,9 +59,11 @@ export async function findUnrecorded(
 }
 
 interface RebuildDeps {
+  /** Undefined with one shard. */
+  codeGuard?: CodeGuard | undefined;
   db: Queryable;
   clock: Clock;
-  referenceKey: KeyObject;
+  references: Sealer;
 }
 
 /** Brings the payments of forgotten orders back, as far as that is possible. A repeat changes nothing. */
@@ -69,9 +72,9 @@ export async function rebuild(
   incarnation: number,
   orders: ListedOrder[],
 ): Promise<Rebuilt[]> {
-  const read = orders.map(order => ({ order, payment: readReference(order, deps.referenceKey) }));
+  const read = orders.map(order => ({ order, payment: readReference(order, deps.references) }));
   const readable = read.filter(hasPayment);
-  const verdicts = readable.length > 0 ? await recover(deps, incarnation, readable) : [];
+  const verdicts = await recoverGuarded(deps, incarnation, readable);
   const verdictOf = new Map(readable.map(({ order }, nth) => [order, verdicts[nth]!]));
   return read.map(({ order, payment }) => ({
     order,
@@ -88,11 +91,34 @@ const hasPayment = (item: { order: ListedOrder; payment: ReferencedPayment | und
   item.payment !== undefined;
 
 /** The amount must be the one that the gateway pays: otherwise people must look at it. */
-function readReference(order: ListedOrder, key: KeyObject): ReferencedPayment | undefined {
+function readReference(order: ListedOrder, references: Sealer): ReferencedPayment | undefined {
   const paymentId: Id<'pay'> | undefined = parseId('pay', order.paymentId);
   if (!paymentId || order.reference === null) return undefined;
-  const payment = openReference(order.reference, key, paymentId);
+  const payment = openReference(order.reference, references, paymentId);
   return payment?.mode === 'live' && payment.amountKopecks === order.amountKopecks ? payment : undefined;
+}
+
+export const isReadable = (order: ListedOrder, references: Sealer): boolean =>
+  readReference(order, references) !== undefined;
+
+/** With several shards each payment and the reservation of its code commit together. */
+async function recoverGuarded(
+  deps: RebuildDeps,
+  incarnation: number,
+  items: Readable[],
+): Promise<Rebuilt['verdict'][]> {
+  const { codeGuard } = deps;
+  if (items.length === 0) return [];
+  if (!codeGuard) return recover(deps, incarnation, items);
+  const verdicts: Rebuilt['verdict'][] = [];
+  for (const item of items) {
+    const verdict = await codeGuard.whileReserved(item.payment, async tx => {
+      const [result] = await recover({ ...deps, db: tx }, incarnation, [item]);
+      return { result: result!, isPayment: result === 'recovered' || result === 'known' };
+    });
+    verdicts.push(verdict ?? 'qr_in_flight');
+  }
+  return verdicts;
 }
 
 async function recover(

@@ -12,8 +12,8 @@ import {
   recordCount,
   recordListed,
 } from './incarnations.ts';
-import { findForgotten, type Rebuilt, rebuild } from './rebuild.ts';
-import { isAnyCodeUnknown, listRetryable, markRebuilt, storeStray } from './stray-orders.ts';
+import { findForgotten, isReadable, type Rebuilt, rebuild } from './rebuild.ts';
+import { isAnyCodeUnknown, listRetryable, listUnreadable, markRebuilt, storeStray } from './stray-orders.ts';
 import { raiseForeignOrders, watchRound } from './watch-orders.ts';
 
 /**
@@ -128,7 +128,8 @@ async function setAside(deps: HistoryDeps, incarnation: number, rebuilt: Rebuilt
 }
 
 const advice = {
-  unreadable: 'Its reference cannot be read. Find out whose it is, then release it.',
+  unreadable:
+    'Its reference cannot be read. If SECRET_KEY was replaced, add the key of that time to SECRET_KEY_PREVIOUS and restart: then the payment is restored. Otherwise find out whose it is, then release it.',
   no_account: 'Its partner is not in this database. Create the partner again, or release the order.',
   key_taken: 'Its idempotency key belongs to another payment. Find out which one is right, then release it.',
   qr_in_flight:
@@ -140,9 +141,11 @@ const advice = {
 const describeStray = ({ order, verdict }: Rebuilt) =>
   `The payment gateway has an order for ${formatKopecks(order.amountKopecks)} RUB (${order.state}) without a payment here. ${advice[verdict as keyof typeof advice]}`;
 
-/** Those whose balance or code was missing may be possible by now. */
+/** Those whose balance, code or secret key was missing may be possible by now. */
 async function retryStray(deps: HistoryDeps): Promise<void> {
-  const stray = await listRetryable(deps.db);
+  const unreadable = await listUnreadable(deps.db);
+  const readable = unreadable.filter(order => isReadable(order, deps.references));
+  const stray = [...(await listRetryable(deps.db)), ...readable];
   for (const [incarnation, orders] of Map.groupBy(stray, order => order.incarnation))
     await settle(deps, incarnation, orders);
 }

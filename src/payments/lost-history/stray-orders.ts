@@ -34,7 +34,10 @@ export async function storeStray(
     text: `INSERT INTO stray_orders AS s (payment, order_id, state, amount_kopecks, created_at, qrc_id, partner_id,
                                           idempotency_key, reference, why, incarnation, found_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-           ON CONFLICT (payment) DO UPDATE SET state = excluded.state, why = excluded.why
+           ON CONFLICT (payment) DO UPDATE SET state = excluded.state, why = excluded.why,
+             qrc_id = coalesce(excluded.qrc_id, s.qrc_id), partner_id = coalesce(excluded.partner_id, s.partner_id),
+             idempotency_key = coalesce(excluded.idempotency_key, s.idempotency_key),
+             reference = coalesce(excluded.reference, s.reference)
            RETURNING xmax = 0 AS is_new`,
     values: [
       order.paymentId,
@@ -45,7 +48,7 @@ export async function storeStray(
       payment?.qrcId ?? order.qrcId,
       payment ? uuidFromId(payment.partnerId) : null,
       payment?.idempotencyKey ?? null,
-      payment ? order.reference : null,
+      order.reference,
       verdict,
       incarnation,
       instantOf(clock),
@@ -79,16 +82,30 @@ export async function isAnyCodeUnknown(db: Queryable): Promise<boolean> {
   return rowCount === 1;
 }
 
+type Retryable = ListedOrder & { incarnation: number };
+
+const orderColumns = `payment AS "paymentId", order_id AS "orderId", state, amount_kopecks AS "amountKopecks",
+  created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation`;
+
+/** Those whose reference no secret key opened: it may be of one that this process has by now. */
+export async function listUnreadable(db: Queryable): Promise<Retryable[]> {
+  const { rows } = await db.query<Retryable>({
+    name: 'list stray orders to read',
+    text: `SELECT ${orderColumns} FROM stray_orders
+            WHERE released_at IS NULL AND why = 'unreadable' AND reference IS NOT NULL
+            ORDER BY created_at, payment LIMIT 1000`,
+  });
+  return rows;
+}
+
 /**
  * Those that can be rebuilt once what prevents it is over: the oldest of each partner and reason, so that no partner's orders
  * keep those of others waiting.
  */
-export async function listRetryable(db: Queryable): Promise<(ListedOrder & { incarnation: number })[]> {
-  const { rows } = await db.query<ListedOrder & { incarnation: number }>({
+export async function listRetryable(db: Queryable): Promise<Retryable[]> {
+  const { rows } = await db.query<Retryable>({
     name: 'list stray orders to rebuild',
-    text: `SELECT DISTINCT ON (partner_id, why) payment AS "paymentId", order_id AS "orderId", state,
-                  amount_kopecks AS "amountKopecks", created_at AS "createdAt", qrc_id AS "qrcId", reference, incarnation
-             FROM stray_orders s
+    text: `SELECT DISTINCT ON (partner_id, why) ${orderColumns} FROM stray_orders s
             WHERE released_at IS NULL AND reference IS NOT NULL
               AND (why IN ('qr_in_flight', 'insufficient_balance')
                    -- Its key is free again: the payment that had it was undone.

@@ -117,14 +117,3 @@ export async function releaseLeases(db: Queryable, clock: Clock, leaseHolders: n
     values: [instantOf(clock), leaseHolders],
   });
 }
-
-/** Unfinished payments by state, without the simulated reviews of test payments. */
-export async function countUnfinished(db: Queryable): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ state: string; count: number }>({
-    text: `SELECT CASE WHEN support_since IS NOT NULL THEN 'with_support'
-                       WHEN awaiting_gateway THEN 'awaiting_gateway' ELSE 'manual_review' END AS state,
-                  count(*)::int AS count
-             FROM open_payments WHERE mode = 'live' OR awaiting_gateway GROUP BY 1`,
-  });
-  return new Map(rows.map(({ state, count }) => [state, count]));
-}

@@ -2,13 +2,15 @@ import type { Clock } from '../../base/clock.ts';
 import { readPaymentStops } from '../../controls/index.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Gateway } from '../../gateway/index.ts';
+import type { TraceContext } from '../../telemetry/index.ts';
 import { testOutcome } from '../create/scenarios.ts';
 import { type FinishDeps, finishPayment } from '../finish.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
-import type { PaymentOutcome } from '../store.ts';
+import type { PhaseDeps } from '../phases.ts';
+import type { PaymentOutcome } from '../results.ts';
 import { type DuePayment, scheduleNextPoll } from './open-payments.ts';
 
-export interface PollDeps extends FinishDeps {
+export interface PollDeps extends FinishDeps, PhaseDeps {
   db: Queryable;
   clock: Clock;
   gateway: Gateway;
@@ -27,9 +29,8 @@ const overdueAlarm = 'payment_overdue';
 export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<void> {
   if (payment.mode === 'test') return finishPolled(deps, payment, testOutcome(payment));
 
-  const polled = await deps.gateway.poll(payment);
-  // An unknown order proves nothing while the request for it may still be on its way; a voided one does.
-  const answer = polled.outcome === 'order_unknown' ? await deps.gateway.void(payment) : polled;
+  const span = await deps.paymentTraces?.startSpan(payment.paymentId, 'payment poll');
+  const answer = await askGateway(deps, { ...payment, trace: span?.context }).finally(() => span?.end());
   switch (answer.outcome) {
     case 'succeeded':
       return finishPolled(deps, payment, { outcome: 'succeeded', orderId: answer.orderId });
@@ -46,6 +47,12 @@ export async function pollPayment(deps: PollDeps, payment: DuePayment): Promise<
       return pollLater(deps, payment, { review: true });
     }
   }
+}
+
+/** An unknown order proves nothing while the request for it may still be on its way; a voided one does. */
+async function askGateway(deps: PollDeps, payment: DuePayment & { trace: TraceContext | undefined }) {
+  const polled = await deps.gateway.poll(payment);
+  return polled.outcome === 'order_unknown' ? await deps.gateway.void(payment) : polled;
 }
 
 /** While it is not known whether a lost history has undone it, it does not end. */

@@ -1,8 +1,9 @@
 import { uuidFromId } from '../../base/ids.ts';
-import { formatMicroUsdt } from '../../base/money.ts';
+import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { listCalls, type PastCall } from '../../gateway/index.ts';
 import type { PaymentForOperator } from '../recovery/operator-actions.ts';
+import { listRefunds, type Refund } from '../refunds/refunded.ts';
 
 /** Something that happened to a payment. */
 export interface TimelineEvent {
@@ -34,12 +35,17 @@ const timelineEvent = (
 
 /** All events of a payment, here and at the gateway, in order of time. */
 export async function paymentTimeline(db: Queryable, payment: PaymentForOperator): Promise<TimelineEvent[]> {
-  const [entries, calls] = await Promise.all([entriesOf(db, payment), listCalls(db, payment.paymentId)]);
+  const [entries, calls, refunds] = await Promise.all([
+    entriesOf(db, payment),
+    listCalls(db, payment.paymentId),
+    listRefunds(db, payment.paymentId),
+  ]);
   const events = [
     timelineEvent(payment.createdAt, 'phase', 'created'),
     ...entries,
     ...calls.map(callEvent),
     ...phasesOf(payment, calls),
+    ...refunds.map(refundEvent),
   ];
   return events.sort((one, other) => one.at.getTime() - other.at.getTime());
 }
@@ -67,6 +73,16 @@ function phasesOf(payment: PaymentForOperator, calls: PastCall[]): TimelineEvent
     );
   return phases;
 }
+
+const refundEvent = (refund: Refund): TimelineEvent =>
+  timelineEvent(refund.bookedAt, 'entry', 'refund', {
+    facts: {
+      rub: formatKopecks(refund.amountKopecks),
+      usdt: formatMicroUsdt(refund.amountMicroUsdt),
+      entry: refund.entryNo === null ? null : `${refund.entryNo}`,
+      refund: refund.refundId,
+    },
+  });
 
 const good = new Set(['resolved', 'accepted', 'succeeded', 'voided']);
 

@@ -1,0 +1,45 @@
+import type { errors } from '../base/errors.ts';
+import type { Id } from '../base/ids.ts';
+import type { AccountKey } from '../ledger/index.ts';
+import type { TraceContext } from '../telemetry/index.ts';
+import type { FailureCode, Payment } from './payment.ts';
+
+export interface OpenResult {
+  verdict:
+    | 'opened'
+    | 'known'
+    /** Only of an unchecked payment: something has to be checked again that can refuse it. */
+    | 'objection'
+    | 'rate_unavailable'
+    | 'duplicate_qr_in_flight'
+    | 'gateway_busy'
+    | 'daily_limit_exceeded'
+    | 'insufficient_balance'
+    /** Only of a payment with a `keyLimit`. */
+    | 'key_daily_limit_exceeded'
+    | 'no_account';
+  /** Of the payment that was opened, or that has this idempotency key already. */
+  paymentId: Id<'pay'> | undefined;
+  balanceMicroUsdt: bigint;
+  at: Date;
+}
+
+export interface FinishResult {
+  /** False when the payment was finished already, or when it cannot finish like this. */
+  changed: boolean;
+  /** After the call. */
+  status: Payment['status'];
+  at: Date;
+}
+
+/** How a payment ends. `rejected` undoes one that the gateway refused before acceptance. */
+export type PaymentOutcome =
+  | { outcome: 'succeeded'; orderId?: string }
+  | { outcome: 'failed'; code: FailureCode; orderId?: string }
+  | { outcome: 'rejected'; code: keyof typeof errors };
+
+export type PaymentToFinish = AccountKey & {
+  paymentId: Id<'pay'>;
+  /** The span that finishes it, where traces are exported. */
+  trace?: TraceContext | undefined;
+} & PaymentOutcome;

@@ -7,4 +7,5 @@ export const webhookObject = (webhook: Webhook) => ({
   suspended_at: webhook.suspendedAt?.toISOString() ?? null,
   waiting: webhook.waiting,
   given_up: webhook.givenUp,
+  extra_events: webhook.extraEvents,
 });

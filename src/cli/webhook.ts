@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import {
   checkObject,
   checkPartner,
@@ -14,7 +14,9 @@ import {
   readSecrets,
   resendEvent,
   resendFailed,
+  responseText,
   rotateSecret,
+  setExtraEvents,
   setWebhook,
   type Webhook,
   type WebhookCheck,
@@ -52,6 +54,17 @@ export function webhookCommands(withDatabase: WithDatabase): Command {
           withDatabase(json, context => rotate(context, partner, force)),
         ),
     )
+    .addCommand(
+      command('events <partner>', 'choose which events beyond those of the contract the endpoint gets')
+        .addOption(
+          new Option('--refunded <choice>', 'payment.refunded: money of a payment came back')
+            .choices(['on', 'off'])
+            .makeOptionMandatory(),
+        )
+        .action((partner, { json, refunded }) =>
+          withDatabase(json, context => chooseEvents(context, partner, refunded === 'on')),
+        ),
+    )
     .addCommand(resendCommand(withDatabase))
     .addCommand(
       command('log <partner>', 'list the latest delivery attempts, newest first')
@@ -80,7 +93,7 @@ const noWebhook = (partner: string) =>
 type PartnerId = Webhook['partnerId'];
 
 async function set(context: CommandContext, partner: string, text: string): Promise<Output> {
-  const { audit, settings, secretKey } = context;
+  const { audit, settings, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = checkWebhookUrl(text, { allowPrivate });
@@ -90,14 +103,14 @@ async function set(context: CommandContext, partner: string, text: string): Prom
       'bad_address',
       'The host name resolves to a private IP address: use a public host.',
     );
-  await setWebhook(audit, createVault(secretKey), partnerId, verdict.url.href);
+  await setWebhook(audit, createVault(keyring), partnerId, verdict.url.href);
   return show(context, partnerId);
 }
 
 async function rotate(context: CommandContext, partner: string, force: boolean): Promise<Output> {
-  const { audit, secretKey } = context;
+  const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
-  const outcome = await rotateSecret(audit, createVault(secretKey), partnerId, { force });
+  const outcome = await rotateSecret(audit, createVault(keyring), partnerId, { force });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it expires, or use --force to end it now';
@@ -106,11 +119,18 @@ async function rotate(context: CommandContext, partner: string, force: boolean):
   return show(context, partnerId);
 }
 
-async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId): Promise<Output> {
+async function chooseEvents(context: CommandContext, partner: string, refunded: boolean): Promise<Output> {
+  const { partnerId } = await findToChange(context, partner);
+  const outcome = await setExtraEvents(context.audit, partnerId, refunded ? ['payment.refunded'] : []);
+  if (outcome === 'no_webhook') throw noWebhook(partnerId);
+  return show(context, partnerId);
+}
+
+async function show({ audit, keyring }: CommandContext, partnerId: PartnerId): Promise<Output> {
   const webhook = await findWebhook(audit.pool, partnerId);
   if (!webhook) throw noWebhook(partnerId);
   const nowMs = audit.clock.nowMs();
-  const [secret = '', oldSecret] = await readSecrets(audit.pool, createVault(secretKey), partnerId, nowMs);
+  const [secret = '', oldSecret] = await readSecrets(audit.pool, createVault(keyring), partnerId, nowMs);
   const old: [string, string][] = oldSecret
     ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
     : [];
@@ -122,6 +142,7 @@ async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId):
       ['state', webhook.state],
       ['pending events', `${webhook.waiting}`],
       ['failed permanently', `${webhook.givenUp}`],
+      ['extra events', webhook.extraEvents.join(', ') || 'none'],
       ['signing secret', secret],
       ...old,
     ]),
@@ -129,11 +150,11 @@ async function show({ audit, secretKey }: CommandContext, partnerId: PartnerId):
 }
 
 async function check(context: CommandContext, partner: string): Promise<Output> {
-  const { audit, settings, secretKey, progress } = context;
+  const { audit, settings, keyring, progress } = context;
   const { partnerId } = await findToChange(context, partner);
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
-  const vault = createVault(secretKey);
+  const vault = createVault(keyring);
   const result = await checkPartner({ audit, sender, vault }, partnerId).finally(async () => {
     clearInterval(slow);
     await sender.close();
@@ -158,7 +179,7 @@ function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boo
         results.map(result => [
           result.name,
           expectation[result.expected],
-          `${result.status ?? result.error}`,
+          responseText(result),
           `${result.durationMs}`,
           result.passed ? 'yes' : 'NO',
         ]),
@@ -220,7 +241,7 @@ async function log(context: CommandContext, partner: string, limit: number): Pro
         formatEventId(attempt.eventId),
         `${attempt.attempt}`,
         formatInstant(attempt.at),
-        `${attempt.status ?? attempt.error}`,
+        responseText(attempt),
         `${attempt.durationMs}`,
       ]),
     ),

@@ -15,6 +15,7 @@ export {
   findWebhook,
   readSecrets,
   rotateSecret,
+  setExtraEvents,
   setWebhook,
   type Webhook,
 } from './admin/webhook.ts';
@@ -31,6 +32,8 @@ export { sign } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
 export { startDelivery } from './delivery/worker.ts';
 export { createNameLookup, hasPrivateAddress } from './http/dns.ts';
+export { responseText } from './http/fault-texts.ts';
 export type { SendResult } from './http/post.ts';
 export { createSender } from './http/sender.ts';
 export { checkWebhookUrl } from './http/ssrf-guard.ts';
+export { createWebhookMetrics, webhookGauges } from './metrics.ts';

@@ -28,9 +28,13 @@ await pool.query(
 for (let from = 0; from < 40; from++) {
   const ends = [from, from + 1].map(nth => new Date(firstAt.getTime() + nth * 100_000 + 50));
   await pool.query(
-    `INSERT INTO events (partner_id, mode, payment_id, at)
-     SELECT partner_id, mode, id, settled_at FROM payments
-      WHERE NOT rejected AND created_at >= $1 AND created_at < $2 ORDER BY id`,
+    `WITH made AS (
+       INSERT INTO events (partner_id, mode, payment_id, at)
+       SELECT partner_id, mode, id, settled_at FROM payments
+        WHERE NOT rejected AND created_at >= $1 AND created_at < $2 ORDER BY id
+       RETURNING *)
+     INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+     SELECT partner_id, id, mode, payment_id, at FROM made`,
     ends,
   );
 }

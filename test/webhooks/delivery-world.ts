@@ -9,7 +9,7 @@ import {
   setWebhook,
   startDelivery,
 } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
@@ -22,7 +22,7 @@ export async function startDeliveryWorld() {
   const clock = manualClock();
   const { address, deps: apiDeps } = await startApi({ pool, clock });
   const audit = auditContextOf(pool, clock);
-  const vault = createVault(secretKey);
+  const vault = createVault(keyring);
   const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
   const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());

@@ -3,14 +3,14 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { hanging, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
 const { deps: apiDeps } = await startApi({ pool });
-const vault = createVault(secretKey);
+const vault = createVault(keyring);
 const sender = createSender({ allowPrivate: true });
 afterAll(() => sender.close());
 

@@ -5,13 +5,13 @@ import { createRecorder } from '../../src/webhooks/delivery/recorder.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 
 async function newPartner(): Promise<Id<'prt'>> {
   const partnerId = await createFundedPartner(pool, 0n);
-  await setWebhook(auditContextOf(pool), createVault(secretKey), partnerId, 'https://receiver.example/');
+  await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, 'https://receiver.example/');
   return partnerId;
 }
 

@@ -4,6 +4,7 @@ import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { keepPartitions } from '../../db/partitions.ts';
 import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { pruneOlder } from '../../db/prune.ts';
+import { enterShardOf, inEachShard } from '../../db/shards/sessions.ts';
 
 export interface Attempt {
   attemptId: bigint;
@@ -28,7 +29,7 @@ export async function listAttempts(
                   a.duration_ms AS "durationMs", e.payment_id
              FROM (SELECT * FROM webhook_attempts WHERE partner_id = $1 AND ($3::bigint IS NULL OR id < $3)
                     ORDER BY id DESC LIMIT $2) AS a
-            CROSS JOIN LATERAL (SELECT * FROM all_events e
+            CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
                                  WHERE e.partner_id = $1 AND e.mode IN ('live', 'test') AND e.id = a.event_id LIMIT 1) AS e
             ORDER BY a.id DESC`,
     values: [uuidFromId(partnerId), limit, before ?? null],
@@ -58,7 +59,7 @@ export function resendEvent(
     }>({
       text: `SELECT e.partner_id, e.mode, e.payment_id, w.url, w.suspended_at IS NOT NULL AS suspended
                FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
-              CROSS JOIN LATERAL (SELECT * FROM all_events e
+              CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
                                    WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
                LEFT JOIN webhooks w ON w.partner_id = e.partner_id
               WHERE $2::uuid IS NULL OR p.id = $2`,
@@ -67,6 +68,7 @@ export function resendEvent(
     const [event] = rows;
     if (!event) return { outcome: 'no_event' };
     if (event.url === null) return { outcome: 'no_webhook' };
+    await enterShardOf(tx, event.partner_id);
     await tx.query({
       text: `INSERT INTO deliveries AS d (partner_id, event_id, mode, payment_id, next_at)
              VALUES ($1, $2, $3, $4, $5)
@@ -100,14 +102,18 @@ export async function resendFailed(
   const { count } = rows[0]!;
   let done = 0;
   for (;;) {
-    const { rowCount } = await audit.pool.query(
-      `UPDATE deliveries d ${resetTo('$2')}
-         FROM (SELECT partner_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
-        WHERE d.partner_id = f.partner_id AND d.event_id = f.event_id`,
-      [since, until],
-    );
-    if (!rowCount) break;
-    done += rowCount;
+    const counts = await inEachShard(audit.pool, async tx => {
+      const { rowCount } = await tx.query({
+        text: `UPDATE deliveries d ${resetTo('$2')}
+                 FROM (SELECT partner_id, event_id FROM deliveries WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
+                WHERE d.partner_id = f.partner_id AND d.event_id = f.event_id`,
+        values: [since, until],
+      });
+      return rowCount ?? 0;
+    });
+    const batch = counts.reduce((sum, count) => sum + count, 0);
+    if (batch === 0) break;
+    done += batch;
     onProgress(done, count);
   }
   if (done > 0) {

@@ -4,6 +4,7 @@ import type { Queryable } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
 import { envelope, eventHeaders } from '../delivery/envelope.ts';
+import { findRefundOf } from '../delivery/refund-events.ts';
 import type { Attempt } from './attempt-log.ts';
 import { attemptsOf } from './delivery-history.ts';
 import {
@@ -20,7 +21,7 @@ export interface Delivery {
   partnerName: string;
   mode: Mode;
   paymentId: Id<'pay'>;
-  outcome: 'succeeded' | 'failed';
+  outcome: 'succeeded' | 'failed' | 'refunded';
   /** `none`: the event was never queued, or all of it is more than thirty days ago. Lists have none of these. */
   state: 'pending' | 'delivered' | 'failed' | 'none';
   /** Since it was last queued: sending again starts with none. */
@@ -171,7 +172,7 @@ export async function findDelivery(
   const delivery = toDelivery(row);
   const payment = await findPayment(db, { partnerId, mode: row.mode }, delivery.paymentId);
   if (!payment) return undefined;
-  const event = { eventId, payment };
+  const event = { eventId, payment, refund: await findRefundOf(db, { partnerId, mode: row.mode }, eventId) };
   const { 'x-service-signature': _, ...headers } = eventHeaders(event, '');
   const attempts = await attemptsOf(db, partnerId, eventId);
   return { delivery, headers, body: envelope(event), attempts };

@@ -8,7 +8,7 @@ export interface DeliveryFilter {
   partnerId?: Id<'prt'> | undefined;
   mode?: Mode | undefined;
   /** The kind of the event. */
-  outcome?: 'succeeded' | 'failed' | undefined;
+  outcome?: 'succeeded' | 'failed' | 'refunded' | undefined;
   /** When the event happened. */
   from?: Date | undefined;
   before?: Date | undefined;
@@ -50,7 +50,10 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
   };
 }
 
-export const deliveryColumns = `c.event_id, c.partner_id, e.mode, e.payment_id, e.at AS event_at, p.status AS outcome,
+/** The kind of the event, without its prefix. */
+const outcome = `CASE WHEN e.refund_id IS NULL THEN p.status::text ELSE 'refunded' END`;
+
+export const deliveryColumns = `c.event_id, c.partner_id, e.mode, e.payment_id, e.at AS event_at, ${outcome} AS outcome,
   (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS partner_name, d.event_id IS NOT NULL AS is_queued,
   d.attempts, d.next_at, d.failed_at, a.attempt, a.at AS attempted_at, a.status, a.error,
   coalesce(a.was_accepted, false) AS was_accepted`;
@@ -60,7 +63,7 @@ export const deliveryColumns = `c.event_id, c.partner_id, e.mode, e.payment_id, 
  * before it are left out. OFFSET 0 keeps the planner from reading all attempts of the partner in the order of their ids.
  */
 export const deliveryJoins = `
-  CROSS JOIN LATERAL (SELECT * FROM all_events e WHERE e.partner_id = c.partner_id AND e.mode IN ('live', 'test')
+  CROSS JOIN LATERAL (SELECT * FROM deliverable_events e WHERE e.partner_id = c.partner_id AND e.mode IN ('live', 'test')
                          AND e.id = c.event_id LIMIT 1) AS e
   CROSS JOIN LATERAL (SELECT p.status FROM all_payments p WHERE p.partner_id = e.partner_id AND p.mode = e.mode
                          AND p.id = e.payment_id LIMIT 1) AS p
@@ -95,7 +98,7 @@ function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: Delivery
   if (state === 'pending' || state === 'failed') return ofPartner;
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   const events = modes.map(
-    one => `SELECT e.partner_id, e.id AS event_id FROM all_events e
+    one => `SELECT e.partner_id, e.id AS event_id FROM deliverable_events e
              WHERE e.partner_id = ${partner} AND e.mode = ${bind(one)} AND ${inRange('e.id')}
              ORDER BY e.id DESC LIMIT ${scan.size}`,
   );
@@ -111,13 +114,13 @@ const stateConditions = {
 };
 
 function conditionsOf(filter: DeliveryFilter, bind: Bind): string[] {
-  const { state, partnerId, mode, outcome, from, before } = filter;
+  const { state, partnerId, mode, outcome: kind, from, before } = filter;
   return [
     // Without a webhook at its time, an event has no delivery.
     state ? stateConditions[state] : '(d.event_id IS NOT NULL OR a.was_accepted)',
     ...(partnerId ? [`c.partner_id = ${bind(uuidFromId(partnerId))}`] : []),
     ...(mode ? [`e.mode = ${bind(mode)}`] : []),
-    ...(outcome ? [`p.status = ${bind(outcome)}`] : []),
+    ...(kind ? [`${outcome} = ${bind(kind)}`] : []),
     ...(from ? [`e.at >= ${bind(from)}`] : []),
     ...(before ? [`e.at < ${bind(before)}`] : []),
   ];

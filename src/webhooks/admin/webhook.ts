@@ -3,6 +3,7 @@ import { instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
+import { enterShardOf } from '../../db/shards/sessions.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
 
 /** Where a partner receives the events of its payments. */
@@ -19,7 +20,11 @@ export interface Webhook {
   givenUp: number;
   oldSecretUntil: Date | null;
   changedAt: Date;
+  /** Kinds of events beyond those of the contract that it gets. */
+  extraEvents: ExtraEvent[];
 }
+
+export type ExtraEvent = 'payment.refunded';
 
 interface WebhookRow {
   url: string;
@@ -29,15 +34,16 @@ interface WebhookRow {
   given_up: number;
   old_secret_until: Date | null;
   changed_at: Date;
+  extra_events: ExtraEvent[];
 }
 
 export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook | undefined> {
   const { rows } = await db.query<WebhookRow>({
-    text: `SELECT w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at,
+    text: `SELECT w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.extra_events,
                   count(d) FILTER (WHERE d.failed_at IS NULL)::int AS waiting,
                   count(d.failed_at)::int AS given_up
              FROM webhooks w LEFT JOIN deliveries d ON d.partner_id = w.partner_id
-            WHERE w.partner_id = $1 GROUP BY w.partner_id`,
+            WHERE w.partner_id = $1 GROUP BY w.partner_id, w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.extra_events`,
     values: [uuidFromId(partnerId)],
   });
   const [row] = rows;
@@ -52,6 +58,7 @@ export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<
       givenUp: row.given_up,
       oldSecretUntil: row.old_secret_until,
       changedAt: row.changed_at,
+      extraEvents: row.extra_events,
     }
   );
 }
@@ -64,6 +71,7 @@ export function setWebhook(
   url: string,
 ): Promise<void> {
   return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
     const before = await findWebhook(tx, partnerId);
     const sealed = vault.seal(newSecret(), partnerId);
     await tx.query({
@@ -82,6 +90,30 @@ export function setWebhook(
   });
 }
 
+/** Events of these kinds are sent from now on; all others of theirs are not. Those of the contract are always sent. */
+export function setExtraEvents(
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+  events: ExtraEvent[],
+): Promise<'set' | 'no_webhook'> {
+  return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
+    const before = await findWebhook(tx, partnerId);
+    if (!before) return 'no_webhook';
+    await tx.query({
+      text: 'UPDATE webhooks SET extra_events = $2, changed_at = $3 WHERE partner_id = $1',
+      values: [uuidFromId(partnerId), events, instantOf(audit.clock)],
+    });
+    await recordChange(tx, audit, {
+      action: 'webhook.events',
+      subject: partnerId,
+      before: { extra_events: before.extraEvents },
+      after: { extra_events: events },
+    });
+    return 'set';
+  });
+}
+
 const overlapMs = 24 * 3_600_000;
 
 /** A new secret; for a day the old one signs as well, so that the receiver can change over without a gap. */
@@ -92,6 +124,7 @@ export function rotateSecret(
   { force = false } = {},
 ): Promise<'rotated' | 'no_webhook' | 'overlap'> {
   return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
     const known = await findWebhook(tx, partnerId);
     // A third secret would end the first one at once, and the receiver may still use it.
     if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
@@ -143,6 +176,7 @@ export async function readSecrets(
 /** Ends a suspension. The backlog goes out one by one in the order of events, each with the whole retry schedule. */
 export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re_enabled' | 'not_suspended'> {
   return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
     const at = instantOf(audit.clock);
     const { rowCount } = await tx.query({
       text: `UPDATE webhooks w
@@ -157,7 +191,7 @@ export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re
       // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
       text: `UPDATE deliveries d SET attempts = 0, next_at = o.at
                FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
-                       FROM deliveries k JOIN all_events e
+                       FROM deliveries k JOIN deliverable_events e
                          ON e.partner_id = k.partner_id AND e.mode = k.mode AND e.id = k.event_id
                       WHERE k.partner_id = $1 AND k.failed_at IS NULL) AS o
               WHERE d.partner_id = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,

@@ -1,9 +1,10 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
+import type { PaymentTraces } from '../../payments/index.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 import type { DueDelivery } from './due.ts';
-import { envelope, eventHeaders } from './envelope.ts';
+import { envelope, eventHeaders, formatEventId } from './envelope.ts';
 import type { AttemptResult } from './recorder.ts';
 import { sign } from './sign.ts';
 import { slowAfterMs } from './slots.ts';
@@ -14,6 +15,8 @@ export interface AttemptDeps {
   clock: Clock;
   sender: Sender;
   webhookRetryScheduleSec: number[];
+  /** Undefined: nothing is traced. */
+  paymentTraces?: PaymentTraces | undefined;
 }
 
 /**
@@ -30,7 +33,11 @@ export async function attemptDelivery(
   const at = instantOf(clock);
   const body = envelope(event);
   const headers = eventHeaders(event, sign(due.secrets, Math.floor(at.getTime() / 1_000), body));
-  const verdict = await sender.send({ url: due.url, headers, body }, signal);
+  const span = await startSpan(deps, due);
+  const traced = span ? { ...headers, traceparent: span.traceparent } : headers;
+  const verdict = await sender
+    .send({ url: due.url, headers: traced, body }, signal)
+    .finally(() => span?.end());
   if (verdict.outcome === 'failed' && verdict.error === 'busy') return undefined;
   const isAccepted = wasAccepted(verdict);
   const { mode } = event.payment;
@@ -50,6 +57,17 @@ export async function attemptDelivery(
     at,
   };
 }
+
+/** Without the URL, which may have a secret in it. */
+const startSpan = ({ paymentTraces }: AttemptDeps, { event, attempts }: DueDelivery) =>
+  paymentTraces?.startSpan(event.payment.paymentId, 'webhook delivery', {
+    kind: 'client',
+    attributes: {
+      'kopeck.payment_id': event.payment.paymentId,
+      'kopeck.event_id': formatEventId(event.eventId),
+      'kopeck.attempt': attempts + 1,
+    },
+  });
 
 const wasAccepted = (verdict: SendResult) =>
   verdict.outcome === 'answered' && verdict.status >= 200 && verdict.status < 300;

@@ -11,6 +11,7 @@ import {
 } from '../../payments/index.ts';
 import { decryptSecrets } from '../admin/webhook.ts';
 import type { Event } from './envelope.ts';
+import { type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
 import type { Vault } from './secret.ts';
 import type { SlotPlan } from './slots.ts';
 
@@ -37,7 +38,7 @@ interface DueOptions extends SlotPlan {
   onUnreadableSecret(partnerId: Id<'prt'>): void;
 }
 
-interface DueRow extends Omit<PaymentRow, 'id'> {
+interface DueRow extends Omit<PaymentRow, 'id'>, RefundColumns {
   /** Null if the payment is archived. */
   id: string | null;
   owner: string;
@@ -64,7 +65,8 @@ export async function readDue(
   const { rows } = await db.query<DueRow>({
     name: 'read due deliveries',
     text: `SELECT ${paymentColumns('p')}, d.partner_id AS owner, d.mode AS payment_mode, d.payment_id, d.event_id,
-                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept
+                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept,
+                  ${refundColumns('r')}
              FROM unnest($1::uuid[], $2::int[]) AS s (partner_id, free)
              JOIN webhooks w ON w.partner_id = s.partner_id AND w.lease_holder = $5 AND w.suspended_at IS NULL
             CROSS JOIN LATERAL (
@@ -73,6 +75,7 @@ export async function readDue(
                      AND d.event_id <> ALL ($4::bigint[])
                    ORDER BY d.next_at, d.event_id LIMIT s.free) AS d
              LEFT JOIN payments p ON p.partner_id = d.partner_id AND p.mode = d.mode AND p.id = d.payment_id
+             LEFT JOIN refunds r ON r.partner_id = d.partner_id AND r.mode = d.mode AND r.event_id = d.event_id
             LIMIT $6`,
     values: [
       partners.map(({ partnerId }) => uuidFromId(partnerId)),
@@ -92,7 +95,7 @@ export async function readDue(
     try {
       return {
         partnerId,
-        event: { eventId: row.event_id, payment },
+        event: { eventId: row.event_id, payment, refund: refundOf(row) },
         url: row.url,
         secrets: decryptSecrets(vault, partnerId, row, nowMs),
         attempts: row.attempts,
@@ -106,7 +109,7 @@ export async function readDue(
   });
 }
 
-/** The event of an archived payment is due only when it was sent again by hand. */
+/** The event of an archived payment is due when it was sent again by hand, or when money has come back. */
 const paymentOf = async (db: Queryable, row: DueRow): Promise<Payment | undefined> =>
   row.id === null
     ? findPayment(

@@ -1,13 +1,21 @@
 import { hash } from 'node:crypto';
 import { type Id, idFromUuid } from '../../base/ids.ts';
-import { formatInstant, type Payment, paymentObject } from '../../payments/index.ts';
+import { formatInstant, type Payment, paymentObject, type Refunded } from '../../payments/index.ts';
 
 export type EventId = `evt_${string}`;
 
 export interface Event {
   eventId: bigint;
-  /** Finished, so its event never changes. */
+  /** Finished, so its event never changes: that of its end has no refunds, whenever it is sent. */
   payment: Payment;
+  /** Set if it is the event of a refund. */
+  refund?: RefundOfEvent | undefined;
+}
+
+export interface RefundOfEvent {
+  at: Date;
+  /** Of the payment, up to this refund. */
+  total: Refunded;
 }
 
 export const formatEventId = (eventId: bigint): EventId => `evt_${eventId}`;
@@ -22,9 +30,11 @@ export function parseEventId(text: string): bigint | undefined {
 export interface EventReference {
   eventId: bigint;
   payment: Pick<Payment, 'paymentId' | 'status' | 'settledAt'>;
+  refund?: RefundOfEvent | undefined;
 }
 
-const eventKind = ({ payment }: EventReference) => `payment.${payment.status}`;
+const eventKind = ({ payment, refund }: EventReference) => `payment.${refund ? 'refunded' : payment.status}`;
+const eventAt = ({ payment, refund }: EventReference) => refund?.at ?? payment.settledAt!;
 
 export const eventHeaders = (event: EventReference, signature: string) => ({
   'content-type': 'application/json',
@@ -34,21 +44,21 @@ export const eventHeaders = (event: EventReference, signature: string) => ({
   'x-service-signature': signature,
 });
 
-/** The body of a webhook, and an item of the feed: `data` is the payment as the API answers it. */
+/** The body of a webhook, and an item of the feed: `data` is the payment as the API answers it at the time of the event. */
 export function envelope(event: Event): string {
-  const { eventId, payment } = event;
+  const { eventId, payment, refund } = event;
   const head = JSON.stringify({
     id: formatEventId(eventId),
     event: eventKind(event),
-    created_at: formatInstant(payment.settledAt!),
+    created_at: formatInstant(eventAt(event)),
   });
-  return `${head.slice(0, -1)},"data":${paymentObject(payment)}}`;
+  return `${head.slice(0, -1)},"data":${paymentObject(payment, refund?.total)}}`;
 }
 
 /** Derived from the event, so that it is the same for every attempt, also when it is sent again much later. */
-function deliveryId({ eventId, payment }: EventReference): Id<'whd'> {
-  const bytes = hash('sha256', `delivery ${eventId}`, 'buffer').subarray(0, 16);
-  bytes.writeUIntBE(payment.settledAt!.getTime(), 0, 6);
+function deliveryId(event: EventReference): Id<'whd'> {
+  const bytes = hash('sha256', `delivery ${event.eventId}`, 'buffer').subarray(0, 16);
+  bytes.writeUIntBE(eventAt(event).getTime(), 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   return idFromUuid('whd', bytes.toString('hex'));

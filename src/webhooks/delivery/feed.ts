@@ -9,6 +9,7 @@ import {
   toPayment,
 } from '../../payments/index.ts';
 import type { Event } from './envelope.ts';
+import { findRefundOf, type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
 
 export interface EventPage {
   events: Event[];
@@ -19,41 +20,71 @@ export interface EventPage {
  * Oldest first. The ids of one partner and mode are in the order of commit, so a reader never misses a late commit.
  * Undefined if `after` is not an event of this partner and mode; 0 is the beginning. A number that a lost history may have
  * given out stands for the end of that history: what was rebuilt follows. Of pruned events, only the newest may be given:
- * after an older one the reader would miss some.
+ * after an older one the reader would miss some. Refunds are listed only for a reader that asks for them; their ids are
+ * positions for every reader.
  */
 export async function listEvents(
   db: Queryable,
   { partnerId, mode }: AccountKey,
-  { after, limit }: { after: bigint; limit: number },
+  { after, limit, withRefunds = false }: { after: bigint; limit: number; withRefunds?: boolean },
 ): Promise<EventPage | undefined> {
   const read = (prefix: '' | 'all_') =>
-    db.query<PaymentRow & { event_id: bigint }>({
-      name: `list ${prefix}events`,
-      text: `SELECT ${paymentColumns('p')}, e.id AS event_id
-               FROM (SELECT * FROM ${prefix}events
-                      WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4) AS e
-              CROSS JOIN LATERAL (SELECT * FROM ${prefix}payments p WHERE p.partner_id = e.partner_id
-                                     AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p
-              ORDER BY e.id`,
+    db.query<EventRow>({
+      name: `list ${prefix}events${withRefunds ? ' and refunds' : ''}`,
+      text: withRefunds ? withRefundsIn(prefix) : withoutRefundsIn(prefix),
       // Two more than the page: the event of the cursor itself, and one that shows whether there are more.
       values: [uuidFromId(partnerId), mode, after, limit + 2],
     });
   const live = await read('');
   const archived = await lastArchivedEvent(db, { partnerId, mode });
   const { rows } = archived === null || after > archived ? live : await read('all_');
-  const found = rows.map(row => ({ eventId: row.event_id, payment: toPayment(row) }));
+  const found = rows.map(row => ({
+    eventId: row.event_id,
+    payment: toPayment(row),
+    refund: row.refund_at ? refundOf(row) : undefined,
+  }));
   if (after > 0n && found[0]?.eventId === after) found.shift();
   else if (after > 0n && !(await isLostEvent(db, after))) {
     const pruned = await lastPrunedEvent(db, { partnerId, mode });
-    if (after !== pruned) return undefined;
+    if (after !== pruned && !(await findRefundOf(db, { partnerId, mode }, after))) return undefined;
   }
   return { events: found.slice(0, limit), hasMore: found.length > limit };
 }
 
+type EventRow = PaymentRow & { event_id: bigint } & RefundColumns;
+
+const endsIn = (
+  prefix: '' | 'all_',
+) => `SELECT partner_id, mode, id, payment_id, NULL::text AS refund_id FROM ${prefix}events
+  WHERE partner_id = $1 AND mode = $2 AND id >= $3 ORDER BY id LIMIT $4`;
+
+const paymentOf = (
+  table: string,
+) => `CROSS JOIN LATERAL (SELECT * FROM ${table} p WHERE p.partner_id = e.partner_id
+  AND p.mode = e.mode AND p.id = e.payment_id LIMIT 1) AS p`;
+
+const withoutRefundsIn = (prefix: '' | 'all_') => `
+  SELECT ${paymentColumns('p')}, e.id AS event_id, NULL AS refund_at
+    FROM (${endsIn(prefix)}) AS e ${paymentOf(`${prefix}payments`)} ORDER BY e.id`;
+
+/** One statement, and so one snapshot: of two, the second could have an event that follows one the first has not seen. */
+const withRefundsIn = (prefix: '' | 'all_') => `
+  SELECT ${paymentColumns('p')}, e.id AS event_id, ${refundColumns('r')}
+    FROM (SELECT * FROM (
+            (${endsIn(prefix)})
+            UNION ALL
+            (SELECT partner_id, mode, event_id, payment_id, refund_id FROM refunds
+              WHERE partner_id = $1 AND mode = $2 AND event_id >= $3 ORDER BY event_id LIMIT $4)) AS u
+           ORDER BY u.id LIMIT $4) AS e
+   ${paymentOf('all_payments')}
+    LEFT JOIN refunds r ON r.refund_id = e.refund_id
+   ORDER BY e.id`;
+
 /** Whether numbers jumped over this one, since the database may have forgotten its event. */
 async function isLostEvent(db: Queryable, eventId: bigint): Promise<boolean> {
   const { rowCount } = await db.query({
-    text: 'SELECT FROM incarnations WHERE last_event_id < $1 AND next_event_id > $1 LIMIT 1',
+    text: `SELECT FROM incarnations WHERE last_event_id < $1 AND next_event_id > $1
+           UNION ALL SELECT FROM event_gaps WHERE last_event_id < $1 AND next_event_id > $1 LIMIT 1`,
     values: [eventId],
   });
   return rowCount === 1;
@@ -65,6 +96,7 @@ export async function findLastEvent(db: Queryable, { partnerId, mode }: AccountK
     name: 'find last event',
     text: `SELECT coalesce(greatest(
                     (SELECT max(id) FROM events WHERE partner_id = $1 AND mode = $2),
+                    (SELECT max(event_id) FROM refunds WHERE partner_id = $1 AND mode = $2),
                     (SELECT max(last_event_id) FROM archive_sums WHERE partner_id = $1 AND mode = $2),
                     (SELECT last_event_id FROM test_checkpoints WHERE partner_id = $1 AND $2::mode = 'test')), 0) AS last`,
     values: [uuidFromId(partnerId), mode],

@@ -1,6 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Id } from '../../base/ids.ts';
+import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
 import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
@@ -13,6 +14,7 @@ export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps
   alarms: Alarms;
   vault: Vault;
   log: RecorderDeps['log'];
+  webhookMetrics?: WebhookMetrics;
 }
 
 export interface Delivery {
@@ -130,6 +132,7 @@ async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): 
     return undefined;
   });
   if (cutOff.aborted) return;
+  if (result) work.webhookMetrics?.observeAttempt(result, event.payment.settledAt!);
   // The slot is free while the attempt is being recorded, but the event must not be read again before that.
   unrecorded.add(eventId);
   end(result ?? { isDelivered: false, hasHung: false });

@@ -1,0 +1,99 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Paid {
+  mode: 'test' | 'live';
+  paymentId: string;
+}
+
+export interface Load {
+  paid: Paid[];
+  /** Everything that is not a payment under way or succeeded. */
+  refused: string[];
+  /** Resolves after this many more answers, good or bad. */
+  more(answers: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Keys {
+  testKey: string;
+  liveKey: string;
+}
+
+interface Reply {
+  status: number;
+  body: string;
+}
+
+/** One call on a kept connection. */
+export const call = (
+  agent: Agent,
+  url: string,
+  key: string,
+  { method = 'GET', body }: { method?: string; body?: object } = {},
+): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(body ? { 'content-type': 'application/json', 'idempotency-key': randomUUID() } : {}),
+    };
+    request(url, { method, agent, headers }, response => {
+      let text = '';
+      response
+        .setEncoding('utf8')
+        .on('data', chunk => (text += chunk))
+        .on('error', reject)
+        .on('end', () => resolve({ status: response.statusCode!, body: text }));
+    })
+      .on('error', reject)
+      .end(body && JSON.stringify(body));
+  });
+
+const newLink = () =>
+  `https://qr.nspk.ru/AD${randomBytes(15).toString('hex').toUpperCase()}?type=02&sum=1000&cur=RUB`;
+
+/** The test is about versions, not about a machine without time for its database. */
+const pauseMs = 20;
+
+/** Clients that pay one after the other, each on its own connection, live and test in turn. */
+export function startLoad(url: string, { testKey, liveKey }: Keys, clients: number): Load {
+  const [paid, refused]: [Paid[], string[]] = [[], []];
+  let isStopped = false;
+
+  async function payOne(agent: Agent, mode: Paid['mode']): Promise<void> {
+    const key = mode === 'live' ? liveKey : testKey;
+    const options = { method: 'POST', body: { qr_url: newLink() } };
+    const reply = await call(agent, `${url}/v1/payments`, key, options).catch((error: Error) => ({
+      status: 0,
+      body: error.message,
+    }));
+    const payment = reply.status >= 200 && reply.status < 300 ? JSON.parse(reply.body) : undefined;
+    if (payment && payment.status !== 'failed') paid.push({ mode, paymentId: payment.id });
+    else refused.push(`${mode} ${reply.status} ${reply.body.slice(0, 300)}`);
+  }
+
+  async function runClient(): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let count = 0; !isStopped; count++) {
+      await payOne(agent, count % 2 === 0 ? 'live' : 'test');
+      await sleep(pauseMs);
+    }
+    agent.destroy();
+  }
+
+  const running = Promise.all(Array.from({ length: clients }, runClient));
+  const answered = () => paid.length + refused.length;
+  return {
+    paid,
+    refused,
+    more: async answers => {
+      const until = answered() + answers;
+      while (answered() < until) await sleep(50);
+    },
+    stop: async () => {
+      isStopped = true;
+      await running;
+    },
+  };
+}

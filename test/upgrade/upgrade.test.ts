@@ -1,0 +1,128 @@
+import { readdirSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { expect, test } from 'vitest';
+import { readPreviousRelease } from '../../src/db/migrations.ts';
+import { kopeckProcess, runProgram, startService } from '../helpers/cli.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newFolder } from '../helpers/folders.ts';
+import { secretKey } from '../helpers/partners.ts';
+import { startSimulator } from '../helpers/simulator.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
+import { startBalancer } from './balancer.ts';
+import { call, type Keys, startLoad } from './load.ts';
+import {
+  hasPreviousRelease,
+  migrationsOfPreviousRelease,
+  unpackPreviousRelease,
+} from './previous-release.ts';
+
+/** In each phase: with the old version, with both, with the new one. */
+const paymentsPerPhase = 100;
+const clients = 3;
+const database = new URL('../../database/', import.meta.url);
+const migrations = readdirSync(new URL('migrations/', database)).length;
+
+async function createPartner(
+  env: Record<string, string>,
+  program: string,
+  webhookUrl: string,
+): Promise<Keys> {
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runProgram(program, env, args);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const { partner_id: id } = await run('partner', 'create', '--name', 'Upgraded shop', '--json');
+  const limits = [
+    '--create-rps',
+    '10000',
+    '--create-burst',
+    '10000',
+    '--concurrent',
+    '100',
+    '--daily-rub',
+    'none',
+  ];
+  await run('partner', 'limits', id, ...limits, '--json');
+  await run('balance', 'credit', id, '--mode', 'live', '--usdt', '100000', '--reference', 'r1', '--json');
+  await run('webhook', 'set', id, '--url', webhookUrl, '--json');
+  const { key: testKey } = await run('key', 'create', id, '--mode', 'test', '--json');
+  const { key: liveKey } = await run('key', 'create', id, '--mode', 'live', '--json');
+  return { testKey, liveKey };
+}
+
+test.skipIf(!hasPreviousRelease)(
+  'a new version replaces the previous one under load, and no payment is refused, lost or made twice',
+  async () => {
+    const { pool, url } = await createDatabase({ migrated: false });
+    const simulator = await startSimulator({ GATEWAY_TOKEN: 'token' });
+    const receiver = await startReceiver();
+    const env = {
+      DATABASE_URL: url,
+      SECRET_KEY: secretKey,
+      DATA_DIR: newFolder(),
+      GATEWAY_URL: simulator.address,
+      GATEWAY_TOKEN: 'token',
+      RATE_SOURCES: 'fixed:92.50',
+      ROLES: 'api,worker',
+      DRAIN_SEC: '2',
+    };
+    const countMigrations = async () =>
+      (await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM schema_migrations')).rows[0]!
+        .count;
+
+    const oldProgram = unpackPreviousRelease();
+    const old = await startService(env, oldProgram);
+    expect(await countMigrations()).toBe(migrationsOfPreviousRelease().length);
+    expect(migrationsOfPreviousRelease().length).toBeLessThan(migrations);
+    expect(readPreviousRelease(database)).toBe(migrationsOfPreviousRelease().length);
+    const keys = await createPartner(env, oldProgram, receiver.url);
+    const balancer = await startBalancer();
+    balancer.add(old.address);
+    await expect.poll(async () => (await fetch(`${balancer.url}/healthz`)).status).toBe(200);
+
+    const load = startLoad(balancer.url, keys, clients);
+    await load.more(paymentsPerPhase);
+    const new_ = await startService(env);
+    expect(await countMigrations()).toBe(migrations);
+    const ofOldAlone = balancer.counts.get(old.address)!;
+    balancer.add(new_.address);
+    await expect.poll(() => balancer.counts.get(new_.address), { timeout: 30_000 }).toBeGreaterThan(0);
+    await load.more(paymentsPerPhase);
+    // The old one went on with the new schema.
+    expect(balancer.counts.get(old.address)).toBeGreaterThan(ofOldAlone + paymentsPerPhase / 4);
+    expect(await old.stop(), old.output()).toBe(0);
+    await load.more(paymentsPerPhase);
+    await load.stop();
+
+    expect(load.refused).toEqual([]);
+    for (const mode of ['live', 'test']) expect(load.paid.some(one => one.mode === mode)).toBe(true);
+
+    const agent = new Agent({ keepAlive: true });
+    for (const { mode, paymentId } of load.paid) {
+      const key = mode === 'live' ? keys.liveKey : keys.testKey;
+      const read = async () =>
+        JSON.parse((await call(agent, `${new_.address}/v1/payments/${paymentId}`, key)).body);
+      await expect.poll(async () => (await read()).status, { interval: 500 }).toBe('succeeded');
+    }
+    agent.destroy();
+
+    const live = load.paid.filter(({ mode }) => mode === 'live').map(({ paymentId }) => paymentId);
+    const ordered: string[] = [];
+    for (let cursor = '0'; cursor; ) {
+      const { body } = await simulator.call('GET', `/orders?limit=1000&cursor=${cursor}`, undefined, 'token');
+      ordered.push(...body.orders.map((order: { payment_id: string }) => order.payment_id));
+      cursor = body.next_cursor;
+    }
+    expect(ordered.toSorted()).toEqual(live.toSorted());
+
+    const delivered = () => new Set(receiver.received.map(({ json }) => json.data.id));
+    await expect
+      .poll(() => load.paid.filter(({ paymentId }) => !delivered().has(paymentId)), { timeout: 30_000 })
+      .toEqual([]);
+
+    expect(await kopeckProcess(env, 'ledger', 'verify')).toMatchObject({ code: 0, stderr: '' });
+    expect(await new_.stop(), new_.output()).toBe(0);
+  },
+  180_000,
+);

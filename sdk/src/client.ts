@@ -12,6 +12,8 @@ import type {
   ResolveParams,
   Statement,
   TestClock,
+  TestDeposit,
+  TestDepositParams,
 } from './types.ts';
 
 export interface KopeckOptions extends TransportOptions {
@@ -40,6 +42,10 @@ export class Kopeck {
       advance(params: { seconds: number }, options?: CallOptions): Promise<TestClock>;
       get(options?: CallOptions): Promise<TestClock>;
     };
+    deposits: {
+      /** Credits the test balance, once per `reference`. */
+      create(params: TestDepositParams, options?: CallOptions): Promise<TestDeposit>;
+    };
   };
   readonly #transport: Transport;
 
@@ -61,6 +67,10 @@ export class Kopeck {
             repeatable: false,
           }),
         get: ({ signal } = {}) => transport.json('GET', 'test/clock', { signal }),
+      },
+      deposits: {
+        create: (params, { signal } = {}) =>
+          transport.json('POST', 'test/deposits', { body: params, signal }),
       },
     };
   }

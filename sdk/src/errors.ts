@@ -36,12 +36,12 @@ export class KopeckError extends Error {
   }
 }
 
-/** 401: the key is wrong, revoked or missing. */
+/** 401: the key is wrong, revoked, expired or missing. */
 export class AuthenticationError extends KopeckError {
   override readonly name = 'AuthenticationError';
 }
 
-/** 403: suspended, another address, a blocked recipient, the day's limit, or a test endpoint with a live key. */
+/** 403: suspended, another address, a blocked recipient, a limit of the day or of the key, its scopes, or a test endpoint with a live key. */
 export class PermissionError extends KopeckError {
   override readonly name = 'PermissionError';
 }

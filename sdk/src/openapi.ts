@@ -31,6 +31,10 @@ export interface Payment {
     code: string;
     message: string;
   } | null;
+  /** Addition, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded` */
+  refunded_rub?: string | undefined;
+  /** Addition, with `refunded_rub`: what came back to the balance, at the rate of the payment */
+  refunded_usdt?: string | undefined;
   /** Your metadata, as sent */
   metadata: Record<string, unknown>;
 }
@@ -173,12 +177,14 @@ export interface ListEventsQuery {
   limit?: number | undefined;
   /** The id of the last event that you have; without it, or with `evt_0`, the list starts with the first event. `latest` returns the `next_cursor` for new events only */
   after?: string | undefined;
+  /** Addition. Also list events of this kind, which are not in the list otherwise */
+  extra_events?: 'payment.refunded' | undefined;
 }
 
 export interface ListEventsAnswer {
   data: Array<{
     id: string;
-    event: 'payment.succeeded' | 'payment.failed';
+    event: 'payment.succeeded' | 'payment.failed' | 'payment.refunded';
     /** Creation time */
     created_at: string;
     data: Payment;
@@ -186,6 +192,55 @@ export interface ListEventsAnswer {
   has_more: boolean;
   /** Pass it as `after`, now or later */
   next_cursor: string;
+  /** Identifies this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface ListDepositAddressesAnswer {
+  data: Array<{
+    object: 'deposit_address';
+    chain: 'tron' | 'ethereum' | 'bnb';
+    /** Permanent; yours alone */
+    address: string;
+    /** Deposits below it are summed until they reach it */
+    min_usdt: string;
+    /** How long a deposit usually takes to become final */
+    usual_minutes: number;
+  }>;
+  /** Identifies this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface ListDepositsQuery {
+  limit?: number | undefined;
+  /** The `next_cursor` of the page before */
+  starting_after?: string | undefined;
+}
+
+export interface ListDepositsAnswer {
+  data: Array<{
+    id: string;
+    object: 'deposit';
+    chain: 'tron' | 'ethereum' | 'bnb';
+    /** `pending`: seen, not final yet. `dropped`: its block was replaced before it was final. `screening`: final, being checked. `accumulating`: final, below the smallest amount. `credited`: on your balance. `held`: support decides. `rejected`: will not be credited; contact support */
+    status: 'pending' | 'dropped' | 'screening' | 'accumulating' | 'credited' | 'held' | 'rejected';
+    /** Rounded down to six places */
+    amount_usdt: string;
+    /** On the chain */
+    transaction_id: string;
+    /** Which transfer of its block */
+    log_index: number;
+    sender: string;
+    /** When it was first seen */
+    created_at: string;
+    /** When it was credited */
+    credited_at: string | null;
+    /** The reference of the credit in your statement; deposits that were summed have the same */
+    reference: string | null;
+  }>;
+  has_more: boolean;
+  /** Pass it as `starting_after` */
+  next_cursor: string | null;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
@@ -287,6 +342,24 @@ export interface AdvanceTestClockAnswer {
   object: 'test_clock';
   /** Total time advanced, in seconds */
   advanced_sec: number;
+  /** Identifies this request; also in the header X-Request-Id */
+  request_id: string;
+}
+
+export interface CreateTestDepositBody {
+  /** From 0.000001 to 1000000, with at most six places */
+  amount_usdt: string;
+  /** Yours: 1 to 64 letters, digits, dots, hyphens and underscores. Each is credited once */
+  reference: string;
+}
+
+export interface CreateTestDepositAnswer {
+  object: 'test_deposit';
+  reference: string;
+  /** What was credited */
+  amount_usdt: string;
+  /** The test balance now */
+  balance_usdt: string;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }

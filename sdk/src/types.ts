@@ -3,6 +3,8 @@ import type {
   CreatePaymentBody,
   CreateQuoteAnswer,
   CreateQuoteBody,
+  CreateTestDepositAnswer,
+  CreateTestDepositBody,
   GetBalanceAnswer,
   GetRateAnswer,
   GetStatementAnswer,
@@ -31,6 +33,8 @@ export type EventPage = ListEventsAnswer;
 /** The statement of one day in UTC. Once the day is over, it never changes, not by a byte. */
 export type Statement = GetStatementAnswer;
 export type TestClock = GetTestClockAnswer;
+export type TestDepositParams = CreateTestDepositBody;
+export type TestDeposit = CreateTestDepositAnswer;
 
 /** What a webhook carries and the feed lists. */
 export type PaymentEvent = ListEventsAnswer['data'][number];

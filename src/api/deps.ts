@@ -4,21 +4,33 @@ import type { ClockOffset } from '../db/database-clock.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
 import type { PartnerReads } from '../db/outside-pools.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Authenticator, KeyHolder, RateLimiter } from '../partners/index.ts';
+import type { Shards } from '../db/shards/shards.ts';
+import type { DepositChains } from '../deposits/index.ts';
+import type { Authenticator, KeyHolder, RateLimiter, Scope } from '../partners/index.ts';
 import type { Caller, CreateDeps } from '../payments/index.ts';
 import type { RequestLog } from '../request-log/index.ts';
+import type { Span } from '../telemetry/index.ts';
 import type { Admission } from './http/admission-control.ts';
 import type { ConnectionLimits } from './http/connections.ts';
 import type { TelegramReceiver } from './telegram/webhook-route.ts';
 
+/** What belongs to one shard, and the rest of what creating a payment needs. */
+export interface ApiShard extends CreateDeps {
+  reads: PartnerReads;
+}
+
 /** What the HTTP server needs from the rest of the service. */
-export interface ApiDeps extends CreateDeps {
+export interface ApiDeps
+  extends Omit<
+    CreateDeps,
+    'writer' | 'leaseRelease' | 'outcomeWaiters' | 'paymentTraces' | 'answerWithinMs'
+  > {
   pool: Pool;
+  /** What serves a partner is that of its shard. */
+  shards: Shards<ApiShard>;
   authenticator: Authenticator;
   rateLimiter: RateLimiter;
   admission: Admission;
-  /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
-  reads: PartnerReads;
   heartbeat: Heartbeat;
   /**
    * Before an answer that something does not exist, which a partner may take for final. In the seconds after a fail-over this
@@ -36,6 +48,12 @@ export interface ApiDeps extends CreateDeps {
   trustProxy: string[];
   /** Set when Telegram pushes updates instead of being polled. */
   telegramReceiver?: TelegramReceiver | undefined;
+  /** The chains on which USDT is deposited; none by default. */
+  chains?: DepositChains;
+  /** The user name of the Telegram bot, which the documentation links to. */
+  telegramBotName?: string | undefined;
+  /** The pages of the documentation are rendered after the start, not on the first request for them. */
+  rendersDocsAhead?: boolean;
   /** False in a process that serves the console only. */
   servesPartners?: boolean;
   /** Tests change them. */
@@ -46,11 +64,13 @@ export interface ApiDeps extends CreateDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Caller;
+    caller: Caller & Pick<KeyHolder, 'shard'>;
     /** Whose key it carries, also if it is refused; undefined if the key is not genuine. */
     keyHolder?: KeyHolder | undefined;
     /** It took a token of its partner's rate limit. */
     isAdmitted?: true;
+    /** Of a request for a payment, where traces are exported. */
+    span?: Span;
     /** Of the error body that answers it. */
     errorCode?: string;
     /** The payment that it created, or would have created again. */
@@ -59,6 +79,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Creating payments has its own rate limit; everything else shares one. */
     kind?: 'create';
+    /** What a key must have; by default `pay` to create payments and `read` for everything else. */
+    scope?: Scope | 'any';
     /** Not for partners: its errors carry no `retryable` and `same_key`. */
     isOutsideContract?: true;
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
+import { depositRoutes } from './deposits/routes.ts';
 import type { ApiDeps } from './deps.ts';
 import { documentApi } from './docs/openapi.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -16,7 +17,7 @@ import { rateRoutes } from './rates/routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './shared-schemas.ts';
 import { statementRoutes } from './statement/routes.ts';
 import { telegramWebhookRoute } from './telegram/webhook-route.ts';
-import { testClockRoutes } from './test-mode/routes.ts';
+import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
 
 /**
  * The HTTP entry point: the partner API and its documentation, health checks, the Telegram webhook, and the console
@@ -31,8 +32,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
 
   const { servesPartners = true } = deps;
   // Routes are documented as they are registered, so this comes before them.
-  if (servesPartners) await documentApi(server);
-  measure(server, deps.metrics);
+  if (servesPartners) await documentApi(server, deps);
+  measure(server, deps);
   if (deps.requestLog) logRequests(server, deps.requestLog);
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
@@ -48,6 +49,8 @@ function partnerRoutes(scope: FastifyInstance, deps: ApiDeps): void {
   rateRoutes(scope, deps);
   paymentRoutes(scope, deps);
   eventRoutes(scope, deps);
+  depositRoutes(scope, deps);
   statementRoutes(scope, deps);
   testClockRoutes(scope, deps);
+  testDepositRoutes(scope, deps);
 }

@@ -82,6 +82,18 @@ export const Payment = Type.Object(
         { description: 'Why a payment failed; null otherwise' },
       ),
     ),
+    refunded_rub: Type.Optional(
+      Type.String({
+        description:
+          'Addition, only once the recipient has returned money: the sum of all refunds, at most `amount_rub`. The status stays `succeeded`',
+      }),
+    ),
+    refunded_usdt: Type.Optional(
+      Type.String({
+        description:
+          'Addition, with `refunded_rub`: what came back to the balance, at the rate of the payment',
+      }),
+    ),
     metadata: Type.Object(
       {},
       {

@@ -168,7 +168,7 @@ describe('a connection', () => {
 });
 
 describe('endpoints beside the contract', () => {
-  test('/openapi.json is OpenAPI 3.1 with the eight endpoints, the feed and the two events', async () => {
+  test('/openapi.json is OpenAPI 3.1 with the eight endpoints, the two events, and the additions', async () => {
     const response = await fetch(`${address}/openapi.json`);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     const document = (await response.json()) as Record<string, Record<string, object>>;
@@ -178,6 +178,8 @@ describe('endpoints beside the contract', () => {
     );
     expect(operations.sort()).toEqual([
       'GET /v1/balance',
+      'GET /v1/deposit_addresses',
+      'GET /v1/deposits',
       'GET /v1/events',
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
@@ -189,8 +191,13 @@ describe('endpoints beside the contract', () => {
       'POST /v1/qr/resolve',
       'POST /v1/quote',
       'POST /v1/test/clock',
+      'POST /v1/test/deposits',
     ]);
-    expect(Object.keys(document.webhooks!)).toEqual(['payment.succeeded', 'payment.failed']);
+    expect(Object.keys(document.webhooks!)).toEqual([
+      'payment.succeeded',
+      'payment.failed',
+      'payment.refunded',
+    ]);
   });
 
   test('/openapi.json has an example for every error of the contract', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { type Answer, createPartnerWithKeys, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
 import { makeQr } from '../helpers/simulator.ts';

@@ -59,3 +59,16 @@ test.each([
   const { status, headers } = await partner.get(path);
   expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '2' });
 });
+
+test('a process that leaves its database does not keep those waiting who asked for the current history', async () => {
+  const answer = Promise.withResolvers<void>();
+  const { host, port, database } = old.options;
+  const pool = openPool({ host, port, user, database, check: () => answer.promise }, 1);
+  const watch = watchIncarnation(pool, clock, () => {});
+  const asked = watch.confirm();
+  const stopped = watch.stop();
+  await expect(asked).rejects.toThrow('it is not certain that this is the current history');
+  answer.resolve();
+  await stopped;
+  await pool.end();
+});

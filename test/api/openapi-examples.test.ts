@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { events } from '../../src/api/docs/examples.ts';
 import { allErrors, retryAdvice } from '../../src/base/errors.ts';
 import { type Id, timeOfId } from '../../src/base/ids.ts';
 import {
@@ -131,12 +132,20 @@ test('the idempotency key is required', () => {
 });
 
 describe('the payments', () => {
-  const byId = new Map<string, Json>(payments.map(payment => [payment.id, payment]));
+  const asTheyEnded = payments.filter(payment => !('refunded_rub' in payment));
+  const byId = new Map<string, Json>(asTheyEnded.map(payment => [payment.id, payment]));
+
+  test('one of them was refunded later, if it is a live one', () => {
+    const later = payments.filter(payment => 'refunded_rub' in payment);
+    expect(later).toEqual([
+      { ...byId.get(later[0].id), mode: 'live', refunded_rub: '100.00', refunded_usdt: '1.081081' },
+    ]);
+  });
 
   test('are three, each the same wherever it is shown', () => {
     const statuses = Array.from(byId.values(), ({ status }) => status);
     expect(statuses.sort()).toEqual(['failed', 'processing', 'succeeded']);
-    for (const shown of payments) expect(shown).toEqual(byId.get(shown.id));
+    for (const shown of asTheyEnded) expect(shown).toEqual(byId.get(shown.id));
     const created = document.paths['/v1/payments'].post.responses['200'].content['application/json'].examples;
     for (const [name, { value }] of Object.entries<Json>(created)) expect(value.status).toBe(name);
     expect(document.components.schemas.Payment.examples).toEqual([withStatus('succeeded')]);
@@ -189,19 +198,22 @@ describe('the payments', () => {
 test('webhooks are the events of the feed, with their own headers and signature', () => {
   const feed = answer('/v1/events');
   expect(feed.next_cursor).toBe(feed.data.at(-1).id);
-  for (const event of feed.data) {
+  for (const event of [...feed.data, events.refunded]) {
     const { parameters, requestBody, description } = document.webhooks[event.event].post;
     const { examples } = requestBody.content['application/json'];
     expect(Object.values<Json>(examples).map(({ value }) => value)).toEqual([event]);
     const { data } = event;
-    expect(event).toMatchObject({ event: `payment.${data.status}`, created_at: data.settled_at });
-    const settledAt = new Date(data.settled_at);
+    const isRefund = event.event === 'payment.refunded';
+    const at = new Date(event.created_at);
+    if (!isRefund)
+      expect(event).toMatchObject({ event: `payment.${data.status}`, created_at: data.settled_at });
     const [, secret = ''] = /the secret `(\w+)`/.exec(description)!;
-    const signature = sign([secret], Math.floor(settledAt.getTime() / 1_000), JSON.stringify(event));
+    const signature = sign([secret], Math.floor(at.getTime() / 1_000), JSON.stringify(event));
     const { 'content-type': _, ...headers } = eventHeaders(
       {
         eventId: BigInt(event.id.slice('evt_'.length)),
-        payment: { paymentId: data.id, status: data.status, settledAt },
+        payment: { paymentId: data.id, status: data.status, settledAt: new Date(data.settled_at) },
+        refund: isRefund ? { at, total: { kopecks: 10_000n, microUsdt: 1_081_081n } } : undefined,
       },
       signature,
     );

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { findPayment } from '../../src/payments/index.ts';
-import { openReference, referenceKeyOf } from '../../src/payments/order-reference.ts';
-import { secretKey } from '../helpers/api.ts';
+import { createReferenceSealer, openReference } from '../../src/payments/order-reference.ts';
+import { keyring } from '../helpers/api.ts';
 import { startLiveWorld } from './live-world.ts';
 
 const { pool, deps, orderOf, newCustomer, qrWith, untilBank, rowsOf } = await startLiveWorld();
-const key = referenceKeyOf(secretKey);
+const key = createReferenceSealer(keyring);
 
 test('a live order carries its payment, sealed, to the bank side and back', async () => {
   const { partner, partnerId } = await newCustomer();

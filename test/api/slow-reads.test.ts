@@ -10,7 +10,7 @@ import { createSingleProcess } from '../../src/runtime/cluster-channel.ts';
 import { type Cleanup, shutDown } from '../../src/runtime/graceful-shutdown.ts';
 import { startService } from '../../src/runtime/service.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
 import { browserAt } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { holdLocks } from '../helpers/locks.ts';
@@ -98,7 +98,7 @@ async function operatorAt(): Promise<ReturnType<typeof browserAt>> {
 
 test('reads that hang hold up no payment, recovery, webhook or read of another partner', async () => {
   const receiver = await startReceiver();
-  await setWebhook(auditContextOf(pool), createVault(secretKey), other.partnerId, receiver.url);
+  await setWebhook(auditContextOf(pool), createVault(keyring), other.partnerId, receiver.url);
   const reader = partnerAt(address, slow.testKey);
   const partner = partnerAt(address, other.testKey);
   const operator = await operatorAt();

@@ -10,7 +10,7 @@ import {
   setWebhook,
   startDelivery,
 } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -20,7 +20,7 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 const simulator = await startSimulator();
 const { address, deps } = await startApi({ pool, clock, gatewayUrl: simulator.address, answerWithinMs: 0 });
-const vault = createVault(secretKey);
+const vault = createVault(keyring);
 const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
 const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: [0, 10, 30, 120] });
 const recovery = startRecovery(deps);

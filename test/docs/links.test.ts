@@ -18,6 +18,7 @@ const documents = [
   ...markdownIn('docs/reference'),
   ...markdownIn('docs/guides'),
   ...markdownIn('docs/operations'),
+  ...markdownIn('docs/runbooks'),
   ...['bench', 'database', 'examples/shop', 'ops', 'sdk'].flatMap(markdownIn),
 ];
 

@@ -24,7 +24,7 @@ test('links between documents become links between pages', () => {
   expect(html('[`a`](a-b.md#c) and [all](README.md)')).toBe(
     '<p><a href="/docs/guides/a-b#c"><code>a</code></a> and <a href="/docs/guides/">all</a></p>',
   );
-  expect(html('[a](../../sdk/README.md#b) [c](../../CHANGELOG.md)')).toBe(
+  expect(html('[a](../../sdk/README.md#b) [c](../reference/api-changelog.md)')).toBe(
     '<p><a href="/docs/library#b">a</a> <a href="/docs/changelog">c</a></p>',
   );
   expect(html('[a](docs/guides/b.md)', 'CHANGELOG.md')).toBe('<p><a href="/docs/guides/b">a</a></p>');

@@ -5,6 +5,7 @@ import type { Command, Option } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { xpub } from '../deposits/world.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -86,6 +87,7 @@ describe('docs/reference/settings.md', () => {
   /** A valid value of each setting whose default is `none`, so that a default which the page leaves out is noticed. */
   const samples: Record<string, Record<string, string>> = {
     METRICS_PORT: { METRICS_PORT: '9464' },
+    OTEL_EXPORTER_OTLP_ENDPOINT: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
     PUBLIC_URL: { PUBLIC_URL: 'https://pay.example.com' },
     TRUST_PROXY: { TRUST_PROXY: '10.0.0.0/8' },
     PROCESSES: { PROCESSES: '3' },
@@ -98,14 +100,22 @@ describe('docs/reference/settings.md', () => {
     AWS_REGION: { AWS_REGION: 'eu-central-1' },
     AWS_ENDPOINT_URL: { AWS_ENDPOINT_URL: 'https://minio.example.com' },
     SECRET_KEY: { SECRET_KEY: 'k'.repeat(32) },
+    SECRET_KEY_PREVIOUS: { SECRET_KEY: 'k'.repeat(32), SECRET_KEY_PREVIOUS: 'p'.repeat(32) },
     GATEWAY_URL: { GATEWAY_URL: 'https://bank.example.com' },
     GATEWAY_TOKEN: { GATEWAY_TOKEN: 'token' },
     RATE_SOURCES: { RATE_SOURCES: 'rapira' },
     CRYPTO_PAY_TOKEN: { CRYPTO_PAY_TOKEN: 'token' },
+    TELEGRAM_BOT_NAME: { TELEGRAM_BOT_NAME: '@kopeck_bot' },
     TELEGRAM_BOT_TOKEN: { TELEGRAM_BOT_TOKEN: `1:${'a'.repeat(30)}` },
     TELEGRAM_STAFF_CHAT: { TELEGRAM_STAFF_CHAT: '-1001' },
     TELEGRAM_WEBHOOK_URL: telegramWebhook(),
     TELEGRAM_WEBHOOK_SECRET: telegramWebhook(),
+    DEPOSIT_CHAINS: {
+      DEPOSIT_CHAINS: 'tron',
+      DEPOSIT_TRON_RPC: 'https://node.example.com',
+      DEPOSIT_TRON_XPUB: xpub,
+    },
+    DEPOSIT_SCREEN_URL: { DEPOSIT_SCREEN_URL: 'https://screen.example.com/deposits' },
   };
 
   test.each(documented)('gives the default of %s', (name, byDefault) => {

@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import { pingOperation } from '../../src/api/account/schemas.ts';
 import { documentApi } from '../../src/api/docs/openapi.ts';
+import type { SiteOptions } from '../../src/api/docs/routes.ts';
 import { createFastify } from '../../src/api/http/fastify.ts';
 import { validatorCompiler } from '../../src/api/http/validation.ts';
 import { createPaymentOperation, getPaymentOperation } from '../../src/api/payments/schemas.ts';
@@ -11,12 +12,15 @@ import { systemClock } from '../../src/base/clock.ts';
 type Server = ReturnType<typeof createFastify>;
 
 /** The documentation of some operations, without a database. */
-export async function startSite(more: (server: Server) => Promise<void> = async () => {}): Promise<string> {
+export async function startSite(
+  more: (server: Server) => Promise<void> = async () => {},
+  options: SiteOptions = {},
+): Promise<string> {
   const server = createFastify({ clock: systemClock, trustProxy: [] });
   server.setValidatorCompiler(validatorCompiler);
   for (const schema of [Payment, ErrorBody, ValidationErrorBody]) server.addSchema(schema);
   await more(server);
-  await documentApi(server);
+  await documentApi(server, options);
   const answer = async () => ({ ok: true });
   server.get('/v1/ping', { schema: pingOperation }, answer);
   server.post('/v1/payments', { schema: createPaymentOperation }, answer);

@@ -1,6 +1,12 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { ApiDocument } from '../../src/api/docs/reference/document.ts';
+import { createSite } from '../../src/api/docs/site.ts';
 import { crawl, startSite } from './site-world.ts';
 
 const address = await startSite();
@@ -102,6 +108,50 @@ test.each([
     const answer = await ask(path, method);
     expect([answer.status, answer.headers.get('location')]).toEqual([308, target]);
   }
+});
+
+/** In absolute form, as a proxy may send it. */
+async function askAbsolutely(target: string): Promise<{ status: number; location?: string; body: string }> {
+  const { hostname, port } = new URL(address);
+  const sent = request({ hostname, port, path: target, headers: { host: new URL(target).host } });
+  const [answer] = (await once(sent.end(), 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, headers } = answer;
+  return { status, ...(headers.location && { location: headers.location }), body: await text(answer) };
+}
+
+test('a page is found by a URL in absolute form too', async () => {
+  for (const host of [address, 'http://docs.example', 'https://docs.example']) {
+    expect(await askAbsolutely(`${host}/docs/?a=/b`)).toEqual({
+      status: 200,
+      body: visited.get('/docs/')!.text,
+    });
+    expect(await askAbsolutely(`${host}/docs`)).toMatchObject({ status: 308, location: '/docs/' });
+    expect(await askAbsolutely(`${host}/`)).toMatchObject({ status: 200, body: visited.get('/')!.text });
+    expect((await askAbsolutely(`${host}/docs/nothing`)).status).toBe(404);
+  }
+});
+
+test('all files can be made ahead', async () => {
+  const site = await createSite((await (await ask('/openapi.json')).json()) as ApiDocument, undefined);
+  const isMade = () => Promise.race([site.find('/docs/search.json')!.then(() => true), nextTurn(false)]);
+  await site.renderAll();
+  // The index of the search takes many turns.
+  expect(await isMade()).toBe(true);
+});
+
+test('the first pages name the Telegram bot, if there is one', async () => {
+  const other = await startSite(async () => {}, { telegramBotName: 'kopeck_bot' });
+  for (const path of ['/', '/docs/']) {
+    expect(await (await fetch(other + path)).text()).toContain('href="https://t.me/kopeck_bot"');
+    expect(visited.get(path)!.text).not.toContain('t.me');
+  }
+});
+
+test('the changelog has what partners notice, not how the service is run', () => {
+  const changelog = visited.get('/docs/changelog')!.text;
+  expect(changelog).toContain('Idempotency-Key');
+  for (const word of ['PostgreSQL', 'METRICS_PORT', 'kopeck backup', 'console'])
+    expect(changelog).not.toContain(word);
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../helpers/free-port.ts';
 import { root } from '../sdk/packed.ts';
 import { choose, type Guide, guides, type Language, type Snippet } from './snippets.ts';
 import { verifierDrivers } from './verifier-drivers.ts';
@@ -106,13 +106,4 @@ export function canRun(language: Language): boolean {
       `${line}\n!!  SNIPPETS IN ${language.toUpperCase()} ARE NOT RUN: it is not installed.\n!!  Run .ci/run as root, which installs it.\n${line}`,
     );
   return isThere;
-}
-
-function freePort(): Promise<number> {
-  return new Promise(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -76,6 +76,15 @@ test('the test clock brings outcomes forward, with a test key only', async () =>
   });
 });
 
+test('a simulated deposit credits the test balance once', async () => {
+  const { kopeck } = await newClient();
+  const before = Number((await kopeck.balance()).balance_usdt);
+  const deposit = { amount_usdt: '250', reference: 'top-up-1' };
+  for (const _ of [1, 2])
+    expect(await kopeck.test.deposits.create(deposit)).toMatchObject({ amount_usdt: '250.000000' });
+  expect(Number((await kopeck.balance()).balance_usdt) - before).toBe(250);
+});
+
 describe('simulated failures', () => {
   const pay = (kopeck: Kopeck, kopeck_scenario: string) =>
     kopeck.payments.createAndWait(

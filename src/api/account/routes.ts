@@ -8,7 +8,7 @@ const apiVersion = '2026-11-14';
 
 /** The partner of a key, and its balance. */
 export function accountRoutes(server: FastifyInstance, deps: ApiDeps): void {
-  server.get('/v1/ping', { schema: schemas.pingOperation }, request => ({
+  server.get('/v1/ping', { config: { scope: 'any' }, schema: schemas.pingOperation }, request => ({
     ok: true,
     partner_id: request.caller.partnerId,
     mode: request.caller.mode,
@@ -17,7 +17,7 @@ export function accountRoutes(server: FastifyInstance, deps: ApiDeps): void {
   }));
 
   server.get('/v1/balance', { schema: schemas.getBalanceOperation }, async request => {
-    const balances = await readBalances(deps.reads.byKey, request.caller.partnerId);
+    const balances = await readBalances(deps.shards.of(request.caller).reads.byKey, request.caller.partnerId);
     return {
       balance_usdt: formatMicroUsdt(balances[request.caller.mode].availableMicroUsdt),
       currency: 'USDT',

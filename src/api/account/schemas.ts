@@ -22,7 +22,12 @@ export const pingOperation = {
   tags: ['Account'],
   summary: 'Key check',
   security: apiKeySecurity,
-  response: responses({ description: 'The key works', schema: Ping, examples: examples.ping }, []),
+  response: responses(
+    { description: 'The key works', schema: Ping, examples: examples.ping },
+    [],
+    undefined,
+    false,
+  ),
 };
 
 export const getBalanceOperation = {

@@ -115,6 +115,10 @@ export const paymentList = only('The three payments of the morning', {
   request_id: 'req_01m7faz01ge00amrhezmc0m9ns',
 });
 
+/** Three days later the recipient of order-42 has returned a part. Only live payments are refunded. */
+const { metadata, ...paid } = succeeded;
+const refunded = { ...paid, mode: 'live', refunded_rub: '100.00', refunded_usdt: '1.081081', metadata };
+
 export const events = {
   succeeded: {
     id: 'evt_17',
@@ -127,6 +131,12 @@ export const events = {
     event: 'payment.failed',
     created_at: '2026-11-15T10:05:00.264000+00:00',
     data: failed,
+  },
+  refunded: {
+    id: 'evt_57',
+    event: 'payment.refunded',
+    created_at: '2026-11-18T09:30:00.412000+00:00',
+    data: refunded,
   },
 } as const;
 
@@ -153,6 +163,12 @@ export const webhookHeaders = {
     'X-Service-Delivery': 'whd_01m7fannf8ey69c74r04djet1k',
     'X-Service-Payment-Id': 'pay_01m7fanndge00b7addvmap4jjy',
     'X-Service-Signature': 't=1794737100,v1=8d5e324063318111433b178f4231c496238fe07aa0242827221901afcf568b85',
+  },
+  refunded: {
+    'X-Service-Event': 'payment.refunded',
+    'X-Service-Delivery': 'whd_01m7pzvqtwf4srdgbzv43tja25',
+    'X-Service-Payment-Id': 'pay_01m7facgbve00a84p7s7mf3jgj',
+    'X-Service-Signature': 't=1794994200,v1=41803b9010633bb39edcd8c6edc998b53587ce413631aac7d89d3c9cbad95a11',
   },
 };
 

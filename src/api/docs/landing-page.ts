@@ -11,7 +11,7 @@ const links: [path: string, title: string, text: string][] = [
 ];
 
 /** The page at `/`: what this service is, and where to go. */
-export const landingPage = (assets: Assets) =>
+export const landingPage = (assets: Assets, botName: string | undefined) =>
   shell(
     {
       title: 'Kopeck',
@@ -22,7 +22,7 @@ export const landingPage = (assets: Assets) =>
 its API; it pays the code once, debits the balance, and reports the outcome as a signed webhook. With a test key you can try everything
 without money.</p>
 <ul>
-${links.map(([path, title, text]) => html`<li><a href="${path}">${title}</a>: ${text}</li>\n`)}</ul>
+${links.map(([path, title, text]) => html`<li><a href="${path}">${title}</a>: ${text}</li>\n`)}${botName && html`<li><a href="https://t.me/${botName}">Telegram bot</a>: sign up, create keys, set webhooks</li>\n`}</ul>
 </main>`,
     },
     assets,

@@ -26,7 +26,7 @@ export const anchorOf = (heading: string) =>
 const pathOfFile = new Map([
   ['docs/guides/README.md', '/docs/guides/'],
   ['sdk/README.md', '/docs/library'],
-  ['CHANGELOG.md', '/docs/changelog'],
+  ['docs/reference/api-changelog.md', '/docs/changelog'],
 ]);
 
 const findPage = (file: string): string | undefined =>

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { scenarios } from '../../payments/index.ts';
 import { createStaticFile, type StaticFile, sendStaticFile, staticMethods } from '../http/static-file.ts';
 import { events, only, webhookHeaders, webhookSecret } from './examples.ts';
-import { siteRoutes } from './routes.ts';
+import { type SiteOptions, siteRoutes } from './routes.ts';
 
 const description = `
 Pay QR codes of the Russian Faster Payment System (SBP) in rubles from a USDT balance.
@@ -77,7 +77,7 @@ const event = (operationId: string, outcome: keyof typeof events, summary: strin
   },
 });
 
-export async function documentApi(server: FastifyInstance): Promise<void> {
+export async function documentApi(server: FastifyInstance, options: SiteOptions = {}): Promise<void> {
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -107,6 +107,11 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
           'failed',
           'A payment did not go through; the USDT were returned to the balance',
         ),
+        'payment.refunded': event(
+          'onPaymentRefunded',
+          'refunded',
+          'Addition, only if the webhook asks for it: the recipient returned money of a payment',
+        ),
       },
     } as never,
     // A route may have no schema, which the type does not say.
@@ -116,7 +121,7 @@ export async function documentApi(server: FastifyInstance): Promise<void> {
     },
   });
   documentRoute(server);
-  siteRoutes(server);
+  siteRoutes(server, options);
 }
 
 /** Headers that the document requires and the validator does not, because the route checks them itself. */

@@ -33,12 +33,12 @@ export interface PageGroup {
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** All pages in the order in which they are read, as the side bar groups them. */
-export async function listPages(document: ApiDocument): Promise<PageGroup[]> {
+export async function listPages(document: ApiDocument, botName: string | undefined): Promise<PageGroup[]> {
   return [
-    { name: 'Start', pages: [{ path: '/docs/', title: 'Documentation', render: homePage }] },
+    { name: 'Start', pages: [{ path: '/docs/', title: 'Documentation', render: () => homePage(botName) }] },
     { name: 'Guides', pages: await guides() },
     ...referenceGroups(document),
-    { name: 'Releases', pages: [await documentPage('CHANGELOG.md', '/docs/changelog')] },
+    { name: 'Releases', pages: [await documentPage('docs/reference/api-changelog.md', '/docs/changelog')] },
   ];
 }
 

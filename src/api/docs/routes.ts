@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiDeps } from '../deps.ts';
 import { sendError } from '../http/errors.ts';
 import { pageHeaders } from '../http/page-headers.ts';
 import { sendStaticFile, staticMethods } from '../http/static-file.ts';
@@ -13,29 +15,58 @@ const headers = pageHeaders([
   "connect-src 'self'",
 ]);
 
+export type SiteOptions = Pick<ApiDeps, 'telegramBotName' | 'rendersDocsAhead'>;
+
+/** After the start, so that it is not delayed. */
+const renderAfterMs = 1_000;
+
 /** The landing page at `/`, and the documentation under `/docs/`. */
-export function siteRoutes(server: FastifyInstance): void {
+export function siteRoutes(
+  server: FastifyInstance,
+  { telegramBotName, rendersDocsAhead }: SiteOptions,
+): void {
   let site: Promise<Site> | undefined;
-  // On the first request: most processes are never asked for a page, and loading the renderer takes time.
   const open = () => {
-    site ??= import('./site.ts')
-      .then(({ createSite }) => createSite(server.swagger() as unknown as ApiDocument))
-      .catch(error => {
-        site = undefined;
-        throw error;
-      });
+    site ??= load().catch(error => {
+      site = undefined;
+      throw error;
+    });
     return site;
   };
 
+  /** In steps, with a turn for other requests after each: loading the renderer alone takes tens of milliseconds. */
+  async function load(): Promise<Site> {
+    await import('./markdown.ts');
+    await nextTurn();
+    const { createSite } = await import('./site.ts');
+    await nextTurn();
+    const document = server.swagger() as unknown as ApiDocument;
+    await nextTurn();
+    return createSite(document, telegramBotName);
+  }
+
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { find, has } = await open();
-    const path = request.url.split('?', 1)[0]!;
+    const path = pathOf(request.url);
     const file = await find(path);
     if (file) return sendStaticFile(request, reply.headers(headers), file);
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
     return has(other) ? reply.redirect(other, 308) : sendError(request, reply, 'not_found');
   }
 
+  if (rendersDocsAhead) {
+    let timer: NodeJS.Timeout;
+    server.addHook('onListen', async () => {
+      // What cannot be rendered now is tried again when it is requested.
+      const render = () => open().then(({ renderAll }) => renderAll());
+      timer = setTimeout(() => void render().catch(() => {}), renderAfterMs).unref();
+    });
+    server.addHook('onClose', async () => clearTimeout(timer));
+  }
+
   for (const url of ['/', '/docs', '/docs/*'])
     server.route({ method: staticMethods, url, schema: { hide: true }, handler: send });
 }
+
+/** The path of a request target, also of one in absolute form, `http://host/docs/` (RFC 9112, 3.2.2). */
+const pathOf = (target: string) => target.split('?', 1)[0]!.replace(/^https?:\/\/[^/]*/i, '') || '/';

@@ -12,14 +12,16 @@ export interface Site {
   /** The file at a path. Each is made on the first request for it. */
   find(path: string): Promise<StaticFile> | undefined;
   has(path: string): boolean;
+  /** Makes all files ahead, one per turn, so that other requests do not wait. */
+  renderAll(): Promise<void>;
 }
 
 const page = (content: Html) => createStaticFile('text/html; charset=utf-8', content.text);
 
 /** The documentation as files: its pages, their assets, and the index of the search. */
-export async function createSite(document: ApiDocument): Promise<Site> {
+export async function createSite(document: ApiDocument, botName: string | undefined): Promise<Site> {
   const assets = readAssets();
-  const groups = await listPages(document);
+  const groups = await listPages(document, botName);
   const pages = groups.flatMap(group => group.pages);
 
   /** Renders all pages, so other requests get their turn in between. */
@@ -33,20 +35,26 @@ export async function createSite(document: ApiDocument): Promise<Site> {
   }
 
   const makers = new Map<string, () => Promise<StaticFile>>([
-    ['/', async () => page(landingPage(assets))],
+    ['/', async () => page(landingPage(assets, botName))],
     ['/docs/search.json', searchIndex],
     ...pages.map(one => [one.path, async () => page(layoutPage(one, one.render(), groups, assets))] as const),
     ...Array.from(assets.files, ([path, file]) => [path, async () => file] as const),
   ]);
   const made = new Map<string, Promise<StaticFile>>();
-  return {
-    find(path) {
-      const known = made.get(path) ?? makers.get(path)?.();
-      if (!known) return undefined;
-      made.set(path, known);
-      known.catch(() => made.delete(path));
-      return known;
-    },
-    has: path => makers.has(path),
-  };
+  function find(path: string): Promise<StaticFile> | undefined {
+    const known = made.get(path) ?? makers.get(path)?.();
+    if (!known) return undefined;
+    made.set(path, known);
+    known.catch(() => made.delete(path));
+    return known;
+  }
+
+  async function renderAll(): Promise<void> {
+    for (const path of makers.keys()) {
+      await find(path);
+      await nextTurn();
+    }
+  }
+
+  return { find, has: path => makers.has(path), renderAll };
 }

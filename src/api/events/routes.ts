@@ -9,14 +9,18 @@ import * as schemas from './schemas.ts';
 
 /** An addition to the contract: the webhook events as a list, for partners who cannot receive webhooks or were down. */
 export function eventRoutes(server: FastifyInstance, deps: ApiDeps): void {
-  server.get<{ Querystring: { limit: number; after?: string } }>(
+  server.get<{ Querystring: { limit: number; after?: string; extra_events?: 'payment.refunded' } }>(
     '/v1/events',
     { schema: schemas.listEventsOperation },
     async (request, reply) => {
-      const { limit, after = 'evt_0' } = request.query;
-      const db = deps.reads.of(request.caller.partnerId);
+      const { limit, after = 'evt_0', extra_events: extra } = request.query;
+      const db = deps.shards.of(request.caller).reads.of(request.caller.partnerId);
       const position = await readPosition(db, request.caller, after);
-      const page = await listEvents(db, request.caller, { after: position, limit });
+      const page = await listEvents(db, request.caller, {
+        after: position,
+        limit,
+        withRefunds: extra === 'payment.refunded',
+      });
       if (!page) {
         await deps.confirmHistory();
         return sendError(request, reply, 'not_found');

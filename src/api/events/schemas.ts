@@ -12,13 +12,20 @@ const EventQuery = Type.Object({
       examples: ['evt_0'],
     }),
   ),
+  extra_events: Type.Optional(
+    Type.Enum(['payment.refunded'], {
+      description: 'Addition. Also list events of this kind, which are not in the list otherwise',
+    }),
+  ),
 });
 
 const EventList = Type.Object({
   data: Type.Array(
     Type.Object({
       id: Type.String({ pattern: '^evt_\\d+$', examples: ['evt_17'] }),
-      event: Type.Enum(['payment.succeeded', 'payment.failed'], { examples: ['payment.succeeded'] }),
+      event: Type.Enum(['payment.succeeded', 'payment.failed', 'payment.refunded'], {
+        examples: ['payment.succeeded'],
+      }),
       created_at: instant('Creation time', examples.events.succeeded.created_at),
       data: Type.Ref('Payment'),
     }),

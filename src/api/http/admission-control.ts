@@ -5,6 +5,8 @@
  */
 export interface Admission {
   isFull(): boolean;
+  /** For metrics. */
+  places(): { taken: number; all: number };
   /** Takes a place; returns a function that gives it back and may be called more than once. */
   enter(): () => void;
   /**
@@ -23,6 +25,7 @@ export function createAdmission(maxBeforeDebit: number): Admission {
   const isFull = () => admitted.size >= maxBeforeDebit;
   return {
     isFull,
+    places: () => ({ taken: admitted.size, all: maxBeforeDebit }),
     enter: () => {
       const place = Symbol();
       admitted.add(place);

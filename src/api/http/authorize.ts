@@ -9,12 +9,15 @@ const bearer = /^bearer ([!-~]+)$/i;
 /** Besides payments, which have limits of their own, a partner may have this many seconds of its rate under way. */
 const secondsUnderWay = 2;
 
-/** Checks the caller before the body is read: key, IP address and suspension, then the rate limits. */
+/**
+ * Checks the caller before the body is read: key, IP address, suspension and scope, then the rate limits. A key without the
+ * scope takes nothing of the rate that the partner's other keys need.
+ */
 export function authorize({ authenticator, rateLimiter, heartbeat, admission }: ApiDeps) {
   const underWay = createAnswersUnderWay();
 
   async function check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-    const { kind = 'other' } = request.routeOptions.config;
+    const { kind = 'other', scope = kind === 'create' ? 'pay' : 'read' } = request.routeOptions.config;
     const key = bearer.exec(request.headers.authorization ?? '')?.[1] ?? '';
     const authentication = await authenticator.authenticate({ key, address: request.ip });
     if (authentication.outcome !== 'ok') {
@@ -23,6 +26,9 @@ export function authorize({ authenticator, rateLimiter, heartbeat, admission }: 
     }
     request.keyHolder = authentication;
     request.caller = authentication;
+    const { rights } = authentication;
+    if (rights && scope !== 'any' && !rights.scopes.includes(scope))
+      return sendError(request, reply, 'insufficient_scope');
     const retryAfterSec = await rateLimiter.take(authentication, kind);
     if (retryAfterSec !== undefined)
       return sendError(request, reply.header('Retry-After', retryAfterSec), 'rate_limited');

@@ -14,10 +14,13 @@ export function handleErrors(server: FastifyInstance, log: ApiDeps['log']): void
       return reply.removeHeader('connection').status(422).send({ detail: error.details });
     const code = codeOf(error);
     if (error instanceof NoPlaceError) reply.header('Retry-After', 1);
-    if (allErrors[code].status >= 500) log.error({ err: error, request_id: request.id }, 'a request failed');
+    if (allErrors[code].status >= 500)
+      log.error({ err: error, request_id: request.id, ...traceOf(request) }, 'a request failed');
     return sendError(request, reply, code, messageOf(error, request));
   });
 }
+
+const traceOf = ({ span }: FastifyRequest) => (span ? { trace_id: span.context.traceId } : {});
 
 /** Overload and a database that is down or too slow are temporary; other errors without a 4xx status are our bugs. */
 function codeOf(error: unknown): ErrorCode {

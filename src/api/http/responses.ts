@@ -7,11 +7,12 @@ import type { Detail, ErrorCode } from './errors.ts';
 /** What OpenAPI calls a security requirement: the partner's key. */
 export const apiKeySecurity = [{ apiKey: [] }];
 
-/** Every endpoint can answer with these. */
+/** Every endpoint can answer with these; only a key check needs no scope. */
 const commonErrors: ErrorCode[] = [
   'unauthorized',
   'partner_suspended',
   'ip_not_allowed',
+  'insufficient_scope',
   'rate_limited',
   'internal_error',
   'gateway_unavailable',
@@ -32,8 +33,10 @@ interface Documented {
  * The responses of an operation for OpenAPI: its own shape, and each of its errors with an example, by status.
  * `malformed` is what a malformed request gets, where there is something to send.
  */
-export function responses(success: Documented, codes: ErrorCode[], malformed?: Detail) {
-  const byStatus = Map.groupBy(new Set([...codes, ...commonErrors]), code => allErrors[code].status);
+export function responses(success: Documented, codes: ErrorCode[], malformed?: Detail, needsScope = true) {
+  const all = new Set([...codes, ...commonErrors]);
+  if (!needsScope) all.delete('insufficient_scope');
+  const byStatus = Map.groupBy(all, code => allErrors[code].status);
   const refused = byStatus.get(422) ?? [];
   byStatus.delete(422);
   return {

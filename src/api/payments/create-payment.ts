@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import type { Limits } from '../../partners/index.ts';
-import { createPayment } from '../../payments/index.ts';
+import { type Caller, createPayment } from '../../payments/index.ts';
+import { parseTraceparent, type Span } from '../../telemetry/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { losslessBody, readAmount, readMetadata } from '../http/body.ts';
 import { type ErrorCode, sendError } from '../http/errors.ts';
@@ -22,7 +22,7 @@ export function createPaymentRoute(
 ): void {
   server.post<{ Body: PaymentBody }>(
     '/v1/payments',
-    { config: { kind: 'create' }, schema: createPaymentOperation },
+    { config: { kind: 'create' }, schema: createPaymentOperation, onResponse: endSpan },
     async (request, reply) => {
       const fields = losslessBody(request);
       const amountKopecks = readAmount(fields);
@@ -31,9 +31,10 @@ export function createPaymentRoute(
       if (idempotencyKey === undefined) return refuseIdempotencyKey(request, reply);
       if (deps.admission.isFull()) return sendError(request, reply.header('Retry-After', 1), 'gateway_busy');
       const leave = deps.admission.enter();
+      const span = startSpan(deps, request);
       const creation = await createPayment(
-        deps,
-        { ...request.caller, onDebited: leave },
+        deps.shards.of(request.caller),
+        { ...request.caller, onDebited: leave, trace: span?.context },
         {
           qrUrl: request.body.qr_url,
           amountKopecks,
@@ -45,14 +46,42 @@ export function createPaymentRoute(
       // A failure scenario of test mode: the connection breaks before the answer.
       if (creation.isAnswerLost) {
         reply.hijack();
+        endSpan(request, reply, () => {});
         return request.raw.socket.destroy();
       }
       if (creation.outcome !== 'payment') return refusePayment(request, reply, creation);
       request.paymentId = creation.payment.paymentId;
-      if (creation.replayed) reply.header('Idempotent-Replayed', 'true');
-      return sendJsonText(reply, cache.toJson(creation.payment));
+      if (!creation.replayed) return sendJsonText(reply, cache.newToJson(creation.payment));
+      reply.header('Idempotent-Replayed', 'true');
+      return sendJsonText(
+        reply,
+        await cache.toJson(deps.shards.of(request.caller).reads.byKey, creation.payment),
+      );
     },
   );
+}
+
+function endSpan(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { span, paymentId, errorCode } = request;
+  span?.set({
+    'http.response.status_code': reply.statusCode,
+    ...(paymentId === undefined ? {} : { 'kopeck.payment_id': paymentId }),
+  });
+  span?.end(errorCode);
+  done();
+}
+
+/** From the check of the request to its answer. */
+function startSpan({ tracer }: ApiDeps, request: FastifyRequest): Span | undefined {
+  if (!tracer) return undefined;
+  const [header, ...others] = request.raw.headersDistinct.traceparent ?? [];
+  const span = tracer.start('POST /v1/payments', {
+    kind: 'server',
+    parent: others.length === 0 ? parseTraceparent(header) : undefined,
+    attributes: { 'kopeck.request_id': request.id, 'kopeck.mode': request.caller.mode },
+  });
+  request.span = span;
+  return span;
 }
 
 const idempotencyKeysOf = (request: FastifyRequest) => request.raw.headersDistinct['idempotency-key'] ?? [];
@@ -76,7 +105,7 @@ function refusePayment(request: FastifyRequest, reply: FastifyReply, refused: Re
   const { code, requiredMicroUsdt, balanceMicroUsdt, retryAfterSec } = refused;
   if (retryAfterSec !== undefined) reply.header('Retry-After', retryAfterSec);
   return sendError(request, reply, code, {
-    ...limitMessage(code, request.caller.limits),
+    ...limitMessage(code, request.caller),
     ...(requiredMicroUsdt === undefined
       ? {}
       : {
@@ -86,13 +115,21 @@ function refusePayment(request: FastifyRequest, reply: FastifyReply, refused: Re
   });
 }
 
-/** Names the partner's own limit that the amount violates. */
-function limitMessage(code: ErrorCode, { minKopecks, maxKopecks }: Limits): { message?: string } {
+/** Names the limit of the partner, or of the key, that the amount violates. */
+function limitMessage(code: ErrorCode, { limits, rights }: Caller): { message?: string } {
   switch (code) {
     case 'invalid_request':
-      return { message: `The amount is below your minimum of ${formatKopecks(minKopecks)} RUB.` };
+      return { message: `The amount is below your minimum of ${formatKopecks(limits.minKopecks)} RUB.` };
     case 'amount_limit_exceeded':
-      return { message: `The amount is above your maximum of ${formatKopecks(maxKopecks)} RUB.` };
+      return { message: `The amount is above your maximum of ${formatKopecks(limits.maxKopecks)} RUB.` };
+    case 'key_payment_limit_exceeded':
+      return {
+        message: `The amount is above the maximum of this key, ${formatKopecks(rights!.maxKopecks!)} RUB.`,
+      };
+    case 'key_daily_limit_exceeded':
+      return {
+        message: `With this payment, this key would spend more than ${formatKopecks(rights!.dailyKopecks!)} RUB a day.`,
+      };
     default:
       return {};
   }

@@ -1,7 +1,8 @@
 import { createBoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
-import { type Payment, paymentObject } from '../../payments/index.ts';
+import { findRefunded, mayBeRefunded, type Payment, paymentObject } from '../../payments/index.ts';
 
 /** Together a few megabytes; larger answers are not cached. */
 const maxAnswers = 10_000;
@@ -11,27 +12,42 @@ const usableMs = 6 * 86_400_000;
 
 const cacheKey = ({ partnerId, mode }: AccountKey, paymentId: string) => `${partnerId} ${mode} ${paymentId}`;
 
-/** A finished payment never changes, so its answer can be repeated without a query, as long as it cannot be deleted. */
+/**
+ * A finished payment never changes, so its answer can be repeated without a query, as long as it cannot be deleted. Of a live one
+ * that succeeded, money may come back at any time: that is asked for.
+ */
 export interface FinishedPaymentCache {
-  /** The answer about a payment of this account; undefined if it is not cached. */
-  find(account: AccountKey, paymentId: string): string | undefined;
-  /** The payment as JSON text; that of one that finished lately is cached. */
-  toJson(payment: Payment): string;
+  /** The answer about a payment of this account; undefined if it is not cached, or if there are refunds. */
+  find(db: Queryable, account: AccountKey, paymentId: string): Promise<string | undefined>;
+  /** The payment as JSON text, refunds included; that of one that finished lately is cached. */
+  toJson(db: Queryable, payment: Payment): Promise<string>;
+  /** The same for a payment that was just made: nothing has come back of it. */
+  newToJson(payment: Payment): string;
 }
 
+type RefundedKey = Pick<Payment, 'mode' | 'status' | 'paymentId'>;
+const keyOf = ({ mode, status, paymentId }: Payment): RefundedKey => ({ mode, status, paymentId });
+
 export function createFinishedPaymentCache(clock: Clock): FinishedPaymentCache {
-  const answers = createBoundedCache<{ text: string; untilMs: number }>(maxAnswers);
+  const answers = createBoundedCache<{ text: string; untilMs: number; payment: RefundedKey }>(maxAnswers);
+  const newToJson = (payment: Payment) => {
+    const text = paymentObject(payment);
+    const untilMs = (payment.settledAt?.getTime() ?? 0) + usableMs;
+    if (clock.nowMs() < untilMs && text.length <= maxCharacters)
+      answers.set(cacheKey(payment, payment.paymentId), { text, untilMs, payment: keyOf(payment) });
+    return text;
+  };
   return {
-    find: (account, paymentId) => {
+    newToJson,
+    find: async (db, account, paymentId) => {
       const answer = answers.get(cacheKey(account, paymentId));
-      return answer && clock.nowMs() < answer.untilMs ? answer.text : undefined;
+      if (!answer || clock.nowMs() >= answer.untilMs) return undefined;
+      const isAsItEnded = !mayBeRefunded(answer.payment) || !(await findRefunded(db, answer.payment));
+      return isAsItEnded ? answer.text : undefined;
     },
-    toJson: payment => {
-      const text = paymentObject(payment);
-      const untilMs = (payment.settledAt?.getTime() ?? 0) + usableMs;
-      if (clock.nowMs() < untilMs && text.length <= maxCharacters)
-        answers.set(cacheKey(payment, payment.paymentId), { text, untilMs });
-      return text;
+    toJson: async (db, payment) => {
+      const refunded = await findRefunded(db, payment);
+      return refunded ? paymentObject(payment, refunded) : newToJson(payment);
     },
   };
 }

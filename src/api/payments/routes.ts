@@ -4,6 +4,7 @@ import { formatKopecks } from '../../base/money.ts';
 import { isRecipientBlocked } from '../../controls/index.ts';
 import {
   findPayment,
+  findRefundedOf,
   listPayments,
   type PaymentStatus,
   paymentObject,
@@ -31,11 +32,14 @@ function resolveQrRoute(server: FastifyInstance, deps: ApiDeps): void {
     '/v1/qr/resolve',
     { schema: schemas.resolveQrOperation },
     async (request, reply) => {
-      const { limits } = request.caller;
-      const resolution = await resolveQr(deps, request.caller, request.body.qr_url);
+      const { limits, rights } = request.caller;
+      const resolution = await resolveQr(deps.shards.of(request.caller), request.caller, request.body.qr_url);
       if (resolution.outcome === 'refused') return sendError(request, reply, resolution.code);
       const { qr } = resolution;
-      const isWithinLimits = qr.amountKopecks >= limits.minKopecks && qr.amountKopecks <= limits.maxKopecks;
+      const isWithinLimits =
+        qr.amountKopecks >= limits.minKopecks &&
+        qr.amountKopecks <= limits.maxKopecks &&
+        qr.amountKopecks <= (rights?.maxKopecks ?? limits.maxKopecks);
       return {
         qrc_id: qr.qrcId,
         recipient: qr.recipient,
@@ -68,12 +72,13 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
       const createdFrom = readInstant(request.query.created_after, 'created_after');
       const createdBefore = readInstant(request.query.created_before, 'created_before');
       const startingAfter = after === undefined ? undefined : parseId('pay', after);
+      const { reads } = deps.shards.of(request.caller);
       if (after !== undefined) {
-        const cursor = startingAfter && (await findPayment(deps.reads.byKey, request.caller, startingAfter));
+        const cursor = startingAfter && (await findPayment(reads.byKey, request.caller, startingAfter));
         if (startingAfter && !cursor) await deps.confirmHistory();
         if (!cursor || cursor.status === 'rejected') return sendError(request, reply, 'not_found');
       }
-      const page = await listPayments(deps.reads.of(request.caller.partnerId), request.caller, {
+      const page = await listPayments(reads.of(request.caller.partnerId), request.caller, {
         limit,
         startingAfter,
         status,
@@ -88,7 +93,9 @@ function listPaymentsRoute(server: FastifyInstance, deps: ApiDeps): void {
         next_cursor: page.hasMore ? page.payments.at(-1)!.paymentId : null,
         request_id: request.id,
       });
-      return sendJsonText(reply, `{"data":[${page.payments.map(paymentObject).join(',')}],${rest.slice(1)}`);
+      const refunded = await findRefundedOf(reads.byKey, page.payments);
+      const objects = page.payments.map((payment, index) => paymentObject(payment, refunded[index]));
+      return sendJsonText(reply, `{"data":[${objects.join(',')}],${rest.slice(1)}`);
     },
   );
 }
@@ -98,13 +105,14 @@ function getPaymentRoute(server: FastifyInstance, deps: ApiDeps, cache: Finished
     '/v1/payments/:payment_id',
     { schema: schemas.getPaymentOperation },
     async (request, reply) => {
-      const cached = cache.find(request.caller, request.params.payment_id);
+      const { reads } = deps.shards.of(request.caller);
+      const cached = await cache.find(reads.byKey, request.caller, request.params.payment_id);
       if (cached) return sendJsonText(reply, cached);
       const paymentId = parseId('pay', request.params.payment_id);
-      const payment = paymentId && (await findPayment(deps.reads.byKey, request.caller, paymentId));
+      const payment = paymentId && (await findPayment(reads.byKey, request.caller, paymentId));
       if (paymentId && !payment) await deps.confirmHistory();
       if (!payment || payment.status === 'rejected') return sendError(request, reply, 'not_found');
-      return sendJsonText(reply, cache.toJson(payment));
+      return sendJsonText(reply, await cache.toJson(reads.byKey, payment));
     },
   );
 }

@@ -146,6 +146,8 @@ export const createPaymentOperation = {
       'insufficient_balance',
       'recipient_blocked',
       'daily_limit_exceeded',
+      'key_payment_limit_exceeded',
+      'key_daily_limit_exceeded',
       'idempotency_conflict',
       'duplicate_qr_in_flight',
       'qr_changed',

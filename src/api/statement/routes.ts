@@ -26,7 +26,8 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       const { partnerId, mode } = request.caller;
       if (!underWay.begin(partnerId, maxStatements, reply))
         return sendError(request, reply.header('Retry-After', 1), 'rate_limited');
-      const db = whileConnected(deps.reads.of(partnerId), reply);
+      const { reads } = deps.shards.of(request.caller);
+      const db = whileConnected(reads.of(partnerId), reply);
       const statement = await openStatement(db, deps.clock, { partnerId, mode }, day);
       if (!statement)
         return sendError(request, reply, 'invalid_request', { message: 'That day has not started yet.' });
@@ -37,9 +38,7 @@ export function statementRoutes(server: FastifyInstance, deps: ApiDeps): void {
       if (request.headers['if-none-match'] === tag) return reply.status(304).send();
       const name = `statement-${partnerId}-${mode}-${statement.day}.${format}`;
       reply.header('Content-Disposition', `attachment; filename="${name}"`);
-      const pieces = Readable.from(
-        writeStatement(deps.reads.of(partnerId, maxPageWaitMs), statement, format),
-      );
+      const pieces = Readable.from(writeStatement(reads.of(partnerId, maxPageWaitMs), statement, format));
       // The file then ends without its digest, so the reader can detect it.
       pieces.on('error', err =>
         deps.log.error({ err, request_id: request.id }, 'a statement could not be sent completely'),

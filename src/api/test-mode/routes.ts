@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { formatMicroUsdt, parseMicroUsdt } from '../../base/money.ts';
+import { creditTestDeposit } from '../../deposits/index.ts';
 import { readTestClock } from '../../payments/index.ts';
 import { moveTestClock } from '../../webhooks/index.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -20,24 +22,67 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
   server.get(
     '/v1/test/clock',
     { onRequest: onlyTestKeys, schema: schemas.getTestClockOperation },
-    async request =>
-      describe(
-        request,
-        await readTestClock(deps.reads.of(request.caller.partnerId), request.caller.partnerId),
-      ),
+    async request => {
+      const { partnerId } = request.caller;
+      const { reads } = deps.shards.of(request.caller);
+      return describe(request, await readTestClock(reads.of(partnerId), partnerId));
+    },
   );
 
   server.post<{ Body: { advance_sec: number } }>(
     '/v1/test/clock',
-    { onRequest: onlyTestKeys, schema: schemas.advanceTestClockOperation },
+    { config: { scope: 'pay' }, onRequest: onlyTestKeys, schema: schemas.advanceTestClockOperation },
     async request => {
       const { partnerId } = request.caller;
       // Moves of one partner wait for each other, so they take its places and no others.
-      const sumSec = await deps.reads.run(partnerId, pool =>
-        moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec),
-      );
+      const sumSec = await deps.shards
+        .of(request.caller)
+        .reads.run(partnerId, pool => moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec));
       deps.signals.testClockMoved.emit();
       return describe(request, sumSec);
+    },
+  );
+}
+
+/** More than any test needs, and sums of it stay far from what the ledger can hold. */
+const maxTestDeposit = 1_000_000_000_000n;
+
+/** An addition to the contract: a simulated deposit, so that tests need no chain. */
+export function testDepositRoutes(server: FastifyInstance, deps: ApiDeps): void {
+  server.post<{ Body: { amount_usdt: string; reference: string } }>(
+    '/v1/test/deposits',
+    { config: { scope: 'pay' }, onRequest: onlyTestKeys, schema: schemas.createTestDepositOperation },
+    async (request, reply) => {
+      const { partnerId } = request.caller;
+      const { amount_usdt, reference } = request.body;
+      const microUsdt = parseMicroUsdt(amount_usdt);
+      if (microUsdt === undefined || microUsdt <= 0n || microUsdt > maxTestDeposit)
+        return sendError(request, reply, 'invalid_request', {
+          message: 'amount_usdt must be from 0.000001 to 1000000, with at most six places.',
+        });
+      // Deposits of one partner wait for each other, so they take its places and no others.
+      const { reads } = deps.shards.of(request.caller);
+      const result = await reads.run(partnerId, pool =>
+        creditTestDeposit(pool, deps.clock, { partnerId, microUsdt, reference }),
+      );
+      switch (result.outcome) {
+        case 'too_many':
+          return sendError(request, reply, 'daily_limit_exceeded', {
+            message: 'At most 100 test deposits are possible on one day (UTC).',
+          });
+        case 'conflict':
+          return sendError(request, reply, 'idempotency_conflict', {
+            message: 'This reference belongs to a test deposit of another amount; use a new one.',
+          });
+        case 'credited':
+          return {
+            object: 'test_deposit',
+            reference,
+            amount_usdt: formatMicroUsdt(microUsdt),
+            balance_usdt: formatMicroUsdt(result.balanceMicroUsdt),
+            request_id: request.id,
+          };
+      }
     },
   );
 }

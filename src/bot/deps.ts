@@ -1,5 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import type { Keyring } from '../db/keyring.ts';
 import type { Pool } from '../db/pool.ts';
+import type { DepositChains } from '../deposits/index.ts';
 import type { Gateway } from '../gateway/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
@@ -14,18 +16,22 @@ export interface BotDeps {
     warn(details: object, message: string): void;
     error(details: object, message: string): void;
   };
-  secretKey: string;
+  keyring: Keyring;
   gateway: Gateway;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
   qrHosts: readonly string[];
   rateMaxAgeSec: number;
+  /** The chains on which USDT is deposited; empty: support gives addresses. */
+  chains: DepositChains;
   webhookAllowPrivate: boolean;
   /** The address of the API for partners. */
   publicUrl: string;
   telegramToken: string;
   telegramApiRoot: string;
   telegramStaffChat: number | undefined;
+  /** For metrics: this process became the leader, or is it no longer. */
+  onLeading?: (isLeading: boolean) => void;
   /** Undefined: updates are polled. */
   telegramWebhook: { url: string; secret: string } | undefined;
 }

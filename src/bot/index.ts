@@ -36,9 +36,10 @@ export function startBot(deps: BotDeps): RunningBot {
   const stopping = new AbortController();
   const handler = createUpdateHandler({ ...deps, pool: deps.conversationPool }, stopping.signal);
   let stopped: Promise<void> | undefined;
-  const stopLeading = runAsLeader({ ...deps, onError: handler.logError }, signal =>
-    lead(deps, handler, signal),
-  );
+  const stopLeading = runAsLeader({ ...deps, onError: handler.logError }, async signal => {
+    deps.onLeading?.(true);
+    await lead(deps, handler, signal).finally(() => deps.onLeading?.(false));
+  });
   const { telegramWebhook } = deps;
   return {
     receiver: telegramWebhook && {

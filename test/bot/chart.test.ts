@@ -1,8 +1,11 @@
 import { PNG } from 'pngjs';
 import { describe, expect, test } from 'vitest';
-import { drawRateChart, type RatePoint } from '../../src/bot/images/chart.ts';
+import { drawRateChart as draw, type RatePoint } from '../../src/bot/images/chart.ts';
+import { textsByLanguage } from '../../src/bot/texts/index.ts';
 
-const title = 'USDT/RUB, 24 h';
+const { title, formatRate } = textsByLanguage.en.rate.chart;
+const drawRateChart = (points: RatePoint[], options: { title: string; width?: number; height?: number }) =>
+  draw(points, { formatRate, ...options });
 const rates = (...all: bigint[]): RatePoint[] =>
   all.map((rateE4, hour) => ({ at: new Date(Date.UTC(2026, 2, 1, hour)), rateE4 }));
 
@@ -83,5 +86,15 @@ describe('the chart of rates', () => {
     expect(titleOf(await drawRateChart(points, { title })).length).toBeGreaterThan(50);
     expect(titleOf(await drawRateChart(points, { title: 'Курс <USDT>' })).length).toBeGreaterThan(50);
     expect(await drawRateChart(points, { title: 'x'.repeat(200) })).toEqual(untitled);
+  });
+
+  test('has decimal commas in Russian', async () => {
+    const { chart } = textsByLanguage.ru.rate;
+    expect([chart.formatRate(931_417n), formatRate(931_417n)]).toEqual(['93,1417', '93.1417']);
+    const points = rates(925_000n, 931_417n);
+    const comma = await draw(points, { title, formatRate: chart.formatRate });
+    expect(comma).not.toEqual(await drawRateChart(points, { title }));
+    const written = (rateE4: bigint) => (rateE4 === 925_000n ? '92,5000' : '93,1417');
+    expect(comma).toEqual(await draw(points, { title, formatRate: written }));
   });
 });

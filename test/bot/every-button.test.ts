@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { approveLive } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { issueKey, newLink, partnerAt, secretKey, setRate, startApi } from '../helpers/api.ts';
+import { issueKey, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
@@ -22,7 +22,7 @@ test.each([
   const { owner, partnerId } = await ownerOf(world, pool, name, language);
   const receiver = await startReceiver();
   await approveLive(auditContextOf(pool), partnerId);
-  await setWebhook(auditContextOf(pool), createVault(secretKey), partnerId, receiver.url);
+  await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, receiver.url);
   const api = partnerAt(address, await issueKey(pool, partnerId, 'test'));
   for (const kopecks of [30_510, 10_001, 10_002]) await api.pay({ qr_url: newLink(kopecks) });
 

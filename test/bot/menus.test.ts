@@ -135,14 +135,14 @@ test('balance: limits, top-up, history, refill once a day, a low-balance alert',
   const { owner, partnerId } = await ownerOf(world, pool, 'Money');
   await owner.press('💰 Balance');
   await owner.reads(
-    /Test: 10000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100000\.00 RUB[\s\S]*Low-balance alert: off/,
+    /Test: 10,000\.000000 USDT[\s\S]*Amount per payment: 10\.00 to 100,000\.00 RUB[\s\S]*Low-balance alert: off/,
   );
   await owner.press('➕ Top up');
   await owner.reads(new RegExp(partnerId));
   await owner.press('⬅️ Back');
   await owner.reads(/Amount per payment/);
   await owner.press('🧪 Refill test balance');
-  await owner.reads(/Test: 20000\.000000/);
+  await owner.reads(/Test: 20,000\.000000/);
   const again = await owner.press('🧪 Refill test balance');
   expect((await again.answer()).text).toMatch(/once a day/);
   await owner.press('📜 Top-up history');
@@ -190,13 +190,13 @@ test('payments: recent ones, one by its id, by external_id, and none of another 
 test('rate: a number and a picture; a QR link and a photo are resolved and nothing is paid', async () => {
   const { owner } = await ownerOf(world, pool, 'Codes', 'ru');
   await owner.press('📈 Курс');
-  const rate = await owner.reads(/92\.5000 ₽ за 1 USDT/);
+  const rate = await owner.reads(/92,5000 ₽ за 1 USDT/);
   expect(rate.message.photo).toBeDefined();
   const link = newLink(18_500);
   await owner.send(link);
-  await owner.reads(/Сумма: 185\.00 ₽\nПо текущему курсу: 2\.000000 USDT[\s\S]*Ничего не оплачено/);
+  await owner.reads(/Сумма: 185,00 ₽\nПо текущему курсу: 2,000000 USDT[\s\S]*Ничего не оплачено/);
   await owner.sendPhoto(drawQr(link));
-  await owner.reads(/Сумма: 185\.00 ₽[\s\S]*Ничего не оплачено/, 20_000);
+  await owner.reads(/Сумма: 185,00 ₽[\s\S]*Ничего не оплачено/, 20_000);
   await owner.sendPhoto(drawQr('no link at all'));
   await owner.reads(/Это не ссылка/, 20_000);
   await owner.send('https://example.com/');

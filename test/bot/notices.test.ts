@@ -140,9 +140,9 @@ test('a credit, maintenance, a stale and a fresh rate: one message per member', 
   const { owner, partnerId } = await ownerOf(world, pool, 'News', 'ru');
   await signUp(audit, { userId: BigInt(owner.account.id), name: 'x' }, 'Second of the same');
   await topUp(audit, { partnerId, mode: 'live', reference: 'one', microUsdt: 5_000_000n });
-  await owner.reads(/Зачислено: 5\.000000 USDT/);
+  await owner.reads(/Зачислено: 5,000000 USDT/);
   await planMaintenance(audit, { from: new Date('2026-11-20T22:00Z'), until: new Date('2026-11-20T23:00Z') });
-  await owner.reads(/работы с 2026-11-20 22:00 UTC до 2026-11-20 23:00 UTC/);
+  await owner.reads(/работы с 20.11.2026, 22:00 UTC до 20.11.2026, 23:00 UTC/);
   await setMaintenance(audit, true);
   await owner.reads(/новые платежи пока не принимаются/);
   await setMaintenance(audit, false);

@@ -79,7 +79,7 @@ test('filtered by status, through all pages, in Russian', async () => {
   expect(ordersOn(await owner.reads(/статус: успешный/))).toEqual([13, 11, 10, 9, 7, 6, 5, 3]);
   await owner.press('Старее ▶️');
   expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([2, 1]);
-  await owner.press('✅ 305.10 ₽ order-1');
+  await owner.press('✅ 305,10 ₽ order-1');
   await owner.reads(/Оплачен\. Статус окончательный/);
   await owner.press('⬅️ Назад');
   expect(ordersOn(await owner.reads(/статус: успешный.*и раньше/))).toEqual([1]);

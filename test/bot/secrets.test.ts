@@ -12,7 +12,7 @@ import {
 } from '../../src/partners/index.ts';
 import { createVault, findWebhook, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 import type { PrivateUser } from '../telegram/users.ts';
 import { ownerOf, startTestBot } from './setup.ts';
@@ -21,7 +21,7 @@ const { pool } = await createDatabase();
 const world = await startTestBot({ pool });
 const { telegram } = world;
 const audit = auditContextOf(pool);
-const vault = createVault(secretKey);
+const vault = createVault(keyring);
 
 afterEach(() => {
   telegram.clearFaults();
@@ -137,7 +137,7 @@ test('a developer can neither revoke a live key nor confirm what an owner began'
   const { owner, member, partnerId } = await partnerWith('developer', 'Live');
   await approveLive(audit, partnerId);
   const wanted = { partnerId, mode: 'live' as const, allowedAddresses: [] };
-  const creation = await createKey(audit, secretKey, wanted);
+  const creation = await createKey(audit, keyring, wanted);
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { keyId } = creation.apiKey;
   await member.press('🔑 Keys');

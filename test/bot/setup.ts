@@ -3,10 +3,11 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { startBot } from '../../src/bot/index.ts';
 import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import type { DepositChains } from '../../src/deposits/index.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { startTelegram, type Telegram } from '../telegram/index.ts';
 
 export interface TestBot {
@@ -26,6 +27,7 @@ export interface BotOptions {
   gatewayUrl?: string;
   staffChat?: number;
   webhook?: { url: string; secret: string };
+  chains?: DepositChains;
 }
 
 /** Runs the real bot against the fake Telegram until the test file ends. */
@@ -53,12 +55,13 @@ export async function startTestBot({ pool, clock = systemClock, ...options }: Bo
       conversationPool: outside.conversations,
       clock: fastClock,
       log: { info: keep, warn: keep, error: keep },
-      secretKey,
+      keyring,
       gateway,
       sender,
-      vault: createVault(secretKey),
+      vault: createVault(keyring),
       qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
       rateMaxAgeSec: 300,
+      chains: options.chains ?? new Map(),
       ...changes,
       publicUrl: 'https://pay.example.com',
       telegramToken: telegram.token,

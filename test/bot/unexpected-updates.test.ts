@@ -55,7 +55,7 @@ test.each(Object.entries(contents))('%s: the menu is shown', async (_kind, conte
 
 test.each([
   ['en', '💰 Balance', '🪫 Low-balance alert', /I can only read text/, /below 5\.000000 USDT/],
-  ['ru', '💰 Баланс', '🪫 Низкий баланс', /Я понимаю только текст/, /ниже 5\.000000 USDT/],
+  ['ru', '💰 Баланс', '🪫 Низкий баланс', /Я понимаю только текст/, /ниже 5,000000 USDT/],
 ] as const)(
   'anything but an answer leaves the question open, in %s',
   async (language, menu, button, reply, done) => {

@@ -137,7 +137,7 @@ const questions: Record<'en' | 'ru', Question[]> = {
       wrong: /Напишите положительное число/,
       answers: badMarks,
       right: '99,5',
-      done: /ниже 99\.500000 USDT/,
+      done: /ниже 99,500000 USDT/,
     },
     {
       path: ['🧾 Платежи', '🔎 Найти'],

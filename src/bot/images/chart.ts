@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { renderAsync } from '@resvg/resvg-js';
-import { ascending, formatRate } from '../../base/money.ts';
+import { ascending } from '../../base/money.ts';
 import { escapeHtml, formatTime } from '../conversation/screen.ts';
 
 export interface RatePoint {
@@ -10,6 +10,8 @@ export interface RatePoint {
 
 interface ChartOptions {
   title: string;
+  /** As the reader's language writes it. */
+  formatRate(rateE4: bigint): string;
   width?: number;
   height?: number;
 }
@@ -37,9 +39,10 @@ export async function drawRateChart(points: RatePoint[], options: ChartOptions):
   return image.asPng();
 }
 
-function rateChartSvg(points: RatePoint[], { title, width = 800, height = 400 }: ChartOptions): string {
+function rateChartSvg(points: RatePoint[], options: ChartOptions): string {
+  const { title, width = 800, height = 400 } = options;
   const inOrder = points.toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  const frame = frameOf(width, height, inOrder);
+  const frame = frameOf(width, height, inOrder, options.formatRate);
   const { unit, margin, fontSize, left, right } = frame;
   const isTitleShort = widthOf(title, fontSize) <= right - left;
   return [
@@ -51,8 +54,8 @@ function rateChartSvg(points: RatePoint[], { title, width = 800, height = 400 }:
   ].join('\n');
 }
 
-/** Positions and sizes in pixels. Everything scales with the picture, so it looks the same in any size. */
-interface Frame {
+/** Positions and sizes in pixels, and how rates are written. Everything scales with the picture, so it looks the same in any size. */
+interface Frame extends Pick<ChartOptions, 'formatRate'> {
   unit: number;
   fontSize: number;
   margin: number;
@@ -62,12 +65,18 @@ interface Frame {
   bottom: number;
 }
 
-function frameOf(width: number, height: number, points: RatePoint[]): Frame {
+function frameOf(
+  width: number,
+  height: number,
+  points: RatePoint[],
+  formatRate: ChartOptions['formatRate'],
+): Frame {
   const unit = Math.min(width / 400, height / 200);
   const fontSize = 10 * unit;
   const margin = 9 * unit;
   const widestRate = Math.max(0, ...extremes(points).map(rate => widthOf(formatRate(rate), fontSize)));
   return {
+    formatRate,
     unit,
     fontSize,
     margin,
@@ -126,7 +135,7 @@ function pathOf({ left, right, top, bottom }: Frame, points: RatePoint[]): { x: 
 
 /** The extremes beside their grid lines, and the latest rate in the top right corner. */
 function rateLabels(
-  { left, right, top, bottom, margin, unit, fontSize }: Frame,
+  { left, right, top, bottom, margin, unit, fontSize, formatRate }: Frame,
   points: RatePoint[],
 ): string[] {
   const [min, max] = extremes(points) as [bigint, bigint];

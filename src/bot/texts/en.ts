@@ -1,12 +1,19 @@
-import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import type { NoticeKind } from '../../db/notices.ts';
+import type { DepositAddress } from '../../deposits/index.ts';
 import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
-import type { ApiKey, Limits, MemberRole, Partner } from '../../partners/index.ts';
-import type { Payment, PaymentStatus } from '../../payments/index.ts';
-import { formatEventId, type listAttempts, type Webhook, type WebhookCheck } from '../../webhooks/index.ts';
-import { clip, escapeHtml as e, formatTime } from '../conversation/screen.ts';
+import type { ApiKey, Limits, MemberRole, Partner, Scope } from '../../partners/index.ts';
+import type { Payment, PaymentStatus, Refunded } from '../../payments/index.ts';
+import {
+  formatEventId,
+  type listAttempts,
+  responseText,
+  type Webhook,
+  type WebhookCheck,
+} from '../../webhooks/index.ts';
+import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import type { MutableTopic } from '../notices/topics.ts';
+import { formatsOf } from './formats.ts';
 
 export type Attempt = Awaited<ReturnType<typeof listAttempts>>[number];
 export type Resolved = {
@@ -22,7 +29,10 @@ export type PaymentFilter = { mode: Mode; status?: PaymentStatus };
 export type Notices = Record<NoticeKind, (details: NoticeDetails, count: number) => string>;
 export type BalancesOfBoth = Record<Mode, Balances>;
 
+const { amount, rub, usdt, rate, time } = formatsOf('en-GB');
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
+const decimal = (value: NoticeDetails[string] | undefined) => amount(`${value ?? ''}`);
+const moment = (value: NoticeDetails[string] | undefined) => time(new Date(`${value}`));
 const roles = { viewer: 'viewer', developer: 'developer', owner: 'owner' };
 const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
 
@@ -36,18 +46,22 @@ const notices: Notices = {
   sending_re_enabled: () => '✅ Webhooks are active again. We are sending the pending events.',
   payment_in_review: (details, count) =>
     count === 1
-      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${text(details.amount_rub)} RUB is delayed: the bank has not confirmed the result yet. Do not pay again. We keep checking the status.`
+      ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${decimal(details.amount_rub)} RUB is delayed: the bank has not confirmed the result yet. Do not pay again. We keep checking the status.`
       : `⏳ ${count} payments are delayed: the bank has not confirmed the results yet. Do not pay again. We keep checking the status.`,
   payment_review_ended: (details, count) =>
     count === 1
       ? `🏁 Payment <code>${text(details.payment_id)}</code>${named(details)} has a final status: ${text(details.status)}.`
       : `🏁 ${count} delayed payments have a final status.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
-    `🪫 Low balance (live): ${text(balance_usdt)} USDT. The alert threshold is ${text(mark_usdt)} USDT.`,
+    `🪫 Low balance (live): ${decimal(balance_usdt)} USDT. The alert threshold is ${decimal(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
     count === 1
-      ? `💰 Top-up received: ${text(usdt)} USDT. Balance (${text(mode)}): ${text(balance_usdt)} USDT.`
-      : `💰 ${count} top-ups received. Balance (${text(mode)}): ${text(balance_usdt)} USDT.`,
+      ? `💰 Top-up received: ${decimal(usdt)} USDT. Balance (${text(mode)}): ${decimal(balance_usdt)} USDT.`
+      : `💰 ${count} top-ups received. Balance (${text(mode)}): ${decimal(balance_usdt)} USDT.`,
+  deposit_seen: ({ usdt, chain, minutes }, count) =>
+    count === 1
+      ? `👀 Deposit on its way: ${decimal(usdt)} USDT on ${text(chain)}. It will be credited when the network has confirmed it, usually in about ${text(minutes)} min.`
+      : `👀 ${count} deposits are on their way. They will be credited when the network has confirmed them.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
       ? `🔐 Another team member created a ${text(mode)} key: <code>${text(key_id)}</code>. If you did not expect this, revoke it in Keys.`
@@ -60,6 +74,18 @@ const notices: Notices = {
     count === 1
       ? `🔐 Another team member changed the allowed IP addresses of the ${text(mode)} key <code>${text(key_id)}</code>. If you did not expect this, check Keys.`
       : `🔐 Allowed IP addresses of keys were changed ${count} times. If you did not expect this, check Keys.`,
+  key_rolled: ({ key_id, new_key_id, mode, ends_at }, count) =>
+    count === 1
+      ? `🔐 Another team member rolled the ${text(mode)} key <code>${text(key_id)}</code>: the new one is <code>${text(new_key_id)}</code>, the old one is valid until ${moment(ends_at)}. If you did not expect this, check Keys.`
+      : `🔐 ${count} keys were rolled. If you did not expect this, check Keys.`,
+  key_expiring: ({ key_id, mode, expires_at }, count) =>
+    count === 1
+      ? `⌛ The ${text(mode)} key <code>${text(key_id)}</code> expires on ${moment(expires_at)}. Roll it in Keys, and deploy the new one before then.`
+      : `⌛ ${count} keys will expire soon. Roll them in Keys, and deploy the new ones.`,
+  key_new_address: ({ key_id, mode, address }, count) =>
+    count === 1
+      ? `🔐 The ${text(mode)} key <code>${text(key_id)}</code> was used from a new IP address: <code>${text(address)}</code>. If you did not expect this, revoke the key in Keys.`
+      : `🔐 Keys were used from ${count} new IP addresses, most recently <code>${text(address)}</code> (key <code>${text(key_id)}</code>). If you did not expect this, check Keys.`,
   member_joined: ({ name, role }, count) =>
     count === 1
       ? `👤 ${text(name)} joined the team as ${roles[role as MemberRole] ?? text(role)}.`
@@ -73,9 +99,9 @@ const notices: Notices = {
   live_approved: () => '🎉 Live mode is approved. An owner can now create live keys.',
   live_refused: () => 'Live mode was not approved. Test mode keeps working. To learn why, contact support.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Scheduled maintenance: from ${formatTime(new Date(`${from}`))} to ${formatTime(new Date(`${until}`))}. We will not accept new payments during this time.`,
+    `🗓 Scheduled maintenance: from ${time(new Date(`${from}`))} to ${time(new Date(`${until}`))}. We will not accept new payments during this time.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ The maintenance scheduled from ${formatTime(new Date(`${from}`))} to ${formatTime(new Date(`${until}`))} is cancelled.`,
+    `✅ The maintenance scheduled from ${time(new Date(`${from}`))} to ${time(new Date(`${until}`))} is cancelled.`,
   maintenance_on: () => '🔧 Maintenance: new payments are not accepted. Payments in progress continue.',
   maintenance_off: () => '✅ Maintenance is over. Payments are accepted again.',
   rate_stale: () => '📉 The exchange rate is out of date: payments are not accepted until it is updated.',
@@ -144,13 +170,13 @@ export const en = {
     tooMany: 'You have reached the maximum number of partners per person.',
     tooManyToday: 'You have reached the daily sign-up limit. Please try again tomorrow.',
     done: (name: string) =>
-      `<b>${e(name)}</b> is signed up and has 10 000 test USDT. We will review your request for live mode and notify you here.\n\nNext step: create a test key.`,
+      `<b>${e(name)}</b> is signed up and has 10,000 test USDT. We will review your request for live mode and notify you here.\n\nNext step: create a test key.`,
     firstKey: '🔑 Create a test key',
     firstPayment: (url: string) =>
       [
         'Your first test payment: copy this into a terminal and replace <code>KEY</code> with your key.',
-        `<pre>curl -s ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
-        `In test mode, amounts ending in .01 are declined; .02 stay in processing for 30 seconds; .03 return qr_changed; all others succeed. API reference: ${e(url)}/docs`,
+        `<pre>curl -sw '\\n' ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
+        `In test mode, amounts ending in .01 are declined; .02 stay in processing for 30 seconds; .03 return qr_changed; all others succeed. Documentation: ${e(url)}/docs`,
       ].join('\n\n'),
   },
   partner: {
@@ -173,14 +199,44 @@ export const en = {
     list: (keys: ApiKey[]) =>
       keys.length === 0
         ? 'There are no active keys.'
-        : `Active keys:\n${keys.map(key => `• <code>${key.keyId}</code> ${key.mode}, last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`).join('\n')}`,
+        : `Active keys:\n${keys.map(key => `• <code>${key.keyId}</code> ${key.mode}, last used: ${key.lastUsedAt ? time(key.lastUsedAt) : 'never'}`).join('\n')}`,
     details: (key: ApiKey) =>
       [
         `Key <code>${key.keyId}</code> (${key.mode})`,
-        `Created: ${formatTime(key.createdAt)}`,
-        `Last used: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'never'}`,
+        `Created: ${time(key.createdAt)}`,
+        `Last used: ${key.lastUsedAt ? time(key.lastUsedAt) : 'never'}`,
         `Allowed IP addresses: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'any')}`,
+        `Scopes: ${key.rights.scopes.join(', ')}`,
+        ...(key.label ? [`Label: ${e(key.label)}`] : []),
+        ...(key.rights.maxKopecks === null ? [] : [`Limit per payment: ${rub(key.rights.maxKopecks)} RUB`]),
+        ...(key.rights.dailyKopecks === null ? [] : [`Limit per day: ${rub(key.rights.dailyKopecks)} RUB`]),
+        ...(key.expiresAt ? [`Expires: ${time(key.expiresAt)}`] : []),
+        ...(key.rolledTo ? [`Rolled: the new key is <code>${key.rolledTo}</code>`] : []),
       ].join('\n'),
+    createLimited: '➕ Key with limits',
+    askScope:
+      'What may the key do?\n• <b>read</b>: see balance, payments, rates and quotes\n• <b>pay</b>: create payments',
+    scopeButton: (mode: Mode, scope: Scope | 'both') =>
+      `${mode === 'live' ? '🟢 Live' : '🧪 Test'}: ${scope === 'both' ? 'read + pay' : scope}`,
+    askExpiry: 'In how many days should the key expire? Type a number from 1 to 9999, or press the button.',
+    badExpiry:
+      'This is not a number of days from 1 to 9999. Type a number such as <code>90</code>, or press the button.',
+    noExpiry: '♾ Never',
+    askLimits:
+      'How much may the key spend, in rubles? Type the limit per payment and the limit per day (UTC), such as <code>5000 50000</code>; 0 means no limit. Or press the button.',
+    badLimits:
+      'These are not two amounts in rubles. Type the limit per payment and the limit per day, such as <code>5000 50000</code>, or press the button.',
+    noLimits: '🚫 No limits',
+    askLabel: 'What is the key for? Type a label such as <code>Till 4</code>, or press the button.',
+    badLabel: 'A label is one line of up to 128 characters. Please type another one, or press the button.',
+    noLabel: '➖ No label',
+    roll: '♻️ Roll',
+    askOverlap: ({ keyId, mode }: ApiKey) =>
+      `Roll the ${mode} key <code>${keyId}</code>: you get a new key with the same rights. How long should the old one stay valid?`,
+    overlap: (hours: number) => (hours === 1 ? '1 hour' : hours === 168 ? '7 days' : `${hours} hours`),
+    askRoll: ({ keyId, mode }: ApiKey, hours: number) =>
+      `Create a new key in place of the ${mode} key <code>${keyId}</code>? The old key will expire in ${hours === 1 ? '1 hour' : hours === 168 ? '7 days' : `${hours} hours`}. This cannot be undone.`,
+    alreadyRolled: 'This key was already rolled.',
     askAddresses: (mode: Mode) =>
       `New ${mode} key. Which IP addresses may use it? Type addresses or ranges, such as <code>192.0.2.7, 2001:db8::/32</code>, or press the button.`,
     anyAddress: '🌍 Any IP address',
@@ -213,6 +269,7 @@ export const en = {
         `Pending events: ${webhook.waiting}`,
         `Failed permanently: ${webhook.givenUp}`,
       ].join('\n'),
+    refunds: (isOn: boolean): string => (isOn ? '↩️ Refund events: on' : '↩️ Refund events: off'),
     check: '🧪 Check',
     checking: 'Checking…',
     secret: '👁 Secret',
@@ -226,7 +283,7 @@ export const en = {
     attempts: (attempts: Attempt[]) =>
       attempts.length === 0
         ? 'No delivery attempts in the last 30 days.'
-        : `Latest attempts:\n${attempts.map(one => `• ${formatTime(one.at)} <code>${formatEventId(one.eventId)}</code> #${one.attempt}: ${one.status ?? one.error}, ${one.durationMs} ms`).join('\n')}`,
+        : `Latest attempts:\n${attempts.map(one => `• ${time(one.at)} <code>${formatEventId(one.eventId)}</code> #${one.attempt}: ${e(responseText(one))}, ${one.durationMs} ms`).join('\n')}`,
     resend: (event: string) => `🔁 Resend ${event}`,
     queued: 'The event is being resent.',
     queuedSuspended: 'The event will be sent after a successful check.',
@@ -236,9 +293,9 @@ export const en = {
         '<b>Webhook check</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'rejected'}, response: ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${e(one.name)}: should be ${one.expected === 'accept' ? 'accepted' : 'rejected'}, response: ${e(responseText(one))}`,
         ),
-        ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${e(tls.validUntil)}`] : []),
+        ...(tls ? [`TLS: ${tls.protocol}, certificate valid until ${time(new Date(tls.validUntil))}`] : []),
         passed
           ? 'Your endpoint accepts valid events and rejects all others.'
           : canReceive
@@ -251,24 +308,35 @@ export const en = {
     button: '💰 Balance',
     state: (balances: BalancesOfBoth, limits: Limits, mark: bigint | undefined) =>
       [
-        `Live: <b>${formatMicroUsdt(balances.live.availableMicroUsdt)}</b> USDT, on hold ${formatMicroUsdt(balances.live.heldMicroUsdt)}`,
-        `Test: <b>${formatMicroUsdt(balances.test.availableMicroUsdt)}</b> USDT, on hold ${formatMicroUsdt(balances.test.heldMicroUsdt)}`,
+        `Live: <b>${usdt(balances.live.availableMicroUsdt)}</b> USDT, on hold ${usdt(balances.live.heldMicroUsdt)}`,
+        `Test: <b>${usdt(balances.test.availableMicroUsdt)}</b> USDT, on hold ${usdt(balances.test.heldMicroUsdt)}`,
         '',
-        `Amount per payment: ${formatKopecks(limits.minKopecks)} to ${formatKopecks(limits.maxKopecks)} RUB`,
-        `Daily limit: ${limits.dailyKopecks === null ? 'none' : `${formatKopecks(limits.dailyKopecks)} RUB`}`,
+        `Amount per payment: ${rub(limits.minKopecks)} to ${rub(limits.maxKopecks)} RUB`,
+        `Daily limit: ${limits.dailyKopecks === null ? 'none' : `${rub(limits.dailyKopecks)} RUB`}`,
         `Concurrent payments: ${limits.concurrent}; new payments per second: ${limits.createRps}`,
-        `Low-balance alert: ${mark === undefined ? 'off' : `below ${formatMicroUsdt(mark)} USDT`}`,
+        `Low-balance alert: ${mark === undefined ? 'off' : `below ${usdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Top up',
     howToTopUp: (partnerId: string) =>
       `Write to support how many USDT you want to send and on which network. You will get a deposit address. Include your partner ID:\n<code>${partnerId}</code>\n\nWe will notify you here when the USDT arrive.`,
+    chooseNetwork: 'On which network do you send USDT?',
+    sendTo: ({ chain, address }: DepositAddress) =>
+      [
+        `Send USDT on the <b>${e(chain.title)}</b> network to this address. It is yours and does not change:`,
+        `<code>${e(address)}</code>`,
+        '',
+        `Minimum deposit: ${usdt(chain.minMicroUsdt)} USDT. Smaller amounts are added up and credited once they reach it.`,
+        `A deposit is usually credited in about ${chain.usualMinutes} min. We will notify you here.`,
+        '',
+        '⚠️ Other tokens, and USDT on other networks, are not credited and may be lost.',
+      ].join('\n'),
     history: '📜 Top-up history',
     credits: (credits: PastCredit[]) =>
       credits.length === 0
         ? 'No top-ups yet.'
-        : `Latest top-ups:\n${credits.map(one => `• ${formatTime(one.at)} ${one.mode}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
+        : `Latest top-ups:\n${credits.map(one => `• ${time(one.at)} ${one.mode}: ${usdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
     refill: '🧪 Refill test balance',
-    refilled: '10 000 test USDT added.',
+    refilled: '10,000 test USDT added.',
     notAgainToday: 'The test balance can be refilled once a day.',
     setMark: '🪫 Low-balance alert',
     askMark: 'At what live balance (USDT) should we alert the team? Type a number, such as 250.',
@@ -279,7 +347,7 @@ export const en = {
     button: '🧾 Payments',
     line: (payment: Payment) =>
       clip(
-        `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
+        `${signs[payment.status]} ${rub(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
     recent: ({ mode, status }: PaymentFilter, count: number) =>
@@ -287,7 +355,7 @@ export const en = {
         ? `There are no ${mode} payments${status ? ` with status ${status}` : ' yet'}.`
         : `Latest ${mode} payments${status ? ` with status ${status}` : ''}:`,
     before: ({ mode, status }: PaymentFilter, last: Date) =>
-      `${mode === 'live' ? 'Live' : 'Test'} payments${status ? ` with status ${status}` : ''}, ${formatTime(last)} and earlier:`,
+      `${mode === 'live' ? 'Live' : 'Test'} payments${status ? ` with status ${status}` : ''}, ${time(last)} and earlier:`,
     only: (status: PaymentStatus | undefined, chosen: boolean) =>
       marked(status ? signs[status] : 'All', chosen),
     newer: '◀️ Newer',
@@ -298,32 +366,34 @@ export const en = {
     notFound: 'No payment found with this ID or external_id. Please type another one.',
     several: 'Several payments have this external_id:',
     gone: 'Payment not found.',
-    details: (payment: Payment) =>
+    details: (payment: Payment, refunded?: Refunded) =>
       [
         `<code>${payment.paymentId}</code> (${payment.mode})`,
         `Status: <b>${stateOf(payment)}</b>`,
         meanings[payment.statusDetail === 'manual_review' ? 'manual_review' : payment.status],
-        `Amount: ${formatKopecks(payment.amountKopecks)} RUB = ${formatMicroUsdt(payment.microUsdt)} USDT at the rate of ${formatRate(payment.rateE4)}`,
+        `Amount: ${rub(payment.amountKopecks)} RUB = ${usdt(payment.microUsdt)} USDT at the rate of ${rate(payment.rateE4)}`,
+        ...(refunded ? [`Refunded: ${rub(refunded.kopecks)} RUB = ${usdt(refunded.microUsdt)} USDT`] : []),
         `Recipient: ${e(payment.recipient)}`,
         ...(payment.externalId ? [`external_id: <code>${e(payment.externalId)}</code>`] : []),
-        `Created: ${formatTime(payment.createdAt)}`,
-        ...(payment.settledAt ? [`Completed: ${formatTime(payment.settledAt)}`] : []),
+        `Created: ${time(payment.createdAt)}`,
+        ...(payment.settledAt ? [`Completed: ${time(payment.settledAt)}`] : []),
       ].join('\n'),
   },
   rate: {
     button: '📈 Rate',
+    chart: { title: 'USDT/RUB, 24 h', formatRate: rate },
     none: 'There is no rate yet.',
     now: (rate: string, asOf: Date, stale: boolean) =>
-      `<b>${rate}</b> RUB for 1 USDT\nAs of ${formatTime(asOf)}${stale ? '\n⚠️ Out of date: payments are not accepted until the rate is updated.' : ''}`,
+      `<b>${amount(rate)}</b> RUB for 1 USDT\nAs of ${time(asOf)}${stale ? '\n⚠️ Out of date: payments are not accepted until the rate is updated.' : ''}`,
   },
   qr: {
     resolved: ({ mode, recipient, purpose, rub, usdt, blocked }: Resolved) =>
       [
         `Recipient: <b>${e(recipient)}</b>`,
         ...(purpose ? [`Purpose: ${e(purpose)}`] : []),
-        `Amount: <b>${rub}</b> RUB`,
+        `Amount: <b>${amount(rub)}</b> RUB`,
         usdt
-          ? `At the current rate: <b>${usdt}</b> USDT`
+          ? `At the current rate: <b>${amount(usdt)}</b> USDT`
           : 'The rate is out of date. The amount in USDT is not available.',
         ...(blocked ? ['⛔ Payments to this recipient are blocked.'] : []),
         ...(mode === 'test' ? ['Test mode: the recipient is fictitious.'] : []),

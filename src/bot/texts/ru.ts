@@ -1,12 +1,16 @@
-import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
 import type { MemberRole } from '../../partners/index.ts';
 import type { Payment } from '../../payments/index.ts';
 import { formatEventId } from '../../webhooks/index.ts';
-import { clip, escapeHtml as e, formatTime } from '../conversation/screen.ts';
+import { clip, escapeHtml as e } from '../conversation/screen.ts';
 import type { NoticeDetails } from '../notices/outbox.ts';
 import { marked, type Notices, type PaymentFilter, sampleLink, signs, stateOf, type Texts } from './en.ts';
+import { formatsOf } from './formats.ts';
 
+const { amount, rub, usdt, rate, time } = formatsOf('ru');
 const text = (value: NoticeDetails[string] | undefined) => e(`${value ?? ''}`);
+const decimal = (value: NoticeDetails[string] | undefined) => amount(`${value ?? ''}`);
+const scopeNames = { read: 'чтение', pay: 'оплата', both: 'чтение и оплата' };
+const moment = (value: NoticeDetails[string] | undefined) => time(new Date(`${value}`));
 const roles = { viewer: 'наблюдатель', developer: 'разработчик', owner: 'владелец' };
 const modes: Record<string, string> = { live: 'боевой', test: 'тестовый' };
 const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
@@ -17,11 +21,25 @@ const statuses: Record<Payment['status'], string> = {
   rejected: 'отклонён',
 };
 
+/** As `responseText`, in Russian. */
+const faults: Record<string, string> = {
+  blocked_address: 'адрес запрещён',
+  dns: 'ошибка DNS',
+  refused: 'в соединении отказано',
+  closed: 'соединение закрыто',
+  timeout: 'время ожидания истекло',
+  tls: 'ошибка TLS',
+  busy: 'нет свободных соединений',
+  bad_answer: 'некорректный ответ HTTP',
+};
+const responseOf = ({ status, error }: { status: number | null; error: string | null }) =>
+  status === null ? (faults[error ?? ''] ?? error ?? '') : `${status}`;
+
 const nameOf = ({ mode, status }: PaymentFilter) =>
   `режим: ${modes[mode]}${status ? `, статус: ${statuses[status]}` : ''}`;
 
 const probeNames: Record<string, string> = {
-  'a valid event': 'верное событие',
+  'a valid event': 'корректное событие',
   'the same event again': 'то же событие ещё раз',
   'a wrong signature': 'неверная подпись',
   'a timestamp ten minutes old': 'метка времени десятиминутной давности',
@@ -38,18 +56,22 @@ const notices: Notices = {
   sending_re_enabled: () => '✅ Отправка вебхуков возобновлена. События из очереди уже отправляются.',
   payment_in_review: (details, count) =>
     count === 1
-      ? `⏳ Платёж <code>${text(details.payment_id)}</code>${named(details)} на ${text(details.amount_rub)} ₽ задерживается: банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`
+      ? `⏳ Платёж <code>${text(details.payment_id)}</code>${named(details)} на ${decimal(details.amount_rub)} ₽ задерживается: банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`
       : `⏳ Задерживаются платежи: ${count}. Банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`,
   payment_review_ended: (details, count) =>
     count === 1
       ? `🏁 Платёж <code>${text(details.payment_id)}</code>${named(details)} завершён, статус: ${statuses[details.status as Payment['status']] ?? text(details.status)}.`
       : `🏁 Завершены задержавшиеся платежи: ${count}.`,
   balance_low: ({ balance_usdt, mark_usdt }) =>
-    `🪫 Низкий баланс (боевой): ${text(balance_usdt)} USDT. Порог уведомления — ${text(mark_usdt)} USDT.`,
+    `🪫 Низкий баланс (боевой): ${decimal(balance_usdt)} USDT. Порог уведомления — ${decimal(mark_usdt)} USDT.`,
   balance_credited: ({ mode, usdt, balance_usdt }, count) =>
     count === 1
-      ? `💰 Зачислено: ${text(usdt)} USDT. Баланс (${modes[`${mode}`] ?? ''}): ${text(balance_usdt)} USDT.`
-      : `💰 Пополнений: ${count}. Баланс (${modes[`${mode}`] ?? ''}): ${text(balance_usdt)} USDT.`,
+      ? `💰 Зачислено: ${decimal(usdt)} USDT. Баланс (${modes[`${mode}`] ?? ''}): ${decimal(balance_usdt)} USDT.`
+      : `💰 Пополнений: ${count}. Баланс (${modes[`${mode}`] ?? ''}): ${decimal(balance_usdt)} USDT.`,
+  deposit_seen: ({ usdt, chain, minutes }, count) =>
+    count === 1
+      ? `👀 Поступает пополнение: ${decimal(usdt)} USDT, сеть ${text(chain)}. Зачислим после подтверждения в сети, обычно примерно через ${text(minutes)} мин.`
+      : `👀 Поступают пополнения: ${count}. Зачислим после подтверждения в сети.`,
   key_created: ({ key_id, mode }, count) =>
     count === 1
       ? `🔐 Другой участник создал ключ (${modes[`${mode}`] ?? ''}): <code>${text(key_id)}</code>. Если вы этого не ожидали, отзовите его в разделе «Ключи».`
@@ -62,6 +84,18 @@ const notices: Notices = {
     count === 1
       ? `🔐 Другой участник изменил разрешённые IP-адреса ключа (${modes[`${mode}`] ?? ''}): <code>${text(key_id)}</code>. Если вы этого не ожидали, проверьте раздел «Ключи».`
       : `🔐 Изменений в разрешённых IP-адресах ключей: ${count}. Если вы этого не ожидали, проверьте раздел «Ключи».`,
+  key_rolled: ({ key_id, new_key_id, mode, ends_at }, count) =>
+    count === 1
+      ? `🔐 Другой участник заменил ключ (${modes[`${mode}`] ?? ''}) <code>${text(key_id)}</code>: новый — <code>${text(new_key_id)}</code>, старый действует до ${moment(ends_at)}. Если вы этого не ожидали, проверьте раздел «Ключи».`
+      : `🔐 Заменено ключей: ${count}. Если вы этого не ожидали, проверьте раздел «Ключи».`,
+  key_expiring: ({ key_id, mode, expires_at }, count) =>
+    count === 1
+      ? `⌛ Ключ <code>${text(key_id)}</code> (${modes[`${mode}`] ?? ''}) действует до ${moment(expires_at)}. Замените его в разделе «Ключи» и установите новый заранее.`
+      : `⌛ Скоро перестанут действовать ключи: ${count}. Замените их в разделе «Ключи» и установите новые.`,
+  key_new_address: ({ key_id, mode, address }, count) =>
+    count === 1
+      ? `🔐 Запрос с ключом <code>${text(key_id)}</code> (${modes[`${mode}`] ?? ''}) пришёл с нового IP-адреса: <code>${text(address)}</code>. Если вы этого не ожидали, отзовите ключ в разделе «Ключи».`
+      : `🔐 Запросы с ключами пришли с новых IP-адресов (${count}), последний — <code>${text(address)}</code>, ключ <code>${text(key_id)}</code>. Если вы этого не ожидали, проверьте раздел «Ключи».`,
   member_joined: ({ name, role }, count) =>
     count === 1
       ? `👤 ${text(name)} теперь в команде, роль: ${roles[role as MemberRole] ?? text(role)}.`
@@ -76,9 +110,9 @@ const notices: Notices = {
   live_refused: () =>
     'Боевой режим не одобрен. Тестовый режим продолжает работать. Чтобы узнать причину, напишите в поддержку.',
   maintenance_planned: ({ from, until }) =>
-    `🗓 Запланированы технические работы с ${formatTime(new Date(`${from}`))} до ${formatTime(new Date(`${until}`))}. В это время новые платежи не принимаются.`,
+    `🗓 Запланированы технические работы с ${time(new Date(`${from}`))} до ${time(new Date(`${until}`))}. В это время новые платежи не принимаются.`,
   maintenance_cancelled: ({ from, until }) =>
-    `✅ Технические работы с ${formatTime(new Date(`${from}`))} до ${formatTime(new Date(`${until}`))} отменены.`,
+    `✅ Технические работы с ${time(new Date(`${from}`))} до ${time(new Date(`${until}`))} отменены.`,
   maintenance_on: () => '🔧 Технические работы: новые платежи пока не принимаются. Начатые завершатся.',
   maintenance_off: () => '✅ Технические работы завершены. Платежи снова принимаются.',
   rate_stale: () => '📉 Курс устарел: платежи не принимаются, пока он не обновится.',
@@ -138,8 +172,8 @@ export const ru: Texts = {
     firstPayment: url =>
       [
         'Первый тестовый платёж. Скопируйте команду в терминал и замените <code>KEY</code> на свой ключ:',
-        `<pre>curl -s ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
-        `В тестовом режиме платёж на сумму с ,01 на конце отклоняется, с ,02 — 30 секунд остаётся в обработке, с ,03 — завершается ошибкой qr_changed, остальные проходят. Документация API: ${e(url)}/docs`,
+        `<pre>curl -sw '\\n' ${e(url)}/v1/payments \\\n  -H "Authorization: Bearer KEY" \\\n  -H "Idempotency-Key: order-1" \\\n  -H "Content-Type: application/json" \\\n  -d '{"qr_url":"${sampleLink}"}'</pre>`,
+        `В тестовом режиме платёж на сумму с ,01 на конце отклоняется, с ,02 — 30 секунд остаётся в обработке, с ,03 — завершается ошибкой qr_changed, остальные проходят. Документация: ${e(url)}/docs`,
       ].join('\n\n'),
   },
   partner: {
@@ -162,14 +196,43 @@ export const ru: Texts = {
     list: keys =>
       keys.length === 0
         ? 'Действующих ключей нет.'
-        : `Действующие ключи:\n${keys.map(key => `• <code>${key.keyId}</code> ${modes[key.mode]}, последний запрос: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'не было'}`).join('\n')}`,
+        : `Действующие ключи:\n${keys.map(key => `• <code>${key.keyId}</code> ${modes[key.mode]}, последний запрос: ${key.lastUsedAt ? time(key.lastUsedAt) : 'не было'}`).join('\n')}`,
     details: key =>
       [
         `Ключ <code>${key.keyId}</code> (${modes[key.mode]})`,
-        `Создан: ${formatTime(key.createdAt)}`,
-        `Последний запрос: ${key.lastUsedAt ? formatTime(key.lastUsedAt) : 'не было'}`,
+        `Создан: ${time(key.createdAt)}`,
+        `Последний запрос: ${key.lastUsedAt ? time(key.lastUsedAt) : 'не было'}`,
         `Разрешённые IP-адреса: ${e(clip(key.allowedAddresses.join(', '), 1_000) || 'любые')}`,
+        `Права: ${key.rights.scopes.map(scope => scopeNames[scope]).join(', ')}`,
+        ...(key.label ? [`Название: ${e(key.label)}`] : []),
+        ...(key.rights.maxKopecks === null ? [] : [`Лимит на платёж: ${rub(key.rights.maxKopecks)} ₽`]),
+        ...(key.rights.dailyKopecks === null ? [] : [`Лимит в день: ${rub(key.rights.dailyKopecks)} ₽`]),
+        ...(key.expiresAt ? [`Действует до: ${time(key.expiresAt)}`] : []),
+        ...(key.rolledTo ? [`Заменён ключом <code>${key.rolledTo}</code>`] : []),
       ].join('\n'),
+    createLimited: '➕ Ключ с ограничениями',
+    askScope:
+      'Что разрешить ключу?\n• <b>чтение</b>: баланс, платежи, курс и расчёты\n• <b>оплата</b>: создание платежей',
+    scopeButton: (mode, scope) => `${mode === 'live' ? '🟢 Боевой' : '🧪 Тестовый'}: ${scopeNames[scope]}`,
+    askExpiry:
+      'Через сколько дней ключ перестанет действовать? Напишите число от 1 до 9999 или нажмите кнопку.',
+    badExpiry: 'Нужно число дней от 1 до 9999, например <code>90</code>. Или нажмите кнопку.',
+    noExpiry: '♾ Бессрочно',
+    askLimits:
+      'Сколько можно тратить с этим ключом, в рублях? Напишите лимит на платёж и лимит в день (по UTC), например <code>5000 50000</code>; 0 — без лимита. Или нажмите кнопку.',
+    badLimits:
+      'Нужны две суммы в рублях: лимит на платёж и лимит в день, например <code>5000 50000</code>. Или нажмите кнопку.',
+    noLimits: '🚫 Без лимитов',
+    askLabel: 'Для чего этот ключ? Напишите название, например <code>Касса 4</code>, или нажмите кнопку.',
+    badLabel: 'Название — одна строка до 128 символов. Напишите другое или нажмите кнопку.',
+    noLabel: '➖ Без названия',
+    roll: '♻️ Заменить',
+    askOverlap: ({ keyId, mode }) =>
+      `Замена ключа <code>${keyId}</code> (${modes[mode]}): вы получите новый ключ с теми же правами. Сколько ещё будет действовать старый?`,
+    overlap: hours => (hours === 1 ? '1 час' : hours === 168 ? '7 дней' : `${hours} часа`),
+    askRoll: ({ keyId, mode }, hours) =>
+      `Создать новый ключ вместо <code>${keyId}</code> (${modes[mode]})? Старый перестанет действовать через ${hours === 1 ? '1 час' : hours === 168 ? '7 дней' : `${hours} часа`}. Это нельзя отменить.`,
+    alreadyRolled: 'Этот ключ уже заменён.',
     askAddresses: mode =>
       `Новый ключ (${modes[mode]}). С каких IP-адресов разрешить запросы? Напишите адреса или диапазоны, например <code>192.0.2.7, 2001:db8::/32</code>, или нажмите кнопку.`,
     anyAddress: '🌍 С любых IP-адресов',
@@ -200,8 +263,9 @@ export const ru: Texts = {
         `URL: <code>${e(webhook.url)}</code>`,
         `Статус: ${webhook.state === 'active' ? '✅ активен' : '⛔ приостановлен, нажмите «Проверить», чтобы возобновить'}`,
         `Ожидают отправки: ${webhook.waiting}`,
-        `Не доставлено окончательно: ${webhook.givenUp}`,
+        `Не удалось доставить: ${webhook.givenUp}`,
       ].join('\n'),
+    refunds: isOn => (isOn ? '↩️ События о возвратах: вкл.' : '↩️ События о возвратах: выкл.'),
     check: '🧪 Проверить',
     checking: 'Проверяем…',
     secret: '👁 Секрет',
@@ -214,7 +278,7 @@ export const ru: Texts = {
     attempts: attempts =>
       attempts.length === 0
         ? 'За последние 30 дней попыток доставки не было.'
-        : `Последние попытки:\n${attempts.map(one => `• ${formatTime(one.at)} <code>${formatEventId(one.eventId)}</code> №${one.attempt}: ${one.status ?? one.error}, ${one.durationMs} мс`).join('\n')}`,
+        : `Последние попытки:\n${attempts.map(one => `• ${time(one.at)} <code>${formatEventId(one.eventId)}</code> №${one.attempt}: ${e(responseOf(one))}, ${one.durationMs} мс`).join('\n')}`,
     resend: event => `🔁 Отправить ${event} повторно`,
     queued: 'Событие отправляется повторно.',
     queuedSuspended: 'Событие отправится после успешной проверки.',
@@ -224,14 +288,14 @@ export const ru: Texts = {
         '<b>Проверка вебхука</b>',
         ...results.map(
           one =>
-            `${one.passed ? '✅' : '❌'} ${probeNames[one.name] ?? e(one.name)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ответ: ${one.status ?? one.error}`,
+            `${one.passed ? '✅' : '❌'} ${probeNames[one.name] ?? e(one.name)}: нужно ${one.expected === 'accept' ? 'принять' : 'отклонить'}, ответ: ${e(responseOf(one))}`,
         ),
-        ...(tls ? [`TLS: ${tls.protocol}, сертификат действует до ${e(tls.validUntil)}`] : []),
+        ...(tls ? [`TLS: ${tls.protocol}, сертификат действует до ${time(new Date(tls.validUntil))}`] : []),
         passed
-          ? 'Обработчик принимает верные события и отклоняет остальные.'
+          ? 'Обработчик принимает корректные события и отклоняет остальные.'
           : canReceive
-            ? 'Обработчик принимает верные события, но часть проверок не пройдена.'
-            : 'Обработчик не принимает верные события. Исправьте его и повторите проверку.',
+            ? 'Обработчик принимает корректные события, но часть проверок не пройдена.'
+            : 'Обработчик не принимает корректные события. Исправьте его и повторите проверку.',
         ...(reEnabled ? ['Отправка вебхуков возобновлена.'] : []),
       ].join('\n'),
   },
@@ -239,22 +303,33 @@ export const ru: Texts = {
     button: '💰 Баланс',
     state: (balances, limits, mark) =>
       [
-        `Боевой: <b>${formatMicroUsdt(balances.live.availableMicroUsdt)}</b> USDT, зарезервировано ${formatMicroUsdt(balances.live.heldMicroUsdt)}`,
-        `Тестовый: <b>${formatMicroUsdt(balances.test.availableMicroUsdt)}</b> USDT, зарезервировано ${formatMicroUsdt(balances.test.heldMicroUsdt)}`,
+        `Боевой: <b>${usdt(balances.live.availableMicroUsdt)}</b> USDT, зарезервировано ${usdt(balances.live.heldMicroUsdt)}`,
+        `Тестовый: <b>${usdt(balances.test.availableMicroUsdt)}</b> USDT, зарезервировано ${usdt(balances.test.heldMicroUsdt)}`,
         '',
-        `Сумма платежа: от ${formatKopecks(limits.minKopecks)} до ${formatKopecks(limits.maxKopecks)} ₽`,
-        `Дневной лимит: ${limits.dailyKopecks === null ? 'нет' : `${formatKopecks(limits.dailyKopecks)} ₽`}`,
+        `Сумма платежа: от ${rub(limits.minKopecks)} до ${rub(limits.maxKopecks)} ₽`,
+        `Дневной лимит: ${limits.dailyKopecks === null ? 'нет' : `${rub(limits.dailyKopecks)} ₽`}`,
         `Одновременных платежей: ${limits.concurrent}, новых платежей в секунду: ${limits.createRps}`,
-        `Уведомление о низком балансе: ${mark === undefined ? 'выключено' : `ниже ${formatMicroUsdt(mark)} USDT`}`,
+        `Уведомление о низком балансе: ${mark === undefined ? 'выключено' : `ниже ${usdt(mark)} USDT`}`,
       ].join('\n'),
     topUp: '➕ Пополнить',
     howToTopUp: partnerId =>
       `Напишите в поддержку, сколько USDT и в какой сети вы хотите отправить. Вам пришлют адрес для перевода. Укажите ID партнёра:\n<code>${partnerId}</code>\n\nО зачислении USDT мы сообщим здесь.`,
+    chooseNetwork: 'В какой сети вы отправите USDT?',
+    sendTo: ({ chain, address }) =>
+      [
+        `Отправляйте USDT в сети <b>${e(chain.title)}</b> на этот адрес. Он закреплён за вами и не меняется:`,
+        `<code>${e(address)}</code>`,
+        '',
+        `Минимальная сумма: ${usdt(chain.minMicroUsdt)} USDT. Меньшие переводы накапливаются и зачисляются вместе, когда наберётся минимум.`,
+        `Обычно зачисление занимает около ${chain.usualMinutes} мин. О нём мы сообщим здесь.`,
+        '',
+        '⚠️ Другие токены и USDT в других сетях не зачисляются и могут быть потеряны.',
+      ].join('\n'),
     history: '📜 История пополнений',
     credits: credits =>
       credits.length === 0
         ? 'Пополнений пока не было.'
-        : `Последние пополнения:\n${credits.map(one => `• ${formatTime(one.at)} ${modes[one.mode]}: ${formatMicroUsdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
+        : `Последние пополнения:\n${credits.map(one => `• ${time(one.at)} ${modes[one.mode]}: ${usdt(one.microUsdt)} USDT, ${e(one.reference)}`).join('\n')}`,
     refill: '🧪 Пополнить тестовый баланс',
     refilled: 'Добавлено 10 000 тестовых USDT.',
     notAgainToday: 'Тестовый баланс можно пополнять раз в день.',
@@ -267,12 +342,12 @@ export const ru: Texts = {
     button: '🧾 Платежи',
     line: payment =>
       clip(
-        `${signs[payment.status]} ${formatKopecks(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
+        `${signs[payment.status]} ${rub(payment.amountKopecks)} ₽ ${payment.externalId ?? payment.recipient}`,
         60,
       ),
     recent: (filter, count) =>
       count === 0 ? `Платежей пока нет (${nameOf(filter)}).` : `Последние платежи (${nameOf(filter)}):`,
-    before: (filter, last) => `Платежи (${nameOf(filter)}), ${formatTime(last)} и раньше:`,
+    before: (filter, last) => `Платежи (${nameOf(filter)}), ${time(last)} и раньше:`,
     only: (status, chosen) => marked(status ? signs[status] : 'Все', chosen),
     newer: '◀️ Новее',
     older: 'Старее ▶️',
@@ -282,31 +357,33 @@ export const ru: Texts = {
     notFound: 'Платёж с таким ID или external_id не найден. Напишите другой.',
     several: 'Нашлось несколько платежей с таким external_id:',
     gone: 'Платёж не найден.',
-    details: payment =>
+    details: (payment, refunded) =>
       [
         `<code>${payment.paymentId}</code> (${modes[payment.mode]})`,
         `Статус: <b>${statuses[payment.status]}</b> (${stateOf(payment)})`,
         meanings[payment.statusDetail === 'manual_review' ? 'manual_review' : payment.status],
-        `Сумма: ${formatKopecks(payment.amountKopecks)} ₽ = ${formatMicroUsdt(payment.microUsdt)} USDT по курсу ${formatRate(payment.rateE4)}`,
+        `Сумма: ${rub(payment.amountKopecks)} ₽ = ${usdt(payment.microUsdt)} USDT по курсу ${rate(payment.rateE4)}`,
+        ...(refunded ? [`Возвращено: ${rub(refunded.kopecks)} ₽ = ${usdt(refunded.microUsdt)} USDT`] : []),
         `Получатель: ${e(payment.recipient)}`,
         ...(payment.externalId ? [`external_id: <code>${e(payment.externalId)}</code>`] : []),
-        `Создан: ${formatTime(payment.createdAt)}`,
-        ...(payment.settledAt ? [`Завершён: ${formatTime(payment.settledAt)}`] : []),
+        `Создан: ${time(payment.createdAt)}`,
+        ...(payment.settledAt ? [`Завершён: ${time(payment.settledAt)}`] : []),
       ].join('\n'),
   },
   rate: {
     button: '📈 Курс',
+    chart: { title: 'USDT/RUB, 24 ч', formatRate: rate },
     none: 'Курса пока нет.',
     now: (rate, asOf, stale) =>
-      `<b>${rate}</b> ₽ за 1 USDT\nНа ${formatTime(asOf)}${stale ? '\n⚠️ Курс устарел: платежи не принимаются, пока он не обновится.' : ''}`,
+      `<b>${amount(rate)}</b> ₽ за 1 USDT\nНа ${time(asOf)}${stale ? '\n⚠️ Курс устарел: платежи не принимаются, пока он не обновится.' : ''}`,
   },
   qr: {
     resolved: ({ mode, recipient, purpose, rub, usdt, blocked }) =>
       [
         `Получатель: <b>${e(recipient)}</b>`,
         ...(purpose ? [`Назначение: ${e(purpose)}`] : []),
-        `Сумма: <b>${rub}</b> ₽`,
-        usdt ? `По текущему курсу: <b>${usdt}</b> USDT` : 'Курс устарел, сумма в USDT недоступна.',
+        `Сумма: <b>${amount(rub)}</b> ₽`,
+        usdt ? `По текущему курсу: <b>${amount(usdt)}</b> USDT` : 'Курс устарел, сумма в USDT недоступна.',
         ...(blocked ? ['⛔ Платежи этому получателю заблокированы.'] : []),
         ...(mode === 'test' ? ['Тестовый режим, получатель вымышленный.'] : []),
         'Ничего не оплачено.',
@@ -325,7 +402,7 @@ export const ru: Texts = {
   team: {
     button: '👥 Команда',
     list: (members, more) =>
-      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Разработчики ещё управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
+      `Участники:\n${members.map(({ name, role }) => `• ${e(clip(name, 32))}, ${roles[role]}`).join('\n')}${more > 0 ? `\n… и ещё ${more}` : ''}\n\nНаблюдателям доступен только просмотр. Разработчики также управляют тестовыми ключами и вебхуками. Владельцы управляют всем.`,
     invite: role => `➕ Пригласить: ${roles[role]}`,
     invitation: (partner, role, link) =>
       `Приглашение в <b>${e(partner)}</b>, роль: ${roles[role]}. Для одного человека, действует 24 часа:\n${e(link)}`,

@@ -4,6 +4,7 @@ import { refillTestBalance } from '../../../partners/index.ts';
 import { clearBalanceMark, readBalanceMark, setBalanceMark } from '../../notices/balance-marks.ts';
 import { ask, callbackData, type PartnerContext, show } from '../chat-context.ts';
 import type { Menu } from './menu.ts';
+import { showTopUp } from './top-up.ts';
 
 const creditsShown = 10;
 
@@ -43,14 +44,7 @@ const askForMark = (chat: PartnerContext, text: string) =>
 export const balance: Menu = {
   actions: {
     b: { role: 'viewer', run: showBalance },
-    bt: {
-      role: 'viewer',
-      run: chat =>
-        show(chat, {
-          text: chat.texts.balance.howToTopUp(chat.partner.partnerId),
-          buttons: backTo(chat),
-        }),
-    },
+    bt: { role: 'viewer', run: showTopUp },
     bh: {
       role: 'viewer',
       run: async chat => {

@@ -2,6 +2,7 @@ import { type Id, parseId } from '../../../base/ids.ts';
 import {
   findByExternalId,
   findPayment,
+  findRefunded,
   listNewerPayments,
   listPayments,
   type Payment,
@@ -130,11 +131,11 @@ async function findOwn(
 }
 
 async function showPayment(chat: PartnerContext, payment: Payment, letter?: string): Promise<void> {
-  const { texts, partner } = chat;
+  const { texts, deps, partner } = chat;
   const { mode } = payment;
   const shown = letterOf(filterFrom(mode, letter));
   await show(chat, {
-    text: texts.payments.details(payment),
+    text: texts.payments.details(payment, await findRefunded(deps.pool, payment)),
     buttons: [
       [{ text: texts.refresh, data: callbackData('yv', partner, suffixOf(payment), ...shown) }],
       [{ text: texts.back, data: callbackData('yb', partner, mode, suffixOf(payment), ...shown) }],

@@ -3,6 +3,7 @@ import { formatRate } from '../../../base/money.ts';
 import { isStale, listRates, readCurrentRate } from '../../../rates/index.ts';
 import type { BotDeps } from '../../deps.ts';
 import { drawRateChart } from '../../images/chart.ts';
+import type { Texts } from '../../texts/index.ts';
 import { callbackData, type PartnerContext } from '../chat-context.ts';
 import { keyboardOf } from '../screen.ts';
 import type { Menu } from './menu.ts';
@@ -11,18 +12,19 @@ const dayMs = 24 * 3_600_000;
 
 /** More points than this are not distinguishable in the picture. */
 const maxPoints = 400;
-/** The chart changes only with the rate, so each one is drawn once. */
-let drawn: { rateId: bigint; chart: Buffer } | undefined;
+/** The chart changes only with the rate, so each one is drawn once in each language. */
+const drawn = new Map<Texts, { rateId: bigint; chart: Buffer }>();
 
-async function chartOf({ pool, clock }: BotDeps, rateId: bigint): Promise<Buffer> {
-  if (drawn?.rateId === rateId) return drawn.chart;
+async function chartOf({ pool, clock }: BotDeps, rateId: bigint, texts: Texts): Promise<Buffer> {
+  const last = drawn.get(texts);
+  if (last?.rateId === rateId) return last.chart;
   const rates = await listRates(pool, new Date(clock.nowMs() - dayMs));
   const every = Math.ceil(rates.length / maxPoints);
   const points = rates
     .filter((_, index) => (rates.length - 1 - index) % every === 0)
     .map(({ asOf, rateE4 }) => ({ at: asOf, rateE4 }));
-  const chart = await drawRateChart(points, { title: 'USDT/RUB, 24 h' });
-  drawn = { rateId, chart };
+  const chart = await drawRateChart(points, texts.rate.chart);
+  drawn.set(texts, { rateId, chart });
   return chart;
 }
 
@@ -39,7 +41,7 @@ async function showRate(chat: PartnerContext): Promise<void> {
     [{ text: texts.refresh, data: callbackData('r', chat.partner) }],
     [{ text: texts.menu, data: callbackData('h', chat.partner) }],
   ]);
-  const chart = await chartOf(deps, rate.rateId);
+  const chart = await chartOf(deps, rate.rateId, texts);
   await api.sendPhoto(chatId, new InputFile(chart, 'rate.png'), {
     caption,
     parse_mode: 'HTML',

@@ -10,6 +10,7 @@ import {
   readSecrets,
   resendEvent,
   rotateSecret,
+  setExtraEvents,
   setWebhook,
 } from '../../../webhooks/index.ts';
 import { ask, callbackData, canStillAct, type PartnerContext, send, show } from '../chat-context.ts';
@@ -34,6 +35,12 @@ async function showWebhook(chat: PartnerContext): Promise<void> {
       [
         { text: texts.webhook.secret, data: callbackData('wk', partner) },
         { text: texts.webhook.rotate, data: callbackData('wr', partner) },
+      ],
+      [
+        {
+          text: texts.webhook.refunds(webhook.extraEvents.length > 0),
+          data: callbackData('wx', partner, webhook.extraEvents.length > 0 ? 'off' : 'on'),
+        },
       ],
       [set],
       back,
@@ -60,6 +67,12 @@ async function saveAddress(chat: PartnerContext, typed: string): Promise<void> {
   if (!(await canStillAct(chat, 'developer'))) return;
   await setWebhook(chat.audit, deps.vault, partner.partnerId, verdict.url.href);
   await send(chat, { text: texts.webhook.saved, buttons: [] });
+  await showWebhook(chat);
+}
+
+async function chooseRefunds(chat: PartnerContext, choice: string): Promise<void> {
+  const events = choice === 'on' ? (['payment.refunded'] as const) : [];
+  await setExtraEvents(chat.audit, chat.partner.partnerId, [...events]);
   await showWebhook(chat);
 }
 
@@ -147,6 +160,7 @@ export const webhook: Menu = {
     wk: { role: 'developer', run: showSecret },
     wc: { role: 'developer', run: check },
     wl: { role: 'developer', run: showLog },
+    wx: { role: 'developer', run: (chat, choice = '') => chooseRefunds(chat, choice) },
     we: { role: 'developer', run: (chat, event = '') => resend(chat, event) },
     wr: {
       role: 'developer',

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { readSettings } from '../../src/base/settings.ts';
+import { createQrReader } from '../../src/bot/images/qr-reader.ts';
+import { openDepositChains } from '../../src/deposits/index.ts';
+import { startDepositWorld, xpub } from '../deposits/world.ts';
+import { ownerOf, startTestBot } from './setup.ts';
+
+const deposits = await startDepositWorld();
+const { pool, clock, chain, depositChain } = deposits;
+const { depositChains } = readSettings({
+  DEPOSIT_CHAINS: 'tron,ethereum',
+  DEPOSIT_TRON_RPC: 'http://127.0.0.1:1',
+  DEPOSIT_TRON_XPUB: xpub,
+  DEPOSIT_ETHEREUM_RPC: 'http://127.0.0.1:1',
+  DEPOSIT_ETHEREUM_XPUB: xpub,
+  DEPOSIT_ETHEREUM_MIN_USDT: '5',
+});
+const chains = await openDepositChains(depositChains);
+const world = await startTestBot({ pool, clock, chains });
+
+const textOf = async (picture: Buffer) => {
+  const reading = await createQrReader().read(1n, async () => picture);
+  return reading.outcome === 'read' ? reading.text : reading.outcome;
+};
+
+test('one watched chain: its address, with its QR code, smallest amount and time', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'One chain');
+  const { address } = depositChain.deriveAddress(partnerId);
+  await owner.press('💰 Balance');
+  await owner.reads(/Low-balance alert/);
+  await owner.press('➕ Top up');
+  const { text, message } = await owner.reads(/Ethereum/);
+  expect(text).toContain(address);
+  expect(text).toContain('Minimum deposit: 5.000000 USDT');
+  expect(text).toContain('about 16 min');
+  expect(await textOf(message.photo!.full.bytes)).toBe(address);
+  await owner.press('⬅️ Back');
+  await owner.reads(/Low-balance alert/);
+});
+
+test('several chains: the network is chosen first, also in Russian', async () => {
+  await pool.query(
+    `INSERT INTO deposit_chains SELECT 'tron', cursor_block, cursor_hash, cursor_time, final_block, checked_at, NULL, lease_until
+       FROM deposit_chains WHERE chain = 'ethereum'`,
+  );
+  const { owner, partnerId } = await ownerOf(world, pool, 'Две сети', 'ru');
+  await owner.press('💰 Баланс');
+  await owner.reads(/Уведомление о низком балансе/);
+  await owner.press('➕ Пополнить');
+  await owner.reads(/В какой сети/);
+  await owner.press('TRON');
+  const { text, message } = await owner.reads(/Минимальная сумма/);
+  const { address } = chains.get('tron')!.deriveAddress(partnerId);
+  expect(text).toContain(address);
+  expect(await textOf(message.photo!.full.bytes)).toBe(address);
+});
+
+test('the partner is notified when a deposit is seen, and when it is credited', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Notified');
+  chain.mine([{ to: depositChain.deriveAddress(partnerId).account, units: 25_000_000n }]);
+  await deposits.round();
+  await owner.reads(/Deposit on its way: 25\.000000 USDT on Ethereum/);
+  await deposits.settle();
+  await owner.reads(/Top-up received: 25\.000000 USDT\. Balance \(live\): 25\.000000 USDT/);
+});

@@ -2,7 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
-import { isAddressRange } from '../partners/index.ts';
+import type { ChainHead } from '../db/audit-chain.ts';
+import { isAddressRange, maxOverlapMs, type Scope, scopes } from '../partners/index.ts';
 import { parseStatus } from '../request-log/index.ts';
 
 /** Parsers of arguments and options; commander reports what they refuse by name, with exit code 2. */
@@ -82,7 +83,42 @@ export function month(text: string): Date {
   return first ?? refuse('a month such as 2027-01');
 }
 
+/** As `kopeck audit verify` prints it. */
+export function chainHead(text: string): ChainHead {
+  const [, place, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (!hash) return refuse('a head such as 412:HASH, with 64 hexadecimal digits');
+  // It is before the first record, so it would fit every chain.
+  if (Number(place) === 0 && hash !== '0'.repeat(64))
+    return refuse('a head of the log: at place 0 it has only zeros');
+  return { place: Number(place), hash };
+}
+
 /** A day stands for its beginning in UTC. */
 export function instant(text: string): Date {
   return parseInstant(text) ?? parseDay(text) ?? refuse('a time such as 2026-11-15T10:00:00Z');
+}
+
+const hourMs = 3_600_000;
+
+/** A time, or how long from now, in milliseconds. */
+export function expiry(text: string): Date | number {
+  const [, days] = /^([1-9]\d{0,3})d$/.exec(text) ?? [];
+  if (days !== undefined) return Number(days) * 24 * hourMs;
+  return (
+    parseInstant(text) ??
+    parseDay(text) ??
+    refuse('a number of days such as 90d, or a time such as 2027-11-15T10:00:00Z')
+  );
+}
+
+/** How long the old key stays valid after a roll, in milliseconds. */
+export function overlap(text: string): number {
+  const [, count, unit] = /^(\d{1,3})([hd])$/.exec(text) ?? [];
+  const ms = Number(count ?? Number.NaN) * (unit === 'd' ? 24 * hourMs : hourMs);
+  return ms <= maxOverlapMs ? ms : refuse('a time of at most 7 days, such as 0h, 24h or 7d');
+}
+
+export function keyScopes(text: string, before: Scope[] = []): Scope[] {
+  const scope = scopes.find(known => known === text) ?? refuse('read or pay');
+  return [...new Set([...before, scope])];
 }

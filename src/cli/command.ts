@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { OperatorError } from '../base/operator-error.ts';
-import { readSettings, type Settings } from '../base/settings.ts';
+import type { Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
 import { type Database, explainDatabaseError, openDatabase, type PoolAndClock } from '../db/database.ts';
-import { openSecretKey } from '../db/secret-key.ts';
+import type { Keyring } from '../db/keyring.ts';
+import { loadSettings } from '../db/secret-files.ts';
+import { openKeyring } from '../db/secret-key.ts';
 import type { Output, Screen } from './output.ts';
 import { printOutput, type Terminal } from './terminal.ts';
 
@@ -14,7 +16,7 @@ export { command, printOutput, type Terminal } from './terminal.ts';
 export interface CommandContext {
   audit: AuditContext & PoolAndClock;
   settings: Settings;
-  secretKey: string;
+  keyring: Keyring;
   /** For commands that take longer than two seconds: prints to stderr, not into the output. */
   progress(line: string): void;
   screen: Screen;
@@ -31,7 +33,7 @@ export type WithDatabase = (
 export function createWithDatabase(terminal: Terminal): WithDatabase {
   const progress = (line: string) => void terminal.stderr.write(`${line}\n`);
   return async (asJson, work) => {
-    const settings = readSettings(terminal.env);
+    const settings = loadSettings(terminal.env);
     const database = await openDatabase(settings, progress, 'refuse');
     const interruptions: (() => Promise<void>)[] = [];
     const close = async () => {
@@ -40,10 +42,10 @@ export function createWithDatabase(terminal: Terminal): WithDatabase {
     };
     const stopListening = closeOnSignals({ close });
     try {
-      const secretKey = await openSecretKey(settings, database.pool, 'refuse');
+      const keyring = await openKeyring(settings, database.pool, 'refuse');
       const audit = { pool: database.pool, clock: database.clock, actor: `cli:${userInfo().username}` };
       const onInterrupt = (work: () => Promise<void>) => void interruptions.push(work);
-      const context = { audit, settings, secretKey, progress, screen: terminal.stderr, onInterrupt };
+      const context = { audit, settings, keyring, progress, screen: terminal.stderr, onInterrupt };
       printOutput(terminal, asJson, await work(context));
     } catch (error) {
       throw explainDatabaseError(error, settings);

@@ -45,7 +45,7 @@ export async function openShops(
   context: CommandContext,
   { receivers, run, shops }: { receivers: Receivers; run: string; shops: Shop[] },
 ): Promise<void> {
-  const { audit, secretKey } = context;
+  const { audit, keyring } = context;
   const known = new Map((await listPartners(audit.pool)).map(partner => [partner.name, partner]));
   const find = async (name: string): Promise<Partner> =>
     known.get(demoPrefix + name) ?? createPartner(audit, demoPrefix + name);
@@ -64,8 +64,8 @@ export async function openShops(
     await topUp(audit, { partnerId, mode: 'live', reference: run, microUsdt: balanceMicroUsdt });
     // The receiver of the last shop refuses everything, so that there are failed deliveries too.
     const url = index === paying.length - 1 ? receivers.refusingUrl : receivers.acceptingUrl;
-    await setWebhook(audit, createVault(secretKey), partnerId, url);
-    const creation = await createKey(audit, secretKey, {
+    await setWebhook(audit, createVault(keyring), partnerId, url);
+    const creation = await createKey(audit, keyring, {
       partnerId,
       mode: 'live',
       allowedAddresses: ownAddresses,

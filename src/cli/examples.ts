@@ -3,11 +3,13 @@ import type { Command } from 'commander';
 const partner = 'prt_01m7ehqr39e00aq7xw60wbe32j';
 const request = 'req_01m7ehqr39e00aq7xw60wbe32j';
 const payment = 'pay_01m7ehqr39e00aq7xw60wbe32j';
+const deposit = 'dep_01m7ehqr39e00aq7xw60wbe32j';
 
 /** Of every command, for its help. A test parses them. */
 const examples: Record<string, string[]> = {
   start: ['kopeck start', 'PORT=3000 DATA_DIR=/srv/kopeck kopeck start'],
   doctor: ['kopeck doctor', 'kopeck doctor --json'],
+  migrate: ['kopeck migrate', 'kopeck migrate --run-role kopeck_run --read-role kopeck_read'],
   demo: ['kopeck demo', 'kopeck demo --payments 200 --minutes 10'],
   completion: ['kopeck completion bash > /etc/bash_completion.d/kopeck'],
   'partner create': ["kopeck partner create --name 'Coffee shop'"],
@@ -24,19 +26,35 @@ const examples: Record<string, string[]> = {
   'key create': [
     `kopeck key create ${partner} --mode test`,
     `kopeck key create ${partner} --mode live --allow-ip 192.0.2.7 --allow-ip 2001:db8::/32`,
+    `kopeck key create ${partner} --mode live --scope read --label Accounting --expires 90d`,
   ],
   'key list': [`kopeck key list ${partner}`],
+  'key roll': ['kopeck key roll 7f3a9c21b0d4', 'kopeck key roll 7f3a9c21b0d4 --overlap 48h'],
   'key revoke': ['kopeck key revoke 7f3a9c21b0d4'],
   'key allow': [
     'kopeck key allow 7f3a9c21b0d4 --allow-ip 192.0.2.0/24',
     'kopeck key allow 7f3a9c21b0d4 --any',
   ],
   'balance credit': [`kopeck balance credit ${partner} --mode live --usdt 250.50 --reference tx-1`],
+  'deposit address': [`kopeck deposit address ${partner}`, `kopeck deposit address ${partner} --chain tron`],
+  'deposit list': [`kopeck deposit list ${partner}`],
+  'deposit decide': [`kopeck deposit decide ${deposit} --outcome rejected --reason 'sender under sanctions'`],
+  'deposit sweep': ['kopeck deposit sweep --chain tron > sweep.csv'],
+  'deposit reconcile': ['kopeck deposit reconcile --chain ethereum --day 2026-11-15'],
+  'deposit chains': ['kopeck deposit chains'],
   'ledger verify': ['kopeck ledger verify'],
   'ledger statement': [`kopeck ledger statement ${partner} --mode live --day 2026-11-15 --csv`],
   'rate show': ['kopeck rate show'],
   'rate rules': ['kopeck rate rules', "kopeck rate rules --spread-bps 150 --reason 'agreed with finance'"],
+  'gateway check': [
+    'kopeck gateway check https://bank-adapter.internal --token-file /run/secrets/gateway-token',
+    "kopeck gateway check http://127.0.0.1:9000 --qr 'https://qr.nspk.ru/AS1…?sum=1000&cur=RUB' --pay",
+  ],
   reconcile: ['kopeck reconcile', 'kopeck reconcile --day 2026-11-15'],
+  'audit verify': ['kopeck audit verify', `kopeck audit verify --head 412:${'0'.repeat(64)}`],
+  'audit export': ['kopeck audit export --to audit.jsonl'],
+  'secret status': ['kopeck secret status'],
+  'secret rotate': ['kopeck secret rotate', 'kopeck secret rotate --batch 500 --json'],
   'recovery show': ['kopeck recovery show'],
   'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
   archive: ['kopeck archive --before 2026-01 --dry-run', 'kopeck archive --before 2026-01'],
@@ -55,10 +73,15 @@ const examples: Record<string, string[]> = {
   'recipient block': ["kopeck recipient block 'Suspicious shop'"],
   'recipient unblock': ["kopeck recipient unblock 'Suspicious shop'"],
   'recipient list': ['kopeck recipient list'],
+  'refund read': [
+    'kopeck refund read --since 2026-11-15T10:00:00Z',
+    `kopeck refund read --payment ${payment}`,
+  ],
   'webhook set': [`kopeck webhook set ${partner} --url https://shop.example/kopeck`],
   'webhook show': [`kopeck webhook show ${partner}`],
   'webhook check': [`kopeck webhook check ${partner}`],
   'webhook rotate': [`kopeck webhook rotate ${partner}`],
+  'webhook events': [`kopeck webhook events ${partner} --refunded on`],
   'webhook log': [`kopeck webhook log ${partner} --limit 20`],
   'webhook resend': ['kopeck webhook resend evt_17', 'kopeck webhook resend --failed --since 2026-11-15'],
   'maintenance on': ['kopeck maintenance on'],

@@ -70,7 +70,7 @@ async function create(
   context: CommandContext,
   wanted: { name: string; role: OperatorRole },
 ): Promise<Output> {
-  const creation = await createOperator(context.audit, context.secretKey, wanted);
+  const creation = await createOperator(context.audit, context.keyring, wanted);
   if (creation.outcome === 'created') return describeInvitation(context, creation);
   throw new RefusedError(
     creation.outcome,
@@ -97,8 +97,8 @@ async function list({ audit }: CommandContext): Promise<Output> {
 
 async function reset(context: CommandContext, name: string): Promise<Output> {
   const { operatorId } = await find(context, name);
-  const { audit, secretKey } = context;
-  const result = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: true });
+  const { audit, keyring } = context;
+  const result = await resetOperator(audit, keyring, operatorId, { allowLastAdmin: true });
   return result.outcome === 'reset' ? describeInvitation(context, result) : refuse(name, result.outcome);
 }
 

@@ -3,6 +3,7 @@ import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import {
   type FoundPayment,
+  findRefundedOf,
   type PaymentFilter,
   type PaymentStatus,
   paymentObject,
@@ -48,10 +49,11 @@ async function list({ audit }: CommandContext, options: ListOptions): Promise<Ou
     page = await searchPayments(audit.pool, [filter], { limit: limit - found.length, after: page.next });
     found.push(...page.payments);
   }
+  const refunded = await findRefundedOf(audit.pool, found);
   return {
     json: {
-      payments: found.map(payment => ({
-        ...JSON.parse(paymentObject(payment)),
+      payments: found.map((payment, index) => ({
+        ...JSON.parse(paymentObject(payment, refunded[index])),
         partner_id: payment.partnerId,
         partner_name: payment.partnerName,
       })),

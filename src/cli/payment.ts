@@ -1,7 +1,13 @@
 import { Command, Option } from 'commander';
 import { parseId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
-import { decidePayment, findPaymentAnywhere, paymentObject, pollNow } from '../payments/index.ts';
+import {
+  decidePayment,
+  findPaymentAnywhere,
+  listRefunds,
+  paymentObject,
+  pollNow,
+} from '../payments/index.ts';
 import { label } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { details, formatInstant, type Output } from './output.ts';
@@ -96,6 +102,8 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const paymentId = parseId('pay', id);
   const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
+  const refunds = await listRefunds(audit.pool, payment.paymentId);
+  const refunded = refunds.at(-1);
   const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextPollAt, supportSince } = payment;
   const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');
   const rows: [string, string | null][] = [
@@ -104,6 +112,10 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
     ['status', state],
     ['amount', `${formatKopecks(payment.amountKopecks)} RUB`],
     ['debited', `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`],
+    ...refunds.map((refund): [string, string] => [
+      'refunded',
+      `${formatKopecks(refund.amountKopecks)} RUB, ${formatMicroUsdt(refund.amountMicroUsdt)} USDT (${refund.refundId}, ${formatInstant(refund.bookedAt)} UTC)`,
+    ]),
     ['recipient', payment.recipient],
     ['QR code', qrcId],
     ['external_id', payment.externalId],
@@ -116,13 +128,20 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   ];
   return {
     json: {
-      ...JSON.parse(paymentObject(payment)),
+      ...JSON.parse(paymentObject(payment, refunded)),
       partner_id: partnerId,
       qrc_id: qrcId,
       idempotency_key: idempotencyKey,
       gateway_order_id: gatewayOrderId,
       next_poll_at: nextPollAt?.toISOString() ?? null,
       support_since: supportSince?.toISOString() ?? null,
+      refunds: refunds.map(refund => ({
+        refund_id: refund.refundId,
+        amount_rub: formatKopecks(refund.amountKopecks),
+        amount_usdt: formatMicroUsdt(refund.amountMicroUsdt),
+        refunded_at: refund.refundedAt.toISOString(),
+        booked_at: refund.bookedAt.toISOString(),
+      })),
     },
     text: details(rows.filter((row): row is [string, string] => row[1] !== null)),
   };

@@ -3,16 +3,20 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { alarmCommands } from './alarm.ts';
 import { archiveCommand } from './archive.ts';
+import { auditCommands } from './audit.ts';
 import { backupCommands } from './backup.ts';
 import { createWithDatabase, type Terminal } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { demoCommand } from './demo.ts';
-import { doctorCommand } from './doctor.ts';
+import { depositCommands } from './deposit.ts';
+import { doctorCommand } from './doctor/doctor.ts';
 import { drillCommand } from './drill.ts';
 import { addExamples } from './examples.ts';
+import { gatewayCommands } from './gateway.ts';
 import { keyCommands } from './key.ts';
 import { listenCommand } from './listen.ts';
 import { maintenanceCommands } from './maintenance.ts';
+import { migrateCommand } from './migrate.ts';
 import { balanceCommands, ledgerCommands } from './money.ts';
 import { operatorCommands } from './operator.ts';
 import { partnerCommands } from './partner.ts';
@@ -21,9 +25,11 @@ import { rateCommands } from './rate.ts';
 import { recipientCommands } from './recipient.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { recoveryCommands } from './recovery.ts';
+import { refundCommands } from './refund.ts';
 import { requestCommands } from './request.ts';
 import { restoreCommand } from './restore.ts';
 import { runProgram } from './run.ts';
+import { secretCommands } from './secret.ts';
 import { triggerCommand } from './trigger.ts';
 import { archiveWalCommand, restoreWalCommand } from './wal.ts';
 import { webhookCommands } from './webhook.ts';
@@ -52,9 +58,11 @@ export function createProgram(terminal: Terminal): Command {
         }),
     )
     .addCommand(doctorCommand(terminal))
+    .addCommand(migrateCommand(terminal))
     .addCommand(partnerCommands(withDatabase))
     .addCommand(keyCommands(withDatabase))
     .addCommand(balanceCommands(withDatabase))
+    .addCommand(depositCommands(withDatabase))
     .addCommand(paymentCommands(withDatabase))
     .addCommand(webhookCommands(withDatabase))
     .addCommand(requestCommands(withDatabase))
@@ -63,6 +71,8 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(rateCommands(withDatabase))
     .addCommand(ledgerCommands(withDatabase))
     .addCommand(reconcileCommand(withDatabase))
+    .addCommand(refundCommands(withDatabase))
+    .addCommand(gatewayCommands(terminal))
     .addCommand(recoveryCommands(withDatabase))
     .addCommand(archiveCommand(withDatabase))
     .addCommand(backupCommands(withDatabase, terminal))
@@ -75,6 +85,8 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(triggerCommand())
     .addCommand(demoCommand(withDatabase))
     .addCommand(operatorCommands(withDatabase))
+    .addCommand(secretCommands(withDatabase))
+    .addCommand(auditCommands(withDatabase))
     .addCommand(completionCommand(terminal));
   addExamples(program);
   return program;

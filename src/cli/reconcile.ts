@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import type { Clock } from '../base/clock.ts';
 import { formatKopecks } from '../base/money.ts';
-import { createHttpGateway } from '../gateway/index.ts';
 import { type Difference, type DifferenceKind, differenceObject, reconcileDay } from '../payments/index.ts';
-import type { startSimulator } from '../runtime/index.ts';
 import { day } from './arguments.ts';
-import { type CommandContext, command, requireDataDir, type WithDatabase } from './command.ts';
+import { type CommandContext, command, type WithDatabase } from './command.ts';
+import { withGateway } from './gateway-connection.ts';
 import { type Output, table } from './output.ts';
 
 const dayMs = 86_400_000;
@@ -23,23 +22,13 @@ export function reconcileCommand(withDatabase: WithDatabase): Command {
 
 const startOfToday = (clock: Clock) => new Date(Math.floor(clock.nowMs() / dayMs) * dayMs);
 
-/** Loaded only here: other commands do not need the service and start faster without it. */
-const startBank: typeof startSimulator = async (...args) =>
-  (await import('../runtime/index.ts')).startSimulator(...args);
-
-async function run({ audit, settings, progress }: CommandContext, from: Date): Promise<Output> {
-  if (!settings.gatewayUrl) requireDataDir(settings);
-  const bank = settings.gatewayUrl ? undefined : await startBank(settings.dataDir, progress);
-  const gateway = createHttpGateway({
-    url: bank?.url ?? settings.gatewayUrl!,
-    token: bank?.token ?? settings.gatewayToken,
-    clock: audit.clock,
-  });
+async function run(context: CommandContext, from: Date): Promise<Output> {
+  const { audit, progress } = context;
   const startedAt = performance.now();
   const onProgress = (orders: number) => {
     if (performance.now() - startedAt > 2_000) progress(`${orders} orders read …`);
   };
-  try {
+  return withGateway(context, async gateway => {
     const { orders, payments, differences, isComplete } = await reconcileDay(audit, gateway, from, {
       onProgress,
     });
@@ -64,10 +53,7 @@ async function run({ audit, settings, progress }: CommandContext, from: Date): P
         ? `${date}: no discrepancies (${payments} payments, ${orders} orders).`
         : describe(differences, isComplete),
     };
-  } finally {
-    await gateway.close();
-    await bank?.close();
-  }
+  });
 }
 
 const headings: Record<DifferenceKind, string> = {
@@ -75,6 +61,7 @@ const headings: Record<DifferenceKind, string> = {
   here_not_there: 'Paid here, not at the gateway',
   amounts_differ: 'Different amounts',
   still_open: 'Still processing',
+  refunds_differ: 'Different refunds',
 };
 
 const incomplete = 'This list is incomplete: there are more discrepancies. Resolve these and run it again.';

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { expect } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { kopeck } from '../helpers/cli.ts';
 
@@ -13,7 +14,7 @@ function leavesOf(command: Command, path: string[] = []): [path: string, command
 export const allCommands = leavesOf(createProgram({ env: {}, stdout: screen, stderr: screen }));
 
 /** As a shell would split it: without a redirection after it. */
-const wordsOf = (line: string) =>
+export const wordsOf = (line: string) =>
   Array.from(line.replace(/ > .*/, '').matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word]) => quoted ?? word!);
 
 interface Example {
@@ -31,4 +32,20 @@ export async function examplesOf(path: string): Promise<Example[]> {
     const words = wordsOf(line);
     return { line, args: words.slice(words.indexOf('kopeck') + 1) };
   });
+}
+
+/** A call that the parser of this command accepts, with all that it requires. `args` begin with its name. */
+export function expectAccepted(path: string, command: Command, { line, args }: Example): void {
+  command.exitOverride().configureOutput({ writeErr: () => {} });
+  const names = path.split(' ');
+  expect(args.slice(0, names.length)).toEqual(names);
+  const { operands, unknown } = command.parseOptions(args.slice(names.length));
+  expect({ line, unknown }).toEqual({ line, unknown: [] });
+  const required = command.registeredArguments.filter(one => one.required).length;
+  expect(operands.length, line).toBeGreaterThanOrEqual(required);
+  expect(operands.length, line).toBeLessThanOrEqual(command.registeredArguments.length);
+  const wanted = command.options.filter(
+    ({ mandatory, envVar }) => mandatory && !(envVar && line.includes(`${envVar}=`)),
+  );
+  for (const { long } of wanted) expect(args, line).toContain(long);
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
-import { openSecretKey } from '../../src/db/secret-key.ts';
+import { openKeyring } from '../../src/db/secret-key.ts';
 import { kopeck } from '../helpers/cli.ts';
 import { createDatabase, type TestDatabase } from '../helpers/database.ts';
 import { folderWithKey, newFolder, usedFolder } from '../helpers/folders.ts';
@@ -107,7 +107,7 @@ describe('a command without the key of the installation is refused and makes non
 describe('the key of a database', () => {
   const settingsOf = (dataDir: string) => readSettings({ DATA_DIR: dataDir });
   const openIn = (dataDir: string, { pool }: TestDatabase) =>
-    openSecretKey(settingsOf(dataDir), pool, 'create');
+    openKeyring(settingsOf(dataDir), pool, 'create');
 
   test('that is missing stops the start, which writes nothing', async () => {
     const database = await createDatabase();
@@ -127,11 +127,29 @@ describe('the key of a database', () => {
     expect(folders.filter(folder => existsSync(folder))).toHaveLength(1);
   });
 
+  test('may be followed by earlier ones, a line each', async () => {
+    const database = await createDatabase();
+    const dataDir = newFolder();
+    const first = (await openIn(dataDir, database)).active().text;
+    const file = join(dataDir, 'secret.key');
+    const next = 'n'.repeat(64);
+    writeFileSync(file, `${next}\n${first}`);
+    const keyring = await openIn(dataDir, database);
+    expect(keyring.keys.map(({ text }) => text)).toEqual([next, first]);
+    expect(keyring.active().text).toBe(first);
+    writeFileSync(file, next);
+    await expect(openIn(dataDir, database)).rejects.toThrow(
+      `The key in ${file} is not the one this database is used with: put that one back, or into the second line to replace it.`,
+    );
+    writeFileSync(file, `${first}\nshort`);
+    await expect(openIn(dataDir, database)).rejects.toThrow(`${file} holds no key`);
+  });
+
   test('is the same for several first starts in one folder', async () => {
     const database = await createDatabase();
     const dataDir = newFolder();
     const keys = await Promise.all(Array.from({ length: 4 }, () => openIn(dataDir, database)));
-    expect(new Set(keys).size).toBe(1);
+    expect(new Set(keys.map(keyring => keyring.active().text)).size).toBe(1);
   });
 });
 

@@ -6,7 +6,7 @@ import { kopeck } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { enrolOperator } from '../helpers/operators.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring, secretKey } from '../helpers/partners.ts';
 
 const { pool, url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder(), SECRET_KEY: secretKey };
@@ -17,7 +17,7 @@ const runJson = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 const refused = (message: RegExp) => ({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
-const deps = { pool, clock: systemClock, secretKey };
+const deps = { pool, clock: systemClock, keyring };
 const tokenOf = (setupUrl: string) => setupUrl.split('#')[1]!;
 
 describe('kopeck operator', () => {

@@ -139,6 +139,60 @@ describe('key', () => {
     });
   });
 
+  test('create takes scopes, limits, a label and an expiry; list shows them', async () => {
+    const limits = ['--max-payment', '500', '--max-day', '2000.50', '--expires', '90d', '--label', 'Till 4'];
+    const created = await runJson('key', 'create', partner, '--mode', 'test', '--scope', 'pay', ...limits);
+    expect(created).toMatchObject({
+      label: 'Till 4',
+      scopes: ['pay'],
+      max_payment_rub: '500.00',
+      max_day_rub: '2000.50',
+      state: 'active',
+      rolled_to: null,
+    });
+    const days = (Date.parse(created.expires_at) - Date.parse(created.created_at)) / 86_400_000;
+    expect(days).toBeCloseTo(90, 2);
+    const { stdout } = await run('key', 'list', partner);
+    expect(stdout).toMatch(
+      new RegExp(`${created.key_id} +Till 4 +test +active +pay +500.00 a payment, 2000.50 a day`),
+    );
+    const refusals = [
+      [/read or pay/, '--scope', 'write'],
+      [/a positive amount/, '--max-day', '0'],
+      [/a number of days/, '--expires', 'soon'],
+    ] as const;
+    for (const [message, ...options] of refusals)
+      await expectRefusal(2, message, 'key', 'create', partner, '--mode', 'test', ...options);
+    await expectRefusal(
+      1,
+      /expired already/,
+      'key',
+      'create',
+      partner,
+      '--mode',
+      'test',
+      '--expires',
+      '2020-01-01',
+    );
+  });
+
+  test('roll shows the new key once, and until when the old one is valid', async () => {
+    const { key_id } = await runJson('key', 'create', partner, '--mode', 'test', '--scope', 'read');
+    const { stdout } = await run('key', 'roll', key_id, '--overlap', '7d');
+    expect(stdout).toMatch(
+      new RegExp(`key +svc_test_[0-9a-f]{12}_[0-9a-f]{48}\nold key +${key_id}, valid until \\d{4}-.* UTC`),
+    );
+    await expectRefusal(1, /was rolled already/, 'key', 'roll', key_id);
+    const { rolled_to } = (await runJson('key', 'list', partner)).keys.find(
+      (one: { key_id: string }) => one.key_id === key_id,
+    );
+    const again = await runJson('key', 'roll', rolled_to, '--overlap', '0h');
+    expect(again).toMatchObject({ scopes: ['read'], old_key: { key_id: rolled_to, state: 'expired' } });
+    await expectRefusal(1, /has expired/, 'key', 'roll', rolled_to);
+    await expectRefusal(1, /^There is no key 123/, 'key', 'roll', '123');
+    await expectRefusal(2, /at most 7 days/, 'key', 'roll', again.key_id, '--overlap', '169h');
+  });
+
   test('allow changes from where a key is accepted', async () => {
     const { key, key_id } = await runJson('key', 'create', partner, '--mode', 'test');
     const narrow = ['--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];

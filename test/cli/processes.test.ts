@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { childrenOf } from '../helpers/children.ts';
@@ -83,6 +85,19 @@ describe('kopeck start in two processes', () => {
     expect((await pay(service)).status).toBe('succeeded');
     await untilBothServe(service);
     expect(childrenOf(service.pid)).not.toContain(workers[0]);
+  });
+
+  test('closes a connection that was handed to a process which then died', async () => {
+    const { service, workers } = await startTwo();
+    for (const worker of workers) process.kill(worker, 'SIGSTOP');
+    const url = new URL(service.address);
+    const connections = workers.map(() => connect(Number(url.port), url.hostname));
+    await Promise.all(connections.map(connection => once(connection, 'connect')));
+    const closed = connections.map(connection => once(connection.resume(), 'close'));
+    // Once the primary has answered, it has handed over what came before; the processes cannot confirm it.
+    await service.readMetrics();
+    for (const worker of workers) process.kill(worker, 'SIGKILL');
+    await Promise.all(closed);
   });
 
   test('stops both processes', async () => {

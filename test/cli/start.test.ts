@@ -154,7 +154,7 @@ describe('kopeck start', () => {
     );
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^SECRET_KEY is not the one this database was first used with[^\n]*\n$/),
+      stderr: expect.stringMatching(/^SECRET_KEY is not the one this database is used with[^\n]*\n$/),
     });
   });
 

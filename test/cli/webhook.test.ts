@@ -25,6 +25,15 @@ beforeAll(async () => {
 });
 
 describe('set, show and rotate', () => {
+  test('events beyond those of the contract are chosen, and none by default', async () => {
+    await runJson('set', partner, '--url', `${receiver.url}/hook`);
+    expect(await runJson('events', partner, '--refunded', 'on')).toMatchObject({
+      extra_events: ['payment.refunded'],
+    });
+    expect(await runJson('show', partner)).toMatchObject({ extra_events: ['payment.refunded'] });
+    expect(await runJson('events', partner, '--refunded', 'off')).toMatchObject({ extra_events: [] });
+  });
+
   test('set gives the secret, and keeps it when the address changes', async () => {
     const first = await runJson('set', partner, '--url', 'http://127.0.0.1:9/old');
     expect(first).toMatchObject({ partner_id: partner, state: 'active', waiting: 0, given_up: 0 });
@@ -39,6 +48,7 @@ describe('set, show and rotate', () => {
       suspended_at: null,
       waiting: 0,
       given_up: 0,
+      extra_events: [],
     });
   });
 

@@ -18,6 +18,8 @@ const withoutDatabase = [
   // Call a service over HTTP.
   'listen',
   'trigger',
+  // Calls an adapter to a bank over HTTP.
+  'gateway check',
   // Prints a text.
   'completion',
 ];

@@ -1,0 +1,95 @@
+import { listAlarms } from '../../alarms/index.ts';
+import { readConnectionLimits } from '../../db/connection-limits.ts';
+import { describeOffset, exceeds } from '../../db/database-clock.ts';
+import { transaction } from '../../db/pool.ts';
+import { readOwnRights } from '../../db/roles.ts';
+import { openKeyring } from '../../db/secret-key.ts';
+import { describeAsynchronous, readStandbys } from '../../db/standbys.ts';
+import { describeNotArchived, readWalArchiving } from '../../db/wal-archiving.ts';
+import { findRecovering, listStray } from '../../payments/index.ts';
+import { bad, type Check, ok, warn } from './finding.ts';
+
+/** What needs the open database. That it can be opened means: it is the primary, recent enough, durable and migrated. */
+export const databaseChecks: Record<string, Check> = {
+  version: async (_settings, { pool }) => {
+    const { rows } = await pool.query<{ version: string; isolation: string; checksums: string }>(
+      `SELECT current_setting('server_version') AS version, current_setting('transaction_isolation') AS isolation,
+              current_setting('data_checksums') AS checksums`,
+    );
+    const { version, isolation, checksums } = rows[0]!;
+    const found = `PostgreSQL ${version}, commits are written to disk, ${isolation}`;
+    return checksums === 'on'
+      ? ok(`${found}, with checksums`)
+      : warn(`${found}, without checksums: stop the server and run pg_checksums --enable`);
+  },
+  privileges: async ({ databaseUrl }, { pool }) => {
+    const { user, isSuper, isOwner, missing } = await readOwnRights(pool);
+    if (!databaseUrl) return ok('the embedded database has one role');
+    if (isSuper || isOwner)
+      return warn(
+        `${user} ${isSuper ? 'is a superuser' : 'owns the schema'} and could change what is append-only: create a role for the service, and run kopeck migrate --run-role ROLE`,
+      );
+    return missing.length === 0
+      ? ok(`${user} has what the service needs, and cannot change the schema`)
+      : bad(
+          `${user} lacks ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ' and more' : ''}: run kopeck migrate --run-role ${user} as the owner of the schema`,
+        );
+  },
+  'secret key': async (settings, { pool }) => {
+    await openKeyring(settings, pool, 'refuse');
+    return ok('matches this database');
+  },
+  commits: async (_settings, { pool, clock }) => {
+    const startedMs = clock.monotonicMs();
+    await transaction(
+      pool,
+      async tx => void (await tx.query({ text: 'UPDATE service SET reconciled_at = reconciled_at' })),
+    );
+    const ms = Math.round(clock.monotonicMs() - startedMs);
+    return ms < 1_000
+      ? ok(`a commit takes ${ms} ms`)
+      : warn(`a commit takes ${ms} ms: check the disk of the server and its synchronous standby`);
+  },
+  standbys: async (_settings, { pool }) => {
+    const standbys = await readStandbys(pool);
+    const problem = describeAsynchronous(standbys);
+    const wait = standbys.isSynchronous ? ', commits wait for one of them' : '';
+    return problem ? warn(problem) : ok(`${standbys.connected} connected${wait}`);
+  },
+  'WAL archive': async (_settings, { pool }) => {
+    const found = await readWalArchiving(pool);
+    const problem = describeNotArchived(found);
+    if (problem) return warn(problem);
+    if (!found.isOn) return ok('off: a backup covers only what was committed before it');
+    return ok(
+      found.archivedAt ? `last archived at ${found.archivedAt.toISOString()}` : 'on, nothing archived yet',
+    );
+  },
+  history: async (_settings, { pool }) => {
+    const recovering = await findRecovering(pool);
+    return recovering
+      ? bad(
+          `payments are paused since ${recovering.beganAt.toISOString()} until lost payments are recovered from the payment gateway: see kopeck recovery show`,
+        )
+      : ok('complete: no payments to recover');
+  },
+  'unmatched orders': async (_settings, { pool }) => {
+    const orders = await listStray(pool);
+    return orders.length === 0 ? ok('none') : warn(`${orders.length}: see kopeck recovery show`);
+  },
+  connections: async (_settings, { pool }) => {
+    const { allowed, used } = await readConnectionLimits(pool);
+    const found = `${used} of ${allowed} are in use`;
+    return used < allowed * 0.9 ? ok(found) : warn(`${found}: raise max_connections, or lower PROCESSES`);
+  },
+  clock: async (_settings, { clock }) => {
+    const offset = clock.offset();
+    const found = describeOffset(offset);
+    if (exceeds(offset, 30_000)) return bad(`${found}: synchronize it with NTP`);
+    return exceeds(offset, 2_000) ? warn(`${found}: synchronize it with NTP`) : ok(found);
+  },
+  alarms: async (_settings, { pool }) => {
+    const open = await listAlarms(pool, { cleared: false });
+    return open.length === 0 ? ok('none open') : warn(`${open.length} open: see kopeck alarm list`);
+  },
+};

@@ -2,6 +2,7 @@ import type { OperatorRequest } from '../approvals/index.ts';
 import { type Id, parseId } from '../base/ids.ts';
 import { formatMicroUsdt } from '../base/money.ts';
 import type { Queryable } from '../db/pool.ts';
+import { findDepositor } from '../deposits/index.ts';
 import { type Mode, readBalances } from '../ledger/index.ts';
 import { findPartner } from '../partners/index.ts';
 import { findPaymentAnywhere } from '../payments/index.ts';
@@ -17,6 +18,11 @@ export async function balanceOf(
     const partnerId = parseId('prt', subject);
     const partner = partnerId && (await findPartner(db, partnerId));
     return partner ? readBalance(db, partner.partnerId, partner.name, change.mode as Mode) : null;
+  }
+  if (kind === 'deposit') {
+    const depositId = change.outcome === 'credited' ? parseId('dep', subject) : undefined;
+    const found = depositId && (await findDepositor(db, depositId));
+    return found ? readBalance(db, found.partnerId, found.partner, 'live') : null;
   }
   const paymentId = kind === 'resolve' ? parseId('pay', subject) : undefined;
   const payment = paymentId && (await findPaymentAnywhere(db, paymentId));

@@ -39,6 +39,16 @@ const refusals = {
   no_payment: [404, 'Payment not found.'],
   no_partner: [404, 'Partner not found.'],
   no_request: [404, 'Request not found.'],
+  no_deposit: [404, 'Deposit not found.'],
+  not_held: [409, 'This deposit is not held any more: reload the page.'],
+  too_large: [
+    409,
+    'A deposit of more than a billion USDT cannot be released: credit it by hand, then reject it.',
+  ],
+  reference_used: [
+    409,
+    'The reference of this deposit has already been credited: check the partner, then reject it.',
+  ],
   no_order: [409, 'This order has already been released.'],
   already_ended: [409, 'This payment is already completed and can no longer be changed.'],
   stale: [409, 'It has changed since this page was loaded: reload it and try again.'],
@@ -87,4 +97,4 @@ export function answer(request: FastifyRequest, reply: FastifyReply, result: Res
   }
 }
 
-const notFound = new Set<string>(['no_payment', 'no_partner', 'no_request']);
+const notFound = new Set<string>(['no_payment', 'no_partner', 'no_request', 'no_deposit']);

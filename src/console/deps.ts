@@ -1,11 +1,14 @@
 import type { Settings } from '../base/settings.ts';
 import type { Heartbeat } from '../db/heartbeat.ts';
+import type { Keyring } from '../db/keyring.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Permission, SignedIn } from '../operators/index.ts';
 import type { ReconcilerDeps, RecoverDeps } from '../payments/index.ts';
 import type { createSender, createVault } from '../webhooks/index.ts';
 
 type Needed =
+  | 'depositChains'
+  | 'depositScreenUrl'
   | 'publicUrl'
   | 'rateBounds'
   | 'rateMaxAgeSec'
@@ -17,14 +20,14 @@ type Needed =
 
 /** What the console needs from the rest of the service. */
 export interface ConsoleDeps
-  extends Omit<RecoverDeps, 'heartbeat' | 'gateway'>,
+  extends Omit<RecoverDeps, 'heartbeat' | 'gateway' | 'writer' | 'leaseRelease'>,
     ReconcilerDeps,
     Pick<Settings, Needed> {
   pool: Pool;
   gateway: RecoverDeps['gateway'];
   qrHosts: readonly string[];
   heartbeat: Heartbeat;
-  secretKey: string;
+  keyring: Keyring;
   vault: ReturnType<typeof createVault>;
   sender: ReturnType<typeof createSender>;
   /** The folder with the built pages; tests use their own. */

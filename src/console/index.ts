@@ -6,6 +6,7 @@ import { accessRoutes } from './access/sign-in-routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { controlRoutes } from './controls/routes.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
+import { depositRoutes } from './deposits/routes.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { guard } from './guard.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
@@ -36,6 +37,7 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   connectionRoutes,
   controlRoutes,
   deliveryRoutes,
+  depositRoutes,
   ledgerRoutes,
   overviewRoutes,
   partnerRoutes,

@@ -32,7 +32,7 @@ export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: Asy
 
 export const done = { outcome: 'done' } as const;
 
-export const unsearchable = 'The search text is not valid: check it.';
+export const unsearchable = 'A filter is not valid: check the filters.';
 
 /** Route handlers get the static types of their schemas: `typed(scope).post('/x', { schema: { body: … } }, …)`. */
 interface FromSchemas extends FastifyTypeProvider {

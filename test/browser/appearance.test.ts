@@ -39,6 +39,7 @@ describeInBrowser('appearance', async browser => {
     webhook: () => `/partners/${day.partnerId}/webhook`,
     deliveries: () => '/deliveries',
     delivery: () => `/deliveries/${day.partnerId}/${day.eventId}`,
+    deposits: () => '/deposits',
     ledger: () => '/ledger',
     entries: () => `/ledger/${day.partnerId}/live`,
     rates: () => '/rates',

@@ -84,10 +84,14 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     await page.goto(`/console/partners/${partnerId}`);
     await press(page, 'Suspend');
     await answerDialog(page, 'Suspend', { Reason: 'Asked for by the partner' });
-    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Audit log' }).click();
     const table = page.getByRole('table', { name: 'Audit log' });
     await rowOf(table, 'Recipient blocked').waitFor();
-    await page.getByLabel('Actor').fill('operator:anna');
+    await page.getByLabel('Actor').fill('anna');
+    await page.getByLabel('To date (UTC)').fill('15.11.2026');
+    await page.getByLabel('Target').focus();
+    await page.getByText('Format: 2026-11-15').waitFor();
+    await page.getByLabel('To date (UTC)').fill('');
     await page.getByLabel('Target').fill(partnerId);
     await press(page, 'Apply');
     await rowOf(table, 'Recipient blocked').waitFor({ state: 'hidden' });
@@ -96,6 +100,9 @@ describeInBrowser('recipients, reconciliation and audit', async browser => {
     const [day] = new Date().toISOString().split('T');
     await page.getByLabel('To date (UTC)').fill(day!);
     await press(page, 'Apply');
+    await page.getByLabel('Action').selectOption({ label: 'Partner resumed' });
+    await page.getByText('No records found').waitFor();
+    await page.getByLabel('Action').selectOption({ label: 'Partner suspended' });
     await row.waitFor();
     const json = JSON.parse((await save(page, page, 'Export JSON')).text);
     expect(JSON.stringify(json)).toContain('partner.suspend');

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { press, rowOf } from './page-actions.ts';
@@ -17,7 +17,7 @@ describeInBrowser('webhook deliveries', async browser => {
     for (const name of ['Цветы у дома', 'Bicycle repair']) {
       const { partnerId, testKey } = await createPartnerWithKeys(pool);
       await pool.query(`UPDATE partners SET name = $1 WHERE name = 'Test shop'`, [name]);
-      await setWebhook(auditContextOf(pool), createVault(secretKey), partnerId, 'https://shop.example/hook');
+      await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, 'https://shop.example/hook');
       for (const kopecks of [10_000, 10_001])
         await partnerAt(world.address, testKey).pay({ qr_url: newLink(kopecks) });
     }
@@ -94,10 +94,10 @@ describeInBrowser('webhook deliveries', async browser => {
     await page.goto('/console/deliveries');
     for (const event of events.slice(0, 2)) await page.getByLabel(`Select ${event}`, { exact: true }).check();
     await page.getByText('Selected: 2').waitFor();
-    await press(page, 'Send again: 2');
-    const dialog = page.getByRole('dialog', { name: 'Send again' });
+    await press(page, 'Resend: 2');
+    const dialog = page.getByRole('dialog', { name: 'Resend' });
     expect(await findBarriers(page)).toEqual([]);
-    await press(dialog, 'Send again: 2');
+    await press(dialog, 'Resend: 2');
     await dialog.getByText('Queued 2 of 2').waitFor();
     await press(dialog, 'Done');
     for (const event of events.slice(0, 2)) await rowOf(table(), event).getByText('Pending').waitFor();
@@ -113,8 +113,8 @@ describeInBrowser('webhook deliveries', async browser => {
     await pool.query(
       'DELETE FROM webhooks WHERE partner_id = (SELECT partner_id FROM events ORDER BY id DESC LIMIT 1)',
     );
-    await press(page, 'Send again: 4');
-    await press(dialog, 'Send again: 4');
+    await press(page, 'Resend: 4');
+    await press(dialog, 'Resend: 4');
     await dialog.getByText('Queued 2 of 4').waitFor();
     await dialog.getByText('Not queued: 2. The partner has no webhook.').waitFor();
   });
@@ -123,9 +123,9 @@ describeInBrowser('webhook deliveries', async browser => {
     const other = await world.as('viewer', { language: 'ru' });
     await other.goto('/console/deliveries');
     await untilLoaded(other);
-    await other.getByRole('heading', { name: 'Отправка вебхуков' }).waitFor();
-    expect(await other.title()).toBe('Отправка вебхуков · Kopeck');
-    const rows = other.getByRole('table', { name: 'Отправка вебхуков' });
+    await other.getByRole('heading', { name: 'Доставка вебхуков' }).waitFor();
+    expect(await other.title()).toBe('Доставка вебхуков · Kopeck');
+    const rows = other.getByRole('table', { name: 'Доставка вебхуков' });
     await rowOf(rows, events[1]!).getByText('в соединении отказано').waitFor();
     await rows.getByRole('link', { name: events[1]! }).click();
     await other.getByRole('heading', { name: 'Доставка', exact: true }).waitFor();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 import { type Receiver, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
@@ -19,7 +19,7 @@ describeInBrowser('keys and webhook of a partner', async browser => {
     page = await world.as('support');
     customer = await createPartnerWithKeys(pool);
     receiver = await startReceiver();
-    await setWebhook(auditContextOf(pool), createVault(secretKey), customer.partnerId, receiver.url);
+    await setWebhook(auditContextOf(pool), createVault(keyring), customer.partnerId, receiver.url);
     await partnerAt(world.address, customer.testKey).pay({ qr_url: newLink(10_000) });
   });
 

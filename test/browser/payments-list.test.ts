@@ -32,7 +32,7 @@ describeInBrowser('payments by partner and period', async browser => {
     const line = totals.getByRole('listitem');
     await expect
       .poll(() => line.locator('.number').allTextContents())
-      .toEqual(['2', '3,500.50 ₽', '22.000000 USDT']);
+      .toEqual(['2 payments,', '3,500.50 ₽', '22.000000 USDT']);
     await line.getByText('Manual review').waitFor();
     await line.getByText('Held:').waitFor();
     expect(await page.getByText('Debited').count()).toBe(0);
@@ -83,6 +83,12 @@ describeInBrowser('payments by partner and period', async browser => {
     const page = await world.as('viewer', { language: 'ru' });
     await page.goto('/console/payments?period=week');
     await page.getByRole('region', { name: 'Итоги' }).getByText('Зарезервировано:').waitFor();
+    // Next to each other, the count and the sum would read as one number.
+    await page
+      .getByRole('region', { name: 'Итоги' })
+      .getByText(/^\d+ (платёж|платежа|платежей),$/)
+      .first()
+      .waitFor();
     expect(await page.getByLabel('Период').inputValue()).toBe('week');
     expect(await page.title()).toBe('Платежи · Kopeck');
     await page.getByText('Не больше 50 000 последних').waitFor();

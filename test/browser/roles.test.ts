@@ -45,7 +45,11 @@ describeInBrowser('roles', async browser => {
     ],
     '/deliveries': [],
     [`/deliveries/${day.partnerId}/${day.eventId}`]: [
-      ['Send again', 'events.resend', `/events/${day.eventId}/resend`],
+      ['Resend', 'events.resend', `/events/${day.eventId}/resend`],
+    ],
+    '/deposits': [
+      ['Credit', 'balances.credit', `/deposits/${day.depositId}/release`],
+      ['Reject', 'balances.credit', `/deposits/${day.depositId}/reject`],
     ],
     '/ledger': [['Verify now', 'ledger.verify', '/ledger/verify']],
     [`/ledger/${day.partnerId}/live`]: [],

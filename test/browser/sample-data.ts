@@ -1,9 +1,9 @@
 import { createAlarms } from '../../src/alarms/index.ts';
-import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import { signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
 import type { startConsole } from '../helpers/console.ts';
-import { auditContextOf, secretKey, setRate } from '../helpers/partners.ts';
+import { auditContextOf, keyring, setRate } from '../helpers/partners.ts';
 import type { Simulator } from '../helpers/simulator.ts';
 import { openShop } from './shop.ts';
 
@@ -29,6 +29,16 @@ const pastPayments = `
     FROM (SELECT nth, nth % 17 = 5 AS bad, - interval '1 s' * (nth * 9 + 60 * sin(nth / 9.0) + 70) AS at
             FROM generate_series(1, 380) AS nth) AS made`;
 
+const deposits = `
+  INSERT INTO deposits (partner_id, id, chain, transaction, log_index, block_number, block_hash, sender, units, rest_units,
+                        micro_usdt, state, held_for, seen_at, final_at, credited_at, credit_reference)
+  SELECT $1, uuidv7(), 'ethereum', '0x' || repeat(md5(state), 2), 4, 1, '0x01', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+         250000000, 0, 250000000, state, CASE state WHEN 'held' THEN 'screening' END, now(),
+         CASE WHEN state <> 'pending' THEN now() END, CASE state WHEN 'credited' THEN now() END,
+         CASE state WHEN 'credited' THEN 'deposit:ethereum' END
+    FROM unnest('{credited,pending,held}'::text[]) AS state
+  RETURNING id, state`;
+
 /** Data for every page of the console. */
 export async function insertSampleData(
   console: Pick<Awaited<ReturnType<typeof startConsole>>, 'address' | 'deps' | 'signIn'>,
@@ -52,7 +62,7 @@ export async function insertSampleData(
 
   await setWebhook(
     auditContextOf(pool),
-    createVault(secretKey),
+    createVault(keyring),
     shop.partnerId,
     'https://pay.example.com/kopeck/events',
   );
@@ -112,6 +122,8 @@ export async function insertSampleData(
   await admin.post('/settings/maintenance/plan', { from: inHours(30), until: inHours(31) });
   await admin.post('/operators', { name: 'support-team', role: 'support' });
   const [run] = (await finance.get('/reconciliations')).json.data;
+  const { rows } = await pool.query(deposits, [uuidFromId(shop.partnerId)]);
+  const held = rows.find(({ state }) => state === 'held');
   // Last, since the bank side does not have these payments and must not be polled about them.
   await pool.query(pastPayments, [uuidFromId(shop.partnerId)]);
   return {
@@ -121,5 +133,6 @@ export async function insertSampleData(
     reviewId: await shop.inReview(),
     runId: run.run_id as string,
     eventId: `evt_${event.id}`,
+    depositId: idFromUuid('dep', held.id),
   };
 }

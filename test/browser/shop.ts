@@ -31,7 +31,7 @@ export async function openShop({ address, deps }: { address: string; deps: Conso
 }
 
 /** Polls the bank side about unfinished payments, like a worker, until the end of the file. */
-export function startPolling(deps: ConsoleDeps): void {
+export function startPolling(deps: Parameters<typeof startRecovery>[0]): void {
   const { stop } = startRecovery(deps);
   afterAll(stop);
 }

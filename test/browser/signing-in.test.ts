@@ -4,7 +4,7 @@ import { createOperator, setupUrl } from '../../src/operators/index.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { enrolOperator, goodPassword } from '../helpers/operators.ts';
-import { auditContextOf, secretKey } from '../helpers/partners.ts';
+import { auditContextOf, keyring } from '../helpers/partners.ts';
 import { codeOfText } from './totp.ts';
 import { describeInBrowser, findBarriers, openWorld } from './world.ts';
 
@@ -21,7 +21,7 @@ describeInBrowser('signing in', async browser => {
   }
 
   test('a setup link enrols a new operator, once', async () => {
-    const invited = await createOperator(auditContextOf(pool, clock), secretKey, {
+    const invited = await createOperator(auditContextOf(pool, clock), keyring, {
       name: 'vera',
       role: 'support',
     });

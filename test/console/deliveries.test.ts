@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { createVault, readSecrets, setWebhook } from '../../src/webhooks/index.ts';
-import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { createPartnerWithKeys } from '../helpers/partners.ts';
 
 const { pool } = await createDatabase();
 const { address, signIn } = await startConsole({ pool });
-const vault = createVault(secretKey);
+const vault = createVault(keyring);
 let viewer: Awaited<ReturnType<typeof signIn>>;
 let support: typeof viewer;
 let shop: Awaited<ReturnType<typeof createPartnerWithKeys>>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { disableOperator, enableOperator, resetOperator } from '../../src/operators/index.ts';
 import { hashOfToken } from '../../src/operators/sessions.ts';
 import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';
 
 const dayMs = 86_400_000;
@@ -117,7 +117,7 @@ describe('a known device', () => {
     [
       'reset',
       async (one: EnrolledOperator) => {
-        await resetOperator(audit, secretKey, one.operatorId, { allowLastAdmin: false });
+        await resetOperator(audit, keyring, one.operatorId, { allowLastAdmin: false });
       },
     ],
     [

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
-import { signUp } from '../../src/partners/index.ts';
+import { rollKey, signUp } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { newLink, partnerAt, secretKey, setRate } from '../helpers/api.ts';
+import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { startConsole } from '../helpers/console.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
-import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { createPartnerWithKeys, issueKey } from '../helpers/partners.ts';
 import { startReceiver } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
@@ -136,6 +136,20 @@ describe('a partner', () => {
 });
 
 describe('a key', () => {
+  test('shows its rights, its expiry and the key that it was rolled to, never the key itself', async () => {
+    const { partnerId } = await createPartnerWithKeys(pool);
+    const rights = { scopes: ['pay' as const], maxKopecks: 50_000n, dailyKopecks: null };
+    const key = await issueKey(pool, partnerId, 'live', [], { rights, label: 'Till 4' });
+    const rolled = await rollKey(audit, keyring, key.split('_')[2]!, 0);
+    const { keys } = (await support.get(`/partners/${partnerId}`)).json;
+    const shown = { label: 'Till 4', scopes: ['pay'], max_payment_rub: '500.00', max_day_rub: null };
+    const { apiKey } = rolled as typeof rolled & { outcome: 'rolled' };
+    expect(keys.slice(2)).toMatchObject([
+      { ...shown, state: 'expired', rolled_to: apiKey.keyId, expires_at: expect.any(String) },
+      { ...shown, state: 'active', rolled_to: null, expires_at: null },
+    ]);
+  });
+
   test('is never shown, can be limited to addresses, and revoked', async () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
     const { keys } = (await support.get(`/partners/${partnerId}`)).json;
@@ -171,7 +185,7 @@ describe('a webhook', () => {
     const { partnerId, testKey } = await createPartnerWithKeys(pool);
     expect(await errorOf(support.post(`/partners/${partnerId}/webhook/check`))).toBe('409 no_webhook');
     const receiver = await startReceiver();
-    await setWebhook(audit, createVault(secretKey), partnerId, receiver.url);
+    await setWebhook(audit, createVault(keyring), partnerId, receiver.url);
     const check = await support.post(`/partners/${partnerId}/webhook/check`);
     // It accepts everything, also what it should refuse.
     expect(check.json).toMatchObject({ can_receive: true, passed: false, re_enabled: false });

@@ -22,6 +22,8 @@ const changes: Record<string, OperatorRole[]> = {
   '/payments/:id/ask': ['support', 'admin'],
   '/payments/:id/resolve': ['support', 'finance', 'admin'],
   '/recovery/release': ['support', 'finance', 'admin'],
+  '/deposits/:id/release': ['finance', 'admin'],
+  '/deposits/:id/reject': ['finance', 'admin'],
   '/partners': ['support', 'admin'],
   '/partners/:id/approve': ['finance', 'admin'],
   '/partners/:id/refuse': ['finance', 'admin'],

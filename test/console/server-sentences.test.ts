@@ -31,5 +31,8 @@ test('a sentence is translated with its parts, and an unknown one stays', () => 
   expect(inRussian('rapira: answered with HTTP status 451; b: stale')).toBe(
     'rapira: ответ HTTP 451; b: данные устарели',
   );
+  expect(inRussian('reason: String should have at most 128 characters; limit: Field required')).toBe(
+    'reason: не больше символов: 128; limit: обязательное поле',
+  );
   expect(inRussian('by 12 %')).toBe('by 12 %');
 });

@@ -7,7 +7,7 @@ import {
 } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
 import { goodPassword } from '../helpers/operators.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const { pool, clock, audit, signIn, visit, newName, from, auditOf } = await star
 
 describe('the setup link', () => {
   const invite = async (name: string) => {
-    const creation = await createOperator(audit, secretKey, { name, role: 'support' });
+    const creation = await createOperator(audit, keyring, { name, role: 'support' });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     return creation;
   };
@@ -82,7 +82,7 @@ describe('the setup link', () => {
   test('is invalid after a day, after a reset and when the operator is disabled', async () => {
     const first = await invite(newName());
     const { operatorId } = first.operator;
-    const second = await resetOperator(audit, secretKey, operatorId, { allowLastAdmin: false });
+    const second = await resetOperator(audit, keyring, operatorId, { allowLastAdmin: false });
     if (second.outcome !== 'reset') throw new Error(second.outcome);
     expect((await visit().post('/setup/look', { token: first.token })).status).toBe(404);
     expect((await visit().post('/setup/look', { token: second.token })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { disableOperator, resetOperator, signIn as tryToSignIn } from '../../src/operators/index.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';
 
 const minuteMs = 60_000;
@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect((await login()).status).toBe(401);
     const other = await enrolled();
     wait();
-    await resetOperator(audit, secretKey, other.operatorId, { allowLastAdmin: false });
+    await resetOperator(audit, keyring, other.operatorId, { allowLastAdmin: false });
     expect(
       (
         await visit().post(
@@ -168,7 +168,7 @@ describe('throttling', () => {
       await holder.query('SELECT pg_advisory_xact_lock(718000013)');
       const credentials = { name: newName(), password: 'x', code: '000000' };
       const tries = Array.from({ length: 30 }, (_, index) =>
-        tryToSignIn({ pool, clock, secretKey }, credentials, { address: `10.3.${index}.1`, userAgent: '' }),
+        tryToSignIn({ pool, clock, keyring }, credentials, { address: `10.3.${index}.1`, userAgent: '' }),
       );
       const waiting = () =>
         holder

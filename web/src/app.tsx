@@ -16,6 +16,7 @@ import { noVariables, theme } from './theme.ts';
 
 const Audit = lazyPage(() => import('./pages/audit.tsx'));
 const Deliveries = lazyPage(() => import('./pages/deliveries.tsx'));
+const Deposits = lazyPage(() => import('./pages/deposits.tsx'));
 const Ledger = lazyPage(() => import('./pages/ledger.tsx'));
 const Overview = lazyPage(() => import('./pages/overview.tsx'));
 const Partners = lazyPage(() => import('./pages/partners.tsx'));
@@ -58,9 +59,11 @@ export function App() {
       <Notifications position="bottom-right" />
       <QueryClientProvider client={queries}>
         <Router base="/console">
-          <Suspense fallback={<FirstLoad />}>
-            <SignedInOrNot />
-          </Suspense>
+          <ErrorBoundary>
+            <Suspense fallback={<FirstLoad />}>
+              <SignedInOrNot />
+            </Suspense>
+          </ErrorBoundary>
         </Router>
       </QueryClientProvider>
     </MantineProvider>
@@ -133,6 +136,7 @@ function Pages() {
       <Route path="/requests" component={Requests} />
       <Route path="/deliveries/*?" component={Deliveries} />
       <Route path="/partners/*?" component={Partners} />
+      <Route path="/deposits" component={Deposits} />
       <Route path="/ledger/*?" component={Ledger} />
       <Route path="/rates" component={Rates} />
       <Route path="/recipients" component={Recipients} />

@@ -6,6 +6,7 @@ export const navigation = [
   { name: 'requests', path: '/requests', key: 'q', group: 'work' },
   { name: 'deliveries', path: '/deliveries', key: 'd', group: 'work' },
   { name: 'partners', path: '/partners', key: 'a', group: 'money' },
+  { name: 'deposits', path: '/deposits', key: 't', group: 'money' },
   { name: 'ledger', path: '/ledger', key: 'l', group: 'money' },
   { name: 'rates', path: '/rates', key: 'r', group: 'money' },
   { name: 'reconciliation', path: '/reconciliation', key: 'c', group: 'money' },

@@ -9,7 +9,15 @@ export const theme = createTheme({
   primaryShade: { light: 8, dark: 8 },
   cursorType: 'pointer',
   components: {
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, padding: 'lg' } }),
+    Modal: Modal.extend({
+      defaultProps: {
+        lockScroll: false,
+        centered: true,
+        padding: 'lg',
+        // Its header element would be a second banner of the page for screen readers.
+        attributes: { header: { role: 'presentation' } },
+      },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { events: { hover: true, focus: true, touch: true } } }),
   },
 });

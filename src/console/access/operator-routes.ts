@@ -66,7 +66,7 @@ function inviteOperator(routes: Routes, deps: ConsoleDeps): void {
           'A name has 2 to 40 Latin letters, digits, dots or hyphens.',
         );
       const { role } = request.body;
-      const creation = await createOperator(auditContextOf(deps, request), deps.secretKey, { name, role });
+      const creation = await createOperator(auditContextOf(deps, request), deps.keyring, { name, role });
       return creation.outcome === 'created'
         ? setupLinkObject(deps, request, creation)
         : refuse(request, reply, 409, creation.outcome, `An operator named ${name} already exists.`);
@@ -81,7 +81,7 @@ function resetAccess(routes: Routes, deps: ConsoleDeps): void {
     async (request, reply) => {
       const id = parseId('opr', request.params.id);
       const audit = auditContextOf(deps, request);
-      const result = id && (await resetOperator(audit, deps.secretKey, id, { allowLastAdmin: false }));
+      const result = id && (await resetOperator(audit, deps.keyring, id, { allowLastAdmin: false }));
       if (result?.outcome === 'reset') return setupLinkObject(deps, request, result);
       return refuseChange(request, reply, result?.outcome ?? 'no_operator');
     },

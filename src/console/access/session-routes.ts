@@ -20,7 +20,7 @@ export function sessionObject(deps: ConsoleDeps, token: string, signedIn: Signed
   return {
     operator: { operator_id: operatorId, name, role },
     permissions: listPermissions(role),
-    csrf_token: csrfTokenOf(deps.secretKey, token),
+    csrf_token: csrfTokenOf(deps.keyring.active(), token),
     idle_ends_at: idleEndOf(signedIn).toISOString(),
     ends_at: endsAt.toISOString(),
   };

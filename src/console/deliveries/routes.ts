@@ -22,7 +22,13 @@ const Search = Type.Object({
   state: Type.Optional(
     Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
   ),
-  event: Type.Optional(Type.Union([Type.Literal('payment.succeeded'), Type.Literal('payment.failed')])),
+  event: Type.Optional(
+    Type.Union([
+      Type.Literal('payment.succeeded'),
+      Type.Literal('payment.failed'),
+      Type.Literal('payment.refunded'),
+    ]),
+  ),
   partner_id: Type.Optional(Type.String({ maxLength: 100 })),
   mode: Type.Optional(Mode),
   since: Type.Optional(Instant),
@@ -59,6 +65,12 @@ function findDeliveries(routes: Routes, deps: ConsoleDeps): void {
   );
 }
 
+const kinds = {
+  'payment.succeeded': 'succeeded',
+  'payment.failed': 'failed',
+  'payment.refunded': 'refunded',
+} as const;
+
 /** Undefined when a field cannot be parsed. */
 function readFilter(query: Type.Static<typeof Search>): DeliveryFilter | undefined {
   const { state, event, mode } = query;
@@ -69,7 +81,7 @@ function readFilter(query: Type.Static<typeof Search>): DeliveryFilter | undefin
     (!query.partner_id || partnerId) &&
     (query.since === undefined || from) &&
     (query.until === undefined || before);
-  const outcome = event === undefined ? undefined : event === 'payment.failed' ? 'failed' : 'succeeded';
+  const outcome = event === undefined ? undefined : kinds[event];
   return isReadable ? { state, mode, outcome, partnerId, from, before } : undefined;
 }
 

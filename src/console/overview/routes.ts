@@ -4,6 +4,7 @@ import { alarmObject, clearAlarm, listAlarms, parseAlarmId } from '../../alarms/
 import { countWaiting } from '../../approvals/index.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { isUnderMaintenance } from '../../controls/index.ts';
+import { countHeld } from '../../deposits/index.ts';
 import { readTrialBalance } from '../../ledger/index.ts';
 import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
@@ -89,9 +90,10 @@ function createOverview(deps: ConsoleDeps) {
       countInReview(db),
       countDeliveries(db),
     ]);
-    const [requests, toApprove, alarms, maintenance] = await Promise.all([
+    const [requests, toApprove, held, alarms, maintenance] = await Promise.all([
       countWaiting(db),
       countAwaitingApproval(db),
+      countHeld(db),
       listAlarms(db, { cleared: false }),
       isUnderMaintenance(db, clock),
     ]);
@@ -122,6 +124,7 @@ function createOverview(deps: ConsoleDeps) {
       },
       requests_waiting: requests,
       partners_to_approve: toApprove,
+      deposits_held: held,
       deliveries: {
         waiting: deliveries.waiting,
         failing: deliveries.failing,

@@ -10,6 +10,7 @@ import {
   approveLive,
   createPartner,
   findPartner,
+  keyObject,
   limitsObject,
   listKeys,
   listMembers,
@@ -25,7 +26,7 @@ import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
-import { keyRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
@@ -113,9 +114,15 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
       partner: row,
       limits: limitsObject(partner.limits),
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
-      keys: keys.map(keyRow),
+      keys: keys.map(key => keyObject(key, deps.clock)),
       webhook: webhook
-        ? { url: webhook.url, state: row.webhook_state, waiting: webhook.waiting, given_up: webhook.givenUp }
+        ? {
+            url: webhook.url,
+            state: row.webhook_state,
+            waiting: webhook.waiting,
+            given_up: webhook.givenUp,
+            extra_events: webhook.extraEvents,
+          }
         : null,
       members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
       requests: await Promise.all(

@@ -3,9 +3,9 @@ import type { Id } from '../../base/ids.ts';
 import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
-import { type ApiKey, type Limits, searchPartners } from '../../partners/index.ts';
+import { type Limits, searchPartners } from '../../partners/index.ts';
 import { listEndpoints } from '../../webhooks/index.ts';
-import type { KeyRow, Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
+import type { Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 
@@ -36,15 +36,6 @@ export const moneyRow = (balances: Balances): Money => ({
   available_usdt: formatMicroUsdt(balances.availableMicroUsdt),
   held_usdt: formatMicroUsdt(balances.heldMicroUsdt),
   settled_usdt: formatMicroUsdt(balances.settledMicroUsdt),
-});
-
-export const keyRow = (key: ApiKey): KeyRow => ({
-  key_id: key.keyId,
-  mode: key.mode,
-  allowed_addresses: key.allowedAddresses,
-  created_at: key.createdAt.toISOString(),
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-  revoked_at: key.revokedAt?.toISOString() ?? null,
 });
 
 /** The schema has checked that every amount can be parsed. */

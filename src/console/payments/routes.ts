@@ -3,9 +3,11 @@ import Type from 'typebox';
 import { listRequests, needsApproval, readThresholds, submitPaymentDecision } from '../../approvals/index.ts';
 import { parseId } from '../../base/ids.ts';
 import { isLabel } from '../../base/label.ts';
+import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { changesOf } from '../../db/audit.ts';
 import {
   findPaymentAnywhere,
+  findRefunded,
   paymentTimeline,
   pollNow,
   searchPayments,
@@ -90,8 +92,8 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
       const { partnerId, partnerName, mode } = payment;
-      const [events, deliveries, changes, requests, thresholds, creatingRequest, balance] = await Promise.all(
-        [
+      const [events, deliveries, changes, requests, thresholds, creatingRequest, balance, refunded] =
+        await Promise.all([
           paymentTimeline(db, payment),
           deliveryHistory(db, payment),
           changesOf(db, payment.paymentId),
@@ -99,8 +101,8 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           readThresholds(db),
           findCreatingRequest(db, payment),
           readBalance(db, partnerId, partnerName, mode),
-        ],
-      );
+          findRefunded(db, payment),
+        ]);
       return {
         payment: {
           ...paymentRow(payment),
@@ -113,6 +115,9 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           next_poll_at: payment.nextPollAt?.toISOString() ?? null,
           support_since: payment.supportSince?.toISOString() ?? null,
           api_request_id: creatingRequest,
+          refunded: refunded
+            ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+            : null,
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),
         request: requests[0] ? requestRow(requests[0], request.operator, balance) : null,

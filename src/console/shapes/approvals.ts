@@ -12,8 +12,8 @@ export interface PartnerBalance {
 /** A change that needs four-eyes approval: a second operator has to decide on it. */
 export interface RequestRow {
   request_id: string;
-  kind: 'resolve' | 'credit' | 'thresholds' | 'release';
-  /** The payment, the partner, `service`, or the unmatched order. */
+  kind: 'resolve' | 'credit' | 'thresholds' | 'release' | 'deposit';
+  /** The payment, the partner, `service`, the unmatched order, or the deposit. */
   subject: string;
   /** The requested change: `{outcome, reason}`, `{mode, usdt, reference}`, … */
   change: Record<string, string>;

@@ -15,7 +15,7 @@ export interface AccountRow {
 export interface EntryRow {
   entry_no: string;
   at: string;
-  kind: 'credit' | 'grant' | 'hold' | 'settle' | 'release';
+  kind: 'credit' | 'grant' | 'hold' | 'settle' | 'release' | 'refund';
   from: string;
   to: string;
   amount_usdt: string;

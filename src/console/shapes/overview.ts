@@ -18,6 +18,7 @@ export interface Overview {
   balances: { available_usdt: string; held_usdt: string; settled_usdt: string; partners: number };
   review: { count: number; oldest_at: string | null; overdue: number };
   requests_waiting: number;
+  deposits_held: number;
   partners_to_approve: number;
   deliveries: { waiting: number; failing: number; given_up: number; suspended_partners: number };
   alarms: AlarmRow[];

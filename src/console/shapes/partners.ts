@@ -30,9 +30,17 @@ export interface PartnerRow {
 
 export interface KeyRow {
   key_id: string;
+  label: string | null;
   mode: Mode;
+  state: 'active' | 'revoked' | 'expired';
+  scopes: ('read' | 'pay')[];
+  max_payment_rub: string | null;
+  max_day_rub: string | null;
   allowed_addresses: string[];
   created_at: string;
+  expires_at: string | null;
+  /** The key that takes its place. */
+  rolled_to: string | null;
   last_used_at: string | null;
   revoked_at: string | null;
 }
@@ -42,7 +50,13 @@ export interface PartnerDetail {
   limits: Limits;
   balances: Record<Mode, Money>;
   keys: KeyRow[];
-  webhook: { url: string; state: PartnerRow['webhook_state']; waiting: number; given_up: number } | null;
+  webhook: {
+    url: string;
+    state: PartnerRow['webhook_state'];
+    waiting: number;
+    given_up: number;
+    extra_events: string[];
+  } | null;
   members: { name: string; role: string; joined_at: string }[];
   requests: RequestRow[];
 }

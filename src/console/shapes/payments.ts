@@ -47,6 +47,8 @@ export interface PaymentDetail {
     support_since: string | null;
     /** The request that created it; null: not in the request log, or no more. */
     api_request_id: string | null;
+    /** What its recipient has returned; null: nothing. */
+    refunded: { rub: string; usdt: string } | null;
   };
   /** The oldest first. */
   timeline: TimelineItem[];

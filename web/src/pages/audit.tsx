@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { AuditRow } from '../../../src/console/shapes/audit.ts';
@@ -9,6 +9,7 @@ import { actorName } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { KeysetTable } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { UtcDayInput } from '../parts/utc-time-input.tsx';
 import { useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Changed } from './audit/changed.tsx';
 import { texts } from './audit/texts.ts';
@@ -17,10 +18,13 @@ const names = ['actor', 'action', 'subject', 'since', 'until'] as const;
 type Filters = Record<(typeof names)[number], string>;
 
 /** Days in the URL become times for the server; the last day is included to its end. */
-function toQuery({ since, until, ...filters }: Filters) {
+function toQuery({ actor, since, until, ...filters }: Filters, actors: Record<string, string>) {
+  // The list shows operators by their names, so a name finds them.
+  const isName = actor !== '' && !actor.includes(':') && !(actor in actors);
   const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
   return {
     ...filters,
+    actor: isName ? `operator:${actor}` : actor,
     since: isDay(since) ? `${since}T00:00:00.000Z` : '',
     until: isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : '',
   };
@@ -32,7 +36,7 @@ export default function Audit() {
   const [params, setParams] = useSearchParams();
   const filters = Object.fromEntries(names.map(name => [name, params.get(name) ?? ''])) as Filters;
   const isFiltered = names.some(name => filters[name] !== '');
-  const given = toQuery(filters);
+  const given = toQuery(filters, shared.actors);
   const actorIn = (actor: string) => wordIn(shared.actors, actorName(actor));
   return (
     <PageFrame
@@ -95,33 +99,33 @@ function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filter
       <form className="filters" onSubmit={submit}>
         <TextInput
           label={t.actor}
-          placeholder="operator:admin"
+          placeholder="admin"
           value={fields.actor}
           onChange={set('actor')}
           data-search
         />
-        <TextInput
+        <NativeSelect
           label={t.action}
-          placeholder="payment.resolve"
-          list="audit-actions"
           value={fields.action}
-          onChange={set('action')}
+          onChange={event => onChange({ ...fields, action: event.currentTarget.value })}
+          data={[{ value: '', label: t.any }, ...actionsIn(t.actions, fields.action)]}
         />
-        <datalist id="audit-actions">
-          {Object.entries(t.actions).map(([action, text]) => (
-            <option key={action} value={action}>
-              {text}
-            </option>
-          ))}
-        </datalist>
         <TextInput
           label={t.subject}
           placeholder="pay_… prt_…"
           value={fields.subject}
           onChange={set('subject')}
         />
-        <TextInput type="date" label={t.since} value={fields.since} onChange={set('since')} />
-        <TextInput type="date" label={t.until} value={fields.until} onChange={set('until')} />
+        <UtcDayInput
+          label={t.since}
+          value={fields.since}
+          onChange={since => setFields({ ...fields, since })}
+        />
+        <UtcDayInput
+          label={t.until}
+          value={fields.until}
+          onChange={until => setFields({ ...fields, until })}
+        />
         <Button type="submit" variant="default">
           {t.filter}
         </Button>
@@ -136,6 +140,13 @@ function FilterForm({ filters, onChange }: { filters: Filters; onChange: (filter
       </form>
     </search>
   );
+}
+
+/** The actions by their names; one without a name comes with the URL only. */
+function actionsIn(names: Record<string, string>, chosen: string): { value: string; label: string }[] {
+  const known = Object.entries(names).map(([value, label]) => ({ value, label }));
+  if (chosen && !(chosen in names)) known.push({ value: chosen, label: chosen });
+  return known.sort((a, b) => a.label.localeCompare(b.label));
 }
 
 /** Subjects with a page are links. */

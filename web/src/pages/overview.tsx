@@ -5,6 +5,7 @@ import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { Badge, State } from '../parts/badge.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Count, numberIn, Percent, Rate, Usdt } from '../parts/money.tsx';
+import { orReload } from '../parts/or-reload.ts';
 import { Card, PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { RateChart, RateSources } from '../parts/rate.tsx';
@@ -15,7 +16,7 @@ import { useLanguage, useShared, useTexts } from '../texts/index.ts';
 import { Alarms } from './alarms.tsx';
 import { texts } from './overview.texts.ts';
 
-const Chart = lazy(() => import('../parts/chart.tsx').then(part => ({ default: part.Chart })));
+const Chart = lazy(() => orReload(import('../parts/chart.tsx')).then(part => ({ default: part.Chart })));
 
 const spans = ['60', '360', '1440'] as const;
 
@@ -128,11 +129,17 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
       <Figure
         name={t.tasks}
         href="/requests"
-        value={<Count value={now.requests_waiting + now.partners_to_approve} />}
+        value={<Count value={now.requests_waiting + now.partners_to_approve + now.deposits_held} />}
       >
         <Link href="/requests">{t.requests(now.requests_waiting)}</Link>
         {' · '}
         <Link href="/partners">{t.toApprove(now.partners_to_approve)}</Link>
+        {now.deposits_held > 0 && (
+          <>
+            {' · '}
+            <Link href="/deposits">{t.heldDeposits(now.deposits_held)}</Link>
+          </>
+        )}
       </Figure>
     </div>
   );

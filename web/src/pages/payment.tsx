@@ -75,6 +75,16 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
         facts={[
           [t.moved[payment.status], <Usdt key="usdt" amount={payment.amount_usdt} />],
           [t.rate, <Rate key="rate" rate={payment.rate} />],
+          ...(payment.refunded
+            ? [
+                fact(
+                  t.refunded,
+                  <>
+                    <Rub amount={payment.refunded.rub} /> = <Usdt amount={payment.refunded.usdt} />
+                  </>,
+                ),
+              ]
+            : []),
           [
             t.partner,
             <Link key="partner" href={`/partners/${payment.partner_id}`}>
@@ -85,7 +95,16 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
           [t.created, <Time key="created" at={payment.created_at} />],
           [t.settled, <Time key="settled" at={payment.settled_at} />],
           ...(tookMs === null ? [] : [fact(t.took, <Duration key="took" ms={tookMs} />)]),
-          ...(payment.error_code ? [fact(t.why, wordIn(t.errors, payment.error_code))] : []),
+          ...(payment.error_code
+            ? [
+                fact(
+                  t.why,
+                  <>
+                    {wordIn(t.errors, payment.error_code)} <code>{payment.error_code}</code>
+                  </>,
+                ),
+              ]
+            : []),
           ...(payment.support_since
             ? [fact(t.support, <Time key="support" at={payment.support_since} />)]
             : []),
@@ -111,7 +130,7 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
                 fact(
                   t.apiRequest,
                   <Link key="request" href={`/request-log${query({ request_id: payment.api_request_id })}`}>
-                    <code>{payment.api_request_id}</code>
+                    <code className="whole-line">{payment.api_request_id}</code>
                   </Link>,
                 ),
               ]

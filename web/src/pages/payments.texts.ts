@@ -1,4 +1,8 @@
+import { numberIn } from '../parts/money.tsx';
 import { inBoth } from '../texts/index.ts';
+
+const plural = new Intl.PluralRules('ru');
+const forms: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'платёж', few: 'платежа' };
 
 export const texts = inBoth({
   en: {
@@ -17,6 +21,7 @@ export const texts = inBoth({
       failed: 'Returned:',
     },
     totals: 'Totals',
+    payments: (count: number) => `${numberIn('en', count)} ${count === 1 ? 'payment' : 'payments'},`,
     totalsCut: 'There are too many payments: only the newest are counted. Choose a shorter period for all.',
     csv: 'Download CSV',
     exportHint: 'Up to the newest 50,000',
@@ -51,6 +56,7 @@ export const texts = inBoth({
       failed: 'Возвращено:',
     },
     totals: 'Итоги',
+    payments: count => `${numberIn('ru', count)} ${forms[plural.select(count)] ?? 'платежей'},`,
     totalsCut: 'Платежей слишком много: учтены только новые. Чтобы учесть все, выберите период короче.',
     csv: 'Скачать CSV',
     exportHint: 'Не больше 50 000 последних',

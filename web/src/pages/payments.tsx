@@ -5,7 +5,7 @@ import type { PaymentRow, PaymentTotals } from '../../../src/console/shapes/paym
 import { query } from '../api.ts';
 import { State, TestMark } from '../parts/badge.tsx';
 import { Download } from '../parts/download.tsx';
-import { Count, Rub, Usdt } from '../parts/money.tsx';
+import { Rub, Usdt } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { PartnerField } from '../parts/partner-field.tsx';
 import { PeriodFields, timesOf } from '../parts/period.tsx';
@@ -99,7 +99,7 @@ function Totals({ given }: { given: string }) {
           <li key={`${mode} ${state}`}>
             <State state={state} />
             <TestMark mode={mode} />
-            <Count value={count} />
+            <span className="number">{t.payments(count)}</span>
             <Rub amount={rub} />
             <span className="dim">
               {t.moved[state]} <Usdt amount={usdt} />

@@ -3,7 +3,7 @@ import { Action } from '../parts/action.tsx';
 import { Badge, State, TestMark } from '../parts/badge.tsx';
 import { Rub } from '../parts/money.tsx';
 import { PageFrame } from '../parts/page.tsx';
-import { Cut, Name, ShortId } from '../parts/short.tsx';
+import { Name, ShortId } from '../parts/short.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, KeysetTable } from '../parts/table.tsx';
 import { durationIn, Time } from '../parts/time.tsx';
@@ -29,7 +29,7 @@ const texts = inBoth({
   },
   ru: {
     lead: 'Платежи, результат которых ещё неизвестен, сначала старые. Kopeck продолжает проверять их статус в шлюзе.',
-    age: 'Возраст',
+    age: 'Прошло',
     last: 'Последний ответ',
     times: n => `проверок: ${n}`,
     next: 'следующая в',
@@ -116,9 +116,9 @@ export default function Review() {
 function LastAnswer({ row: { last_answer: last } }: { row: ReviewRow }) {
   const payment = useTexts(paymentTexts);
   const factLine = useFactLine();
-  if (!last) return <Cut text={null} />;
+  if (!last) return <span className="dim">—</span>;
   const { call, ...facts } = last;
-  return <Cut text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} />;
+  return <Name text={`${wordIn(payment.what, call)}: ${factLine(facts)}`} />;
 }
 
 function Ask({ row }: { row: ReviewRow }) {

@@ -13,11 +13,17 @@ const tones: Record<string, Tone> = {
   failing: 'bad',
   pending: 'open',
   delivered: 'good',
+  screening: 'open',
+  accumulating: 'open',
+  credited: 'good',
+  held: 'warn',
+  rejected: 'bad',
   approved: 'good',
   asked: 'warn',
   invited: 'open',
   disabled: 'plain',
   revoked: 'plain',
+  expired: 'plain',
   waiting: 'warn',
   refused: 'bad',
   running: 'open',
@@ -58,10 +64,16 @@ export function TestMark({ mode }: { mode: 'live' | 'test' }) {
 export function Answer({ status, error }: { status: number | null; error: string | null }) {
   const faults = useTexts(faultTexts);
   const isTaken = status !== null && status >= 200 && status < 300;
+  if (status === null)
+    return (
+      <span className="fault">
+        <Badge tone="bad">{error ? wordIn(faults, error) : '—'}</Badge>
+      </span>
+    );
   return (
     <span className="inline">
-      <Badge tone={isTaken ? 'good' : 'bad'}>{status === null ? '—' : `${status}`}</Badge>
-      {error && <span className="dim wrap-anywhere">{wordIn(faults, error)}</span>}
+      <Badge tone={isTaken ? 'good' : 'bad'}>{`${status}`}</Badge>
+      {error && <span className="dim">{wordIn(faults, error)}</span>}
     </span>
   );
 }

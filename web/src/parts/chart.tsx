@@ -3,7 +3,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { useLanguage, useShared } from '../texts/index.ts';
-import { numberIn } from './money.tsx';
+import { amountIn, numberIn } from './money.tsx';
 
 interface Series {
   label: string;
@@ -150,13 +150,13 @@ export function Chart({ title, at, series, height = 180, digits = 0, fromZero = 
 
   function valueAt(values: (number | null)[]): string {
     const value = values[shown ?? values.length - 1];
-    return value === null || value === undefined ? '—' : numberIn(language, value, digits);
+    return value === null || value === undefined ? '—' : amountIn(language, value.toFixed(digits));
   }
 
   function describe({ label, values }: Series): string {
     const known = values.filter(value => value !== null);
     if (known.length === 0) return `${label}: ${t.noData}.`;
-    const say = (value: number) => numberIn(language, value, digits);
+    const say = (value: number) => amountIn(language, value.toFixed(digits));
     return `${label}: ${t.latest} ${say(known.at(-1)!)}, ${t.lowest} ${say(Math.min(...known))}, ${t.highest} ${say(Math.max(...known))}.`;
   }
 }

@@ -3,6 +3,7 @@ const paths = {
   overview: 'M2 9h4v5H2zM6 2h4v12H6zM10 6h4v8h-4z',
   payments: 'M2 4h9M8 1l3 3-3 3M14 12H5M8 9l-3 3 3 3',
   deliveries: 'M1.5 8h6M5 5.5 7.5 8 5 10.5M10 3h4.5v10H10',
+  deposits: 'M8 2v7M5 6.5 8 9.5l3-3M2 10v4h12v-4',
   review: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v3.5l2 1.5',
   requests:
     'M6 7a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 14c0-3 2-4.5 4.5-4.5S10.5 11 10.5 14M11 8l1.5 1.5L15 6.5',

@@ -1,4 +1,7 @@
 import { type ComponentType, use } from 'react';
+import { orReload } from './or-reload.ts';
+
+const failureShownMs = 1000;
 
 /**
  * Loads each page on demand. React's own `lazy` shows a page a third of a second late the first time, even when it is
@@ -20,9 +23,19 @@ export function lazyPage<Props extends object>(load: () => Promise<{ default: Co
     return loading;
   };
   pages.push(fetchPage);
+  let opening: Promise<void> | undefined;
+  /** Not for a preload: the operator has not asked for that page, and may be filling in a form. */
+  const openPage = () => {
+    opening ??= orReload(fetchPage()).catch(error => {
+      // React renders again before it shows the failure; with another promise it would wait, and ask again, without end.
+      setTimeout(() => (opening = undefined), failureShownMs);
+      throw error;
+    });
+    return opening;
+  };
   // biome-ignore lint/correctness/noComponentHookFactories: made once for each page, when the module is read
   return function Later(props: Props) {
-    if (!Page) use(fetchPage());
+    if (!Page) use(openPage());
     return Page && <Page {...props} />;
   };
 }

@@ -10,6 +10,10 @@ export function amountIn(language: string, amount: string): string {
   return formatter.format(amount as Intl.StringNumericLiteral);
 }
 
+/** An amount to be edited: with the decimal separator of the language, without groups. */
+export const editableIn = (language: string, amount: string): string =>
+  language === 'ru' ? amount.replace('.', ',') : amount;
+
 export const numberIn = (language: string, value: number, digits = 0): string =>
   new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
 

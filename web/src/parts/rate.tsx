@@ -3,11 +3,12 @@ import type { RateNow, RatesPage } from '../../../src/console/shapes/rates.ts';
 import { inBoth, useServerText, useShared, useTexts, wordIn } from '../texts/index.ts';
 import { Badge } from './badge.tsx';
 import { Rate } from './money.tsx';
+import { orReload } from './or-reload.ts';
 import { Empty } from './states.tsx';
 import { Rows } from './table.tsx';
 import { Time } from './time.tsx';
 
-const Chart = lazy(() => import('./chart.tsx').then(part => ({ default: part.Chart })));
+const Chart = lazy(() => orReload(import('./chart.tsx')).then(part => ({ default: part.Chart })));
 
 const texts = inBoth({
   en: {

@@ -76,13 +76,14 @@ const changeOf = (t: Words, { change, reason }: RequestRow): [string, React.Reac
     .map(([name, value]) => [wordIn(t.names, name), wordOf(t, name, value)]);
 
 function wordOf(t: Words, name: string, value: string): React.ReactNode {
-  if (name === 'reference') return value;
+  if (name === 'reference' || name === 'sender') return <span className="wrap-anywhere">{value}</span>;
   if (name.endsWith('usdt')) return <Usdt amount={value} bare />;
   return name.endsWith('_rub') ? <Rub amount={value} bare /> : wordIn(t.words, value);
 }
 
 function Subject({ request: { kind, subject } }: { request: RequestRow }) {
   if (kind === 'resolve') return <Link href={`/payments/${subject}`}>{subject}</Link>;
+  if (kind === 'deposit') return <Link href={`/deposits?q=${subject}`}>{subject}</Link>;
   if (kind === 'release') return <code className="wrap-anywhere">{subject}</code>;
   return kind === 'credit' ? <Link href={`/partners/${subject}`}>{subject}</Link> : null;
 }
@@ -92,7 +93,8 @@ function Effects({ request }: { request: RequestRow }) {
   const t = useTexts(texts);
   const { balance, amount_rub, amount_usdt, change, kind } = request;
   if (!balance || !amount_usdt) return <Facts facts={[...amountOf(t, request), ...changeOf(t, request)]} />;
-  const effect = kind === 'credit' ? 'credit' : change.outcome === 'succeeded' ? 'debit' : 'return';
+  const isCredit = kind === 'credit' || kind === 'deposit';
+  const effect = isCredit ? 'credit' : change.outcome === 'succeeded' ? 'debit' : 'return';
   return <BalanceChange balance={balance} effect={effect} rub={amount_rub} usdt={amount_usdt} />;
 }
 

@@ -23,6 +23,11 @@ export const Middle = ({ text }: { text: string | null }) => {
   );
 };
 
+/** A hash or an address on a chain: people compare its ends; complete in the title. */
+export const ShortHash = ({ text }: { text: string }) => (
+  <code title={text}>{text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text}</code>
+);
+
 /** A long text in a cell: cut to fit, complete in the title. */
 export const Cut = ({ text }: { text: string | null }) =>
   text ? (

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { Link } from 'wouter';
 import type { Page } from '../../../src/console/shapes/common.ts';
 import { ask } from '../api.ts';
@@ -30,9 +30,14 @@ interface RowsProps<Row> {
 /** A table. In a narrow window its rows become cards. */
 export function Rows<Row>({ label, columns, rows, keyOf, hrefOf, empty }: RowsProps<Row>) {
   const t = useShared();
+  const [isScrollable, watch] = useScrollable();
   if (rows.length === 0) return empty ?? <Empty title={t.nothing} />;
   return (
-    <div className="table-frame">
+    <div
+      className="table-frame"
+      ref={watch}
+      {...(isScrollable ? { tabIndex: 0, role: 'region', 'aria-label': label } : {})}
+    >
       <table className="table" aria-label={label}>
         <thead>
           <tr>
@@ -63,6 +68,18 @@ export function Rows<Row>({ label, columns, rows, keyOf, hrefOf, empty }: RowsPr
       </table>
     </div>
   );
+}
+
+/** Whether a table is wider than its frame: then it takes the focus, so that the arrow keys scroll it. */
+function useScrollable(): [boolean, (frame: HTMLDivElement | null) => (() => void) | undefined] {
+  const [isScrollable, setScrollable] = useState(false);
+  const watch = useCallback((frame: HTMLDivElement | null) => {
+    if (!frame) return;
+    const observer = new ResizeObserver(() => setScrollable(frame.scrollWidth > frame.clientWidth));
+    observer.observe(frame);
+    return () => observer.disconnect();
+  }, []);
+  return [isScrollable, watch];
 }
 
 const classOf = <Row,>(column: Column<Row>) =>

@@ -46,16 +46,13 @@ const unchanged = (text: string) => text;
 /** Any error as a sentence. */
 export function useSentence(): (error: unknown) => string {
   const t = useShared();
-  const language = useLanguage();
   const serverText = useServerText();
   return error => {
     if (!(error instanceof Refused)) return t.errors.internal_error;
     const message = serverText(error.message);
     const known = (t.errors as Record<string, string>)[error.code] ?? `${t.refused} ${message || error.code}`;
     const parts = [known];
-    // What a schema says about a field has no translation.
-    const isReadable = language === 'en' || message !== error.message;
-    if (error.code === 'invalid_request' && isReadable) parts.push(message);
+    if (error.code === 'invalid_request') parts.push(message);
     if (error.retryAfterSec > 0) parts.push(t.waitMinutes(Math.ceil(error.retryAfterSec / 60)));
     if (error.status >= 500 && error.requestId) parts.push(`(${error.requestId})`);
     return parts.filter(Boolean).join(' ');

@@ -1,3 +1,5 @@
+import { depositSentences } from './deposit-sentences.ts';
+
 /**
  * What the server writes in English, such as the detail of an alarm, and the same in Russian. `{}` is what differs each
  * time; it keeps its place, and is translated as well if it is listed here. The first that fits counts.
@@ -17,9 +19,12 @@ export const sentences: [english: string, russian: string][] = [
     'Process {} on {}: {}. Synchronize it with NTP. If all machines report this, the clock of the database server is wrong.',
     'Процесс {} на {}: {}. Синхронизируйте часы по NTP. Если об этом сообщают все серверы, неверны часы сервера базы данных.',
   ],
-  ["the clock of this machine is {} s {} the database's", 'часы этого сервера на {} с {} часов базы данных'],
-  ['ahead of', 'впереди'],
-  ['behind', 'позади'],
+  [
+    "the clock of this machine is {} s {} the database's",
+    'расхождение часов этого сервера с базой данных: {} с ({})',
+  ],
+  ['ahead of', 'спешат'],
+  ['behind', 'отстают'],
   [
     'New payments are paused until the payment gateway lists the orders that this database may have lost: {}',
     'Новые платежи приостановлены, пока платёжный шлюз не передаст список поручений, которых может не быть в базе: {}',
@@ -37,6 +42,14 @@ export const sentences: [english: string, russian: string][] = [
     'Платёжный шлюз не передал список поручений ({}): проверьте GATEWAY_URL и доступность шлюза.',
   ],
   [
+    'The payment gateway returned no list of refunds ({}): check GATEWAY_URL and that it responds.',
+    'Платёжный шлюз не передал список возвратов ({}): проверьте GATEWAY_URL и доступность шлюза.',
+  ],
+  [
+    'The refund list of the payment gateway has no end: its cursors must be fixed.',
+    'список возвратов не заканчивается: ошибка постраничной выдачи шлюза',
+  ],
+  [
     'the list of orders has no end: the gateway must fix its cursors',
     'список поручений не заканчивается: ошибка постраничной выдачи шлюза',
   ],
@@ -45,8 +58,8 @@ export const sentences: [english: string, russian: string][] = [
     'В платёжном шлюзе есть поручение на {} ₽ ({}), для которого у нас нет платежа. {}',
   ],
   [
-    'Its reference cannot be read. Find out whose it is, then release it.',
-    'Ссылка на платёж не читается. Выясните, чьё это поручение, и снимите блокировку.',
+    'Its reference cannot be read. If SECRET_KEY was replaced, add the key of that time to SECRET_KEY_PREVIOUS and restart: then the payment is restored. Otherwise find out whose it is, then release it.',
+    'Ссылка на платёж не читается. Если SECRET_KEY меняли, добавьте прежний ключ в SECRET_KEY_PREVIOUS и перезапустите сервис: платёж восстановится. Иначе выясните, чьё это поручение, и снимите блокировку.',
   ],
   [
     'Its partner is not in this database. Create the partner again, or release the order.',
@@ -75,8 +88,8 @@ export const sentences: [english: string, russian: string][] = [
   ['{} (order {})', '{} (поручение {})'],
   ['an order over another amount ({} kopecks)', 'в поручении другая сумма ({} коп.)'],
   ['{} (reconciliation {}).', '{} (сверка {}).'],
-  ['The gateway has paid it, but it has not succeeded here', 'Оплачен в шлюзе, но у нас не успешен'],
-  ['It has succeeded here, but the gateway has not paid it', 'У нас успешен, но в шлюзе не оплачен'],
+  ['The gateway has paid it, but it has not succeeded here', 'В шлюзе оплачен, но у нас не успешный'],
+  ['It has succeeded here, but the gateway has not paid it', 'У нас успешный, но в шлюзе не оплачен'],
   ['The amounts here and at the gateway differ', 'Суммы у нас и в шлюзе различаются'],
   [
     'Three events in a row were not delivered. Webhooks are suspended until a check of the endpoint succeeds.',
@@ -100,6 +113,7 @@ export const sentences: [english: string, russian: string][] = [
     'What was committed since then is in no backup, and the disk of the server fills. See its log, and what archive_command needs',
     'Более поздних данных нет в резервной копии, и диск сервера заполняется. Проверьте журнал сервера и archive_command',
   ],
+  ...depositSentences,
   // Rates
   ['{}, more than {}% from the median {}', '{}, отклонение от медианы больше {} %, медиана {}'],
   ['{}, outside of RATE_MIN and RATE_MAX ({} to {})', '{}, вне пределов RATE_MIN и RATE_MAX (от {} до {})'],
@@ -118,7 +132,37 @@ export const sentences: [english: string, russian: string][] = [
   ['its time is in the future', 'время котировки в будущем'],
   ['the price is too small', 'цена слишком мала'],
   ['No rate yet', 'Курса пока нет'],
+  [
+    'The payment gateway lists a refund of {} RUB for {}. It is not booked: {}.',
+    'В списке шлюза есть возврат на {} ₽ по платежу {}. Он не проведён: {}.',
+  ],
+  [
+    'Nothing is debited by itself: clarify it with the payment gateway and the partner.',
+    'Автоматически ничего не списывается: выясните это со шлюзом и партнёром.',
+  ],
+  ['another refund with this id is booked', 'под этим номером проведён другой возврат'],
+  ['there is no such live payment here', 'такого боевого платежа у нас нет'],
+  ['the payment has not succeeded here', 'у нас платёж не успешный'],
+  ['with it more would be refunded than was paid', 'вместе с ним возвращено было бы больше, чем оплачено'],
+  ['its reference was used for a top-up', 'его основание уже использовано для пополнения'],
+  [
+    'The payment gateway lists a refund of {} RUB for {} as revoked, but it is booked. {}',
+    'В списке шлюза возврат на {} ₽ по платежу {} отозван, но у нас он проведён. {}',
+  ],
+  [
+    'The refund is booked, but the payment gateway no longer lists it. {}',
+    'Возврат проведён, но в списке шлюза его больше нет. {}',
+  ],
   // Findings of the ledger verification
+  ['refund {} of {}, entry {} of {}', 'возврат {} на {}, проводка {} на {}'],
+  [
+    'refund {}: {} kopecks and {} micro-USDT, its totals are {} and {}',
+    'возврат {}: {} копеек и {} микро-USDT, итоги в нём {} и {}',
+  ],
+  [
+    'refund {}: {} of {} kopecks of a payment that is {}, {} of {} micro-USDT',
+    'возврат {}: {} из {} копеек, статус платежа {}, {} из {} микро-USDT',
+  ],
   ['{} is {}, its entries say {}', 'счёт «{}»: остаток {}, по проводкам {}'],
   ['they sum to {}', 'сумма равна {}'],
   ['available {}, held {}, settled {}', 'доступно {}, зарезервировано {}, списано {}'],
@@ -151,8 +195,9 @@ export const sentences: [english: string, russian: string][] = [
   ['A recipient is one line of up to 128 characters.', 'Получатель: одна строка до 128 символов.'],
   ['A reference is one line of up to 128 characters.', 'Основание: одна строка до 128 символов.'],
   ['Enter a reason of 1 to 128 characters.', 'Укажите причину, от 1 до 128 символов.'],
-  ['The search text is not valid: check it.', 'Проверьте текст запроса.'],
+  ['A filter is not valid: check the filters.', 'Проверьте фильтры: одно из значений некорректно.'],
   ['This day does not exist or has not started.', 'Такого дня нет, или он ещё не начался.'],
+  ['Page not found.', 'Страница не найдена.'],
   ['This time does not exist.', 'Такого времени нет.'],
   ['The minimum amount must be above zero.', 'Минимальная сумма должна быть больше нуля.'],
   ['The amount must be above zero.', 'Сумма должна быть больше нуля.'],
@@ -160,6 +205,19 @@ export const sentences: [english: string, russian: string][] = [
     '"{}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.',
     '«{}» — не IP-адрес и не диапазон. Пример: 192.0.2.7 или 2001:db8::/32.',
   ],
+  // What the schema of a request says about a field
+  ['Field required', 'обязательное поле'],
+  ['Input is not valid', 'недопустимое значение'],
+  ['Input should be a valid string', 'нужен текст'],
+  ['Input should be a valid dictionary', 'нужен объект'],
+  ['Input should be a valid integer', 'нужно целое число'],
+  ['Input should be a valid integer, unable to parse string as an integer', 'нужно целое число'],
+  ['Input should be a valid {}', 'нужно значение типа {}'],
+  ['Input should be greater than or equal to {}', 'не меньше {}'],
+  ['Input should be less than or equal to {}', 'не больше {}'],
+  ['Input should be {}', 'допустимые значения: {}'],
+  ['String should have at most {} characters', 'не больше символов: {}'],
+  ['String should have at least {} characters', 'не меньше символов: {}'],
   ['A threshold is raised.', 'Порог повышается.'],
   ['kopeck: test balance', 'kopeck: тестовый баланс'],
   ['kopeck: test balance of {}', 'kopeck: тестовый баланс за {}'],

@@ -1,4 +1,4 @@
-import { amountIn, percentIn } from '../../parts/money.tsx';
+import { amountIn, numberIn, percentIn } from '../../parts/money.tsx';
 import { timeIn } from '../../parts/time.tsx';
 import { useLanguage, useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { texts as overviewTexts } from '../overview.texts.ts';
@@ -29,6 +29,19 @@ const nameIn = (names: Record<string, string>, path: string) =>
     .replaceAll('.', ': ')
     .toLowerCase();
 
+/** Plain numbers; other digits may be an id. */
+const counts = new Set([
+  'concurrent',
+  'createBurst',
+  'createRps',
+  'entries',
+  'events',
+  'findings',
+  'otherRps',
+  'rows',
+  'sessions',
+]);
+
 /** What people have written. */
 const free = new Set(['reason', 'name', 'reference', 'url']);
 
@@ -46,6 +59,7 @@ function useValueIn(): (path: string, value: string) => string {
     if (name.toLowerCase().endsWith('kopecks')) return `${amountIn(language, rublesOf(value))} ₽`;
     if (name === 'spread_bps') return percentIn(language, Number(value) / 100);
     if (name.endsWith('_percent')) return percentIn(language, Number(value));
+    if (counts.has(name) && /^\d+$/.test(value)) return numberIn(language, Number(value));
     if (isTime(value)) return timeIn(language, value);
     const wordOf = (code: string) => values[code] ?? kinds[code] ?? wordIn(subjects, code);
     return value.split(', ').map(wordOf).join(', ');

@@ -83,11 +83,13 @@ function useColumns(
     {
       head: shared.partner,
       cell: row => (
-        <span className="inline">
-          <Name text={row.partner} />
-          <TestMark mode={row.mode} />
+        <>
+          <span className="inline">
+            <Name text={row.partner} />
+            <TestMark mode={row.mode} />
+          </span>
           {row.endpoint && row.endpoint.state !== 'active' && <State state={row.endpoint.state} />}
-        </span>
+        </>
       ),
     },
     {

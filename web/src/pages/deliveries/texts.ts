@@ -7,6 +7,7 @@ export const texts = inBoth({
     events: {
       'payment.succeeded': 'Payment succeeded',
       'payment.failed': 'Payment failed',
+      'payment.refunded': 'Payment refunded',
     } as Record<string, string>,
     state: 'Delivery status',
     states: {
@@ -31,8 +32,8 @@ export const texts = inBoth({
     selectAll: 'Select all shown',
     selectNone: 'Clear selection',
     selected: (count: number) => `Selected: ${count}`,
-    resend: 'Send again',
-    resendMany: (count: number) => `Send again: ${count}`,
+    resend: 'Resend',
+    resendMany: (count: number) => `Resend: ${count}`,
     resendSays: (count: number) =>
       count === 1
         ? 'The event is queued with all attempts of the retry schedule, even if it was delivered before. The endpoint gets it with the same ID.'
@@ -60,19 +61,23 @@ export const texts = inBoth({
     attemptLog: 'Attempts',
     noAttempts: 'No attempts in the last 30 days',
     attempt: 'Attempt',
-    at: 'Date',
+    at: 'Time, UTC',
     response: 'Response',
     took: 'Duration',
   },
   ru: {
     lead: 'События за последние 30 дней, отправляемые обработчикам партнёров, сначала новые.',
     event: 'Событие',
-    events: { 'payment.succeeded': 'Платёж успешен', 'payment.failed': 'Платёж неуспешен' },
+    events: {
+      'payment.succeeded': 'Платёж успешен',
+      'payment.failed': 'Платёж неуспешен',
+      'payment.refunded': 'Возврат по платежу',
+    },
     state: 'Статус доставки',
     states: {
       pending: 'Ожидает отправки',
       delivered: 'Доставлено',
-      failed: 'Не доставлено',
+      failed: 'Не удалось доставить',
       none: 'Не отправлялось',
     },
     mode: 'Режим',
@@ -103,7 +108,7 @@ export const texts = inBoth({
     resendDone: 'Событие поставлено в очередь.',
     none: 'Ничего не найдено',
     noneHint: 'Уберите часть фильтров или выберите более длинный период.',
-    noneYet: 'Отправок пока нет',
+    noneYet: 'Событий пока нет',
     noneYetHint: 'Когда завершится платёж партнёра с вебхуком, его событие появится здесь.',
     delivery: 'Доставка',
     endpoint: 'Обработчик',
@@ -120,7 +125,7 @@ export const texts = inBoth({
     attemptLog: 'Попытки',
     noAttempts: 'За последние 30 дней попыток не было',
     attempt: 'Попытка',
-    at: 'Дата',
+    at: 'Время, UTC',
     response: 'Ответ',
     took: 'Длительность',
   },

@@ -47,12 +47,16 @@ export const texts = inBoth({
       'entries are numbered without gaps': 'Entries are numbered without gaps',
       'times never go back': 'Entries are in chronological order',
       'no time is in the future': 'No entry has a time in the future',
-      'each entry carries the balance after it': 'Each entry has the right balance after it',
+      'each entry carries the balance after it': 'Each entry has the correct balance after it',
       'one hold per payment, and at most one settle or release of the same amount':
         'Each payment has one hold and at most one settlement or release of the same amount',
       'one credit per reference': 'Each reference is credited once',
       'what is held is the sum of the open holds': 'The held balance equals the open holds',
       'the turnover of the day is the sum of its payments': 'The turnover of the day equals its payments',
+      'each refund has its entry, and each such entry its refund': 'Each refund has its entry',
+      'refunds of a payment add up to their totals': 'The refunds of each payment add up',
+      'refunds are of payments that succeeded, at their rate, and never more than was paid':
+        'Refunds belong to succeeded payments, at their rate, and never exceed what was paid',
       'up to a checkpoint only its open holds are left':
         'Deleted test data leaves only the open holds of its checkpoint',
       'each archived month is as it was archived': 'Archived months are unchanged',
@@ -65,7 +69,7 @@ export const texts = inBoth({
     mode: 'Mode',
     modes: { live: 'Live', test: 'Test' },
     noEntries: 'No entries yet',
-    at: 'Date',
+    at: 'Time, UTC',
     kind: 'Type',
     kinds: {
       credit: 'Credit',
@@ -73,6 +77,7 @@ export const texts = inBoth({
       hold: 'Hold',
       settle: 'Settlement',
       release: 'Release',
+      refund: 'Refund',
     },
     fromTo: 'From → to',
     amount: 'Amount, USDT',
@@ -131,6 +136,10 @@ export const texts = inBoth({
       'one credit per reference': 'По каждому основанию одно пополнение',
       'what is held is the sum of the open holds': 'Зарезервировано столько, сколько в открытых резервах',
       'the turnover of the day is the sum of its payments': 'Оборот за день равен сумме платежей',
+      'each refund has its entry, and each such entry its refund': 'У каждого возврата есть проводка',
+      'refunds of a payment add up to their totals': 'Возвраты по каждому платежу складываются в итог',
+      'refunds are of payments that succeeded, at their rate, and never more than was paid':
+        'Возвраты относятся к успешным платежам, по их курсу и не больше оплаченного',
       'up to a checkpoint only its open holds are left':
         'От удалённых тестовых данных остались только открытые резервы',
       'each archived month is as it was archived': 'Архивные месяцы не изменены',
@@ -143,7 +152,7 @@ export const texts = inBoth({
     mode: 'Режим',
     modes: { live: 'Боевой', test: 'Тестовый' },
     noEntries: 'Проводок пока нет',
-    at: 'Дата',
+    at: 'Время, UTC',
     kind: 'Тип',
     kinds: {
       credit: 'Пополнение',
@@ -151,6 +160,7 @@ export const texts = inBoth({
       hold: 'Резервирование',
       settle: 'Списание',
       release: 'Снятие резерва',
+      refund: 'Возврат',
     },
     fromTo: 'Откуда → куда',
     amount: 'Сумма, USDT',

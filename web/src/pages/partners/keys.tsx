@@ -28,12 +28,23 @@ export function KeysCard({ keys }: { keys: KeyRow[] }) {
           {
             head: t.key,
             cell: key => (
-              <span className="inline">
-                <code>{key.key_id}</code> <TestMark mode={key.mode} />
-              </span>
+              <>
+                <span className="inline">
+                  <code>{key.key_id}</code> <TestMark mode={key.mode} />
+                </span>
+                <Rights of={key} />
+              </>
             ),
           },
-          { head: t.state, cell: key => <State state={key.revoked_at ? 'revoked' : 'active'} /> },
+          {
+            head: t.state,
+            cell: key => (
+              <>
+                <State state={key.state} />
+                <Expiry of={key} />
+              </>
+            ),
+          },
           { head: t.addresses, cell: key => <Addresses key={key.key_id} of={key} /> },
           { head: t.lastUsed, cell: key => <Ago at={key.last_used_at} /> },
           { head: t.created, wideOnly: true, cell: key => <Time as="short" at={key.created_at} /> },
@@ -45,7 +56,7 @@ export function KeysCard({ keys }: { keys: KeyRow[] }) {
                 <span className="dim">
                   {t.revokedAt} <Time as="short" at={key.revoked_at} />
                 </span>
-              ) : (
+              ) : key.state === 'expired' ? null : (
                 <span className="row-actions">
                   <Action needs="keys.addresses" onClick={() => setAllowing(key)}>
                     {t.addressesButton}
@@ -70,6 +81,33 @@ export function KeysCard({ keys }: { keys: KeyRow[] }) {
       )}
       {allowing && <Allow of={allowing} onClose={() => setAllowing(null)} />}
     </Card>
+  );
+}
+
+/** Label and limits; nothing for a key with all rights. */
+function Rights({ of: { label, scopes, max_payment_rub, max_day_rub } }: { of: KeyRow }) {
+  const t = useTexts(texts);
+  const parts = [
+    label,
+    scopes.length === 1 && t.onlyScope[scopes[0]!],
+    max_payment_rub !== null && t.perPayment(max_payment_rub),
+    max_day_rub !== null && t.perDay(max_day_rub),
+  ].filter(Boolean);
+  return parts.length === 0 ? null : <div className="dim wrap-anywhere">{parts.join('; ')}</div>;
+}
+
+function Expiry({ of: { expires_at, rolled_to } }: { of: KeyRow }) {
+  const t = useTexts(texts);
+  if (expires_at === null) return null;
+  return (
+    <div className="dim">
+      {t.until} <Time as="short" at={expires_at} />
+      {rolled_to !== null && (
+        <>
+          , {t.rolledTo} <code>{rolled_to}</code>
+        </>
+      )}
+    </div>
   );
 }
 

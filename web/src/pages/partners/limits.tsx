@@ -4,9 +4,9 @@ import type { Limits } from '../../../../src/console/shapes/partners.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Count, Rub } from '../../parts/money.tsx';
+import { Count, editableIn, Rub } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
-import { useTexts } from '../../texts/index.ts';
+import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 const inRub = ['min_rub', 'max_rub', 'daily_rub'] as const;
@@ -42,8 +42,8 @@ function Value({ limits, name }: { limits: Limits; name: Name }) {
 }
 
 type Fields = Record<Name, string>;
-const fieldsOf = (limits: Limits) =>
-  Object.fromEntries(names.map(name => [name, `${limits[name] ?? ''}`])) as Fields;
+const fieldsOf = (limits: Limits, language: string) =>
+  Object.fromEntries(names.map(name => [name, editableIn(language, `${limits[name] ?? ''}`)])) as Fields;
 
 const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', '.');
 
@@ -75,12 +75,13 @@ const isSame = (one: Limits, other: Limits) => names.every(name => one[name] ===
 /** Sends the limits it was made on: a change based on old limits is refused. */
 function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Limits; onClose: () => void }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const [seen, setSeen] = useState(limits);
-  const [fields, setFields] = useState(() => fieldsOf(limits));
+  const [fields, setFields] = useState(() => fieldsOf(limits, language));
   const wrong = wrongIn(fields);
   const crossed = !wrong && Number(clean(fields.min_rub)) > Number(clean(fields.max_rub));
   const isStale = !isSame(seen, limits);
-  const isUnchanged = names.every(name => fields[name] === fieldsOf(seen)[name]);
+  const isUnchanged = names.every(name => fields[name] === fieldsOf(seen, language)[name]);
   return (
     <Confirm
       title={t.changeLimits}
@@ -124,7 +125,7 @@ function Change({ partnerId, limits, onClose }: { partnerId: string; limits: Lim
             mt="xs"
             onClick={() => {
               setSeen(limits);
-              setFields(fieldsOf(limits));
+              setFields(fieldsOf(limits, language));
             }}
           >
             {t.takePresent}

@@ -47,8 +47,17 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
       }
       lead={
         <>
-          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} /> ·{' '}
-          <Link href={`/request-log${query({ partner: partner.partner_id })}`}>{shared.nav.requestLog}</Link>
+          <Copyable text={partner.partner_id} /> · {t.since.toLowerCase()} <Time at={partner.created_at} />
+          <span className="links">
+            <Link href={`/payments${query({ partner_id: partner.partner_id })}`}>{shared.nav.payments}</Link>
+            <Link href={`/deliveries${query({ partner_id: partner.partner_id })}`}>
+              {shared.nav.deliveries}
+            </Link>
+            <Link href={`/request-log${query({ partner: partner.partner_id })}`}>
+              {shared.nav.requestLog}
+            </Link>
+            <Link href={`/audit${query({ subject: partner.partner_id })}`}>{shared.nav.audit}</Link>
+          </span>
         </>
       }
       actions={<Decisions partner={partner} />}

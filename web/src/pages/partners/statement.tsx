@@ -1,10 +1,10 @@
-import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Mode } from '../../../../src/console/shapes/common.ts';
 import { query } from '../../api.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Download } from '../../parts/download.tsx';
 import { Card } from '../../parts/page.tsx';
+import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -22,14 +22,7 @@ export function StatementCard({ partnerId }: { partnerId: string }) {
     <Card title={t.statement}>
       <p className="dim card-lead">{t.statementSays}</p>
       <div className="filters">
-        <TextInput
-          type="date"
-          label={t.day}
-          max={today}
-          value={day}
-          error={isWrong && t.notADay}
-          onChange={event => setDay(event.currentTarget.value)}
-        />
+        <UtcDayInput label={t.day} value={day} error={isWrong && t.notADay} onChange={setDay} />
         <Choice
           label={t.mode}
           value={mode}

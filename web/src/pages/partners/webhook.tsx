@@ -47,6 +47,7 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
             [t.state, <State key="state" state={webhook.state} />],
             [t.waitingEvents, <Count key="waiting" value={webhook.waiting} />],
             [t.givenUp, <Count key="given" value={webhook.given_up} />],
+            [t.extraEvents, webhook.extra_events.length > 0 ? t.refundEvents : t.noExtraEvents],
           ]}
         />
       </Card>

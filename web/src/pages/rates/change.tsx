@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { RateRules } from '../../../../src/console/shapes/rates.ts';
 import { send } from '../../api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { useTexts } from '../../texts/index.ts';
+import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 
@@ -11,7 +11,8 @@ import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 export function ChangeRules({ rules, onClose }: { rules: RateRules; onClose: () => void }) {
   const t = useTexts(texts);
   const [seen, setSeen] = useState(rules);
-  const [fields, setFields] = useState(() => fieldsOf(rules));
+  const language = useLanguage();
+  const [fields, setFields] = useState(() => fieldsOf(rules, language));
   const chosen = readRules(fields);
   const isStale = seen.version !== rules.version;
   const isUnchanged =
@@ -38,7 +39,7 @@ export function ChangeRules({ rules, onClose }: { rules: RateRules; onClose: () 
             variant="default"
             onClick={() => {
               setSeen(rules);
-              setFields(fieldsOf(rules));
+              setFields(fieldsOf(rules, language));
             }}
           >
             {t.takePresent}

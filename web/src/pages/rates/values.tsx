@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import type { RateRules } from '../../../../src/console/shapes/rates.ts';
-import { percentIn } from '../../parts/money.tsx';
+import { editableIn, percentIn } from '../../parts/money.tsx';
 import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
@@ -19,10 +19,10 @@ export interface RuleFields {
   jump: string;
 }
 
-export const fieldsOf = (rules: RateRules): RuleFields => ({
-  spread: `${rules.spread_bps / 100}`,
-  band: `${rules.band_percent}`,
-  jump: `${rules.jump_percent}`,
+export const fieldsOf = (rules: RateRules, language: string): RuleFields => ({
+  spread: editableIn(language, `${rules.spread_bps / 100}`),
+  band: editableIn(language, `${rules.band_percent}`),
+  jump: editableIn(language, `${rules.jump_percent}`),
 });
 
 const most = 50;

@@ -7,14 +7,15 @@ import { Card } from '../../parts/page.tsx';
 import { RateSources } from '../../parts/rate.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Rows } from '../../parts/table.tsx';
-import { useServerText, useTexts, wordIn } from '../../texts/index.ts';
+import { useLanguage, useServerText, useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 import { fieldsOf, RuleInputs, readRules } from './values.tsx';
 
 /** The rate that other rules would give for the last quotes; changes nothing. */
 export function TryRules({ rules }: { rules: RateRules }) {
   const t = useTexts(texts);
-  const [fields, setFields] = useState(() => fieldsOf(rules));
+  const language = useLanguage();
+  const [fields, setFields] = useState(() => fieldsOf(rules, language));
   const [amount, setAmount] = useState('10000');
   const [answer, setAnswer] = useState<WhatIf | null>(null);
   const [refusal, setRefusal] = useState<unknown>(null);

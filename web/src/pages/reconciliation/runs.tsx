@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { ReconciliationRow } from '../../../../src/console/shapes/controls.ts';
@@ -12,6 +11,7 @@ import { actorName } from '../../parts/short.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { KeysetTable } from '../../parts/table.tsx';
 import { Day, Time } from '../../parts/time.tsx';
+import { UtcDayInput } from '../../parts/utc-time-input.tsx';
 import { useShared, useTexts, wordIn } from '../../texts/index.ts';
 import { LostHistory } from './lost-history.tsx';
 import { texts } from './texts.ts';
@@ -88,15 +88,7 @@ function Start({ onClose }: { onClose: () => void }) {
       onDone={run => go(`/reconciliation/${(run as ReconciliationRow).run_id}`)}
       onClose={onClose}
     >
-      <TextInput
-        type="date"
-        label={t.day}
-        max={today}
-        required
-        value={day}
-        onChange={event => setDay(event.currentTarget.value)}
-        data-autofocus
-      />
+      <UtcDayInput label={t.day} required value={day} onChange={setDay} data-autofocus />
     </Confirm>
   );
 }

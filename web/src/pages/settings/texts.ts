@@ -78,7 +78,7 @@ export const texts = inBoth({
     },
     linkTitle: 'Setup link',
     linkSays:
-      'Send this link to the operator over a secure channel. The first person to open it gets the access.',
+      'Send this link to the operator over a secure channel. The first person to open it gets access.',
     linkOnce: 'The link is shown only once.',
     linkUntil: 'It can be used once, until',
     linkKept: 'I have copied the link',

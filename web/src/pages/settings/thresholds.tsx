@@ -4,9 +4,9 @@ import type { SettingsPage } from '../../../../src/console/shapes/settings.ts';
 import { send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { Rub, Usdt } from '../../parts/money.tsx';
+import { editableIn, Rub, Usdt } from '../../parts/money.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
-import { useTexts } from '../../texts/index.ts';
+import { useLanguage, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
 type Values = SettingsPage['thresholds'];
@@ -39,9 +39,10 @@ const clean = (text: string) => text.replaceAll(/[\s\u00a0]/g, '').replace(',', 
 
 function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => void }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const [seen, setSeen] = useState(thresholds);
-  const [rub, setRub] = useState(thresholds.resolve_rub);
-  const [usdt, setUsdt] = useState(thresholds.credit_usdt);
+  const [rub, setRub] = useState(editableIn(language, thresholds.resolve_rub));
+  const [usdt, setUsdt] = useState(editableIn(language, thresholds.credit_usdt));
   const isRub = /^\d{1,9}(\.\d{1,2})?$/.test(clean(rub));
   const isUsdt = /^\d{1,9}(\.\d{1,6})?$/.test(clean(usdt));
   const isStale = seen.version !== thresholds.version;
@@ -91,8 +92,8 @@ function Change({ thresholds, onClose }: { thresholds: Values; onClose: () => vo
             variant="default"
             onClick={() => {
               setSeen(thresholds);
-              setRub(thresholds.resolve_rub);
-              setUsdt(thresholds.credit_usdt);
+              setRub(editableIn(language, thresholds.resolve_rub));
+              setUsdt(editableIn(language, thresholds.credit_usdt));
             }}
           >
             {t.takePresent}

@@ -1,5 +1,8 @@
-import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import type { Identity } from '../db/incarnation/identity.ts';
+import type { OwnMetrics } from './metrics.ts';
 
 /** What a process shares with the other processes of the same `kopeck start`. */
 export interface ClusterChannel {
@@ -7,7 +10,7 @@ export interface ClusterChannel {
   announceEvents(): void;
   onEventsAnnounced(listener: () => void): void;
   /** Adds the metrics of this process to those of the service. */
-  shareMetrics(own: Registry): void;
+  shareMetrics(own: OwnMetrics): void;
 }
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -22,22 +25,23 @@ export type Message =
   | { kopeck: 'history'; newest: Identity }
   /** Worker to primary, which relays it to all other workers: read the outbox now. */
   | { kopeck: 'events_ready' }
-  /** Primary to worker: a request for its metrics; and back, with the metrics. */
-  | { kopeck: 'metrics'; requestId: number; metrics?: Metrics };
+  /** Primary to worker: a request for its metrics, of one also for those of the database; and back, with the metrics. */
+  | { kopeck: 'metrics'; requestId: number; withDatabase: boolean; metrics?: Metrics };
 
 export const isMessage = (value: unknown): value is Message =>
   typeof value === 'object' && value !== null && 'kopeck' in value;
 
 /** The channel of a service that is one process. */
 export function createSingleProcess(): ClusterChannel & { readMetrics(): Promise<string> } {
-  let registry: Registry | undefined;
+  let metrics: OwnMetrics | undefined;
   return {
     announceEvents: () => {},
     onEventsAnnounced: () => {},
     shareMetrics: own => {
-      registry = own;
+      metrics = own;
     },
-    readMetrics: async () => registry?.metrics() ?? '',
+    readMetrics: async () =>
+      metrics ? `${await metrics.process.metrics()}\n${await metrics.database.metrics()}` : '',
   };
 }
 
@@ -47,14 +51,14 @@ const announceIntervalMs = 20;
 /** The channel of a worker process. */
 export function joinCluster(send: (message: Message) => void): ClusterChannel {
   let isAnnouncementDue = false;
-  let registry: Registry | undefined;
+  let own: OwnMetrics | undefined;
   const listeners: (() => void)[] = [];
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'events_ready') for (const listener of listeners) listener();
     if (message.kopeck === 'metrics')
-      send({ ...message, metrics: ((await registry?.getMetricsAsJSON()) ?? []) as Metrics });
+      send({ ...message, metrics: own ? await readOwn(own, message.withDatabase) : [] });
   });
 
   return {
@@ -67,8 +71,24 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
       }, announceIntervalMs).unref();
     },
     onEventsAnnounced: listener => void listeners.push(listener),
-    shareMetrics: own => {
-      registry = own;
+    shareMetrics: given => {
+      own = given;
     },
   };
+}
+
+/**
+ * Ends this worker: the open channel to the primary would keep it alive. Node closes it only after the primary has confirmed that it
+ * sends no more connections; those that were on their way go back, and another process gets them.
+ */
+export async function leaveCluster(): Promise<void> {
+  cluster.worker!.disconnect();
+  await once(process, 'disconnect');
+  process.exit();
+}
+
+async function readOwn({ process, database }: OwnMetrics, withDatabase: boolean): Promise<Metrics> {
+  const registries = withDatabase ? [process, database] : [process];
+  const sets = await Promise.all(registries.map(registry => registry.getMetricsAsJSON()));
+  return sets.flat() as Metrics;
 }

@@ -1,9 +1,12 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { readConnectionLimits } from '../db/connection-limits.ts';
 import type { Queryable } from '../db/pool.ts';
+import { listShards } from '../db/shards/layout.ts';
 
 /** The pools of a process, its sessions for locks and messages, and the check of the history; see docs/internals/database.md. */
 export const connectionsPerProcess = 24;
+/** Each of several shards has pools of its own. */
+const connectionsPerShard = 10;
 
 /**
  * Whether the server has a connection for everything that this node may open. Refuses what can never work. Returns a warning
@@ -11,11 +14,13 @@ export const connectionsPerProcess = 24;
  */
 export async function checkConnections(db: Queryable, processes: number): Promise<string | undefined> {
   const { allowed, used } = await readConnectionLimits(db);
-  const needed = processes * connectionsPerProcess;
+  const shards = (await listShards(db)).length;
+  const each = connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);
+  const needed = processes * each;
   const wanted = `${processes} ${processes === 1 ? 'process' : 'processes'} may open ${needed} connections`;
   if (needed > allowed)
     throw new OperatorError(
-      `${wanted}, and PostgreSQL allows ${allowed}: raise max_connections, or set PROCESSES to ${Math.max(1, Math.floor(allowed / connectionsPerProcess))}.`,
+      `${wanted}, and PostgreSQL allows ${allowed}: raise max_connections, or set PROCESSES to ${Math.max(1, Math.floor(allowed / each))}.`,
     );
   if (needed + used <= allowed) return undefined;
   return `${wanted}; ${used} of the ${allowed} that PostgreSQL allows are in use: raise max_connections to ${needed + used + 10}, or lower PROCESSES.`;

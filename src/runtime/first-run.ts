@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { programName } from '../base/program-name.ts';
 import type { Settings } from '../base/settings.ts';
 import type { AuditContext } from '../db/audit.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { topUp } from '../ledger/index.ts';
 import { createFirstAdmin, listOperators, setupUrl } from '../operators/index.ts';
 import { createKey, createPartner, listPartners } from '../partners/index.ts';
@@ -15,7 +17,7 @@ const demoBalanceMicroUsdt = 1_000_000_000n;
 /** For a new installation: a partner to try the service with. Its keys are returned here and stored nowhere. */
 export async function createDemoPartner(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
 ): Promise<DemoPartner | undefined> {
   if ((await listPartners(audit.pool)).length > 0) return undefined;
   const { partnerId } = await createPartner(audit, 'Demonstration shop');
@@ -26,7 +28,7 @@ export async function createDemoPartner(
     microUsdt: demoBalanceMicroUsdt,
   });
   const issue = async (mode: 'test' | 'live') => {
-    const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
+    const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses: [] });
     if (creation.outcome !== 'created') throw new Error(`no key for the demonstration: ${creation.outcome}`);
     return creation.key;
   };
@@ -65,17 +67,17 @@ export function describeDemoPartner({ testKey, liveKey }: DemoPartner, address: 
  */
 export async function createFirstSetupLink(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   { production, publicUrl }: Settings,
   address: string,
 ): Promise<string | undefined> {
   if (production) {
     const hasNone = (await listOperators(audit.pool)).length === 0;
     return hasNone
-      ? 'The console has no operators yet: npx kopeck operator create --name NAME --role admin\n'
+      ? `The console has no operators yet: ${programName} operator create --name NAME --role admin\n`
       : undefined;
   }
-  const first = await createFirstAdmin(audit, secretKey);
+  const first = await createFirstAdmin(audit, keyring);
   if (!first) return undefined;
   return [
     `Set a password for the first operator of the console, ${first.operator.name}. This link works once, for 24 hours:`,

@@ -2,21 +2,26 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operator-error.ts';
-import { readSettings, type Settings } from '../base/settings.ts';
+import { programName } from '../base/program-name.ts';
+import { describeProxyProblem } from '../base/proxy-trust.ts';
+import type { Settings } from '../base/settings.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { createNewestHistory, type NewestHistory } from '../db/incarnation/newest-history.ts';
+import type { Keyring } from '../db/keyring.ts';
 import { isDatabaseUnavailable } from '../db/pool.ts';
-import { openSecretKey } from '../db/secret-key.ts';
+import { loadSettings } from '../db/secret-files.ts';
+import { openKeyring } from '../db/secret-key.ts';
+import { refuseOtherKeys, refuseWrongNodes } from '../deposits/index.ts';
 import { findRecovering, type RecoveringIncarnation } from '../payments/index.ts';
-import { createSingleProcess, joinCluster, type Message } from './cluster-channel.ts';
+import { createSingleProcess, joinCluster, leaveCluster, type Message } from './cluster-channel.ts';
 import { checkConnections } from './connection-budget.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
-import { serveMetrics } from './metrics.ts';
 import { buildPages } from './pages.ts';
 import { inheritedHistory, startProcesses } from './processes.ts';
-import { type BankSide, startSimulator, withBank } from './simulator.ts';
+import { serveMetrics } from './serve-metrics.ts';
+import { type BankSide, refuseSimulatorInProduction, startSimulator, withBank } from './simulator.ts';
 import { startService } from './start-service.ts';
 
 type Print = (line: string) => void;
@@ -32,7 +37,7 @@ export interface StartOptions {
 /** Runs the service until a signal asks for its graceful shutdown. */
 export async function runService(print: Print, options: StartOptions): Promise<void> {
   const stopped = firstSignal();
-  const settings = readSettings(process.env);
+  const settings = loadSettings(process.env);
   let isShuttingDown = false;
   // Also during the start, which takes minutes while another process migrates the database.
   void stopped.then(() => {
@@ -48,8 +53,7 @@ export async function runService(print: Print, options: StartOptions): Promise<v
     if (!isShuttingDown) throw error;
   } finally {
     await shutDown(cleanups);
-    // The open channel to the primary would keep this process alive.
-    if (cluster.isWorker) process.disconnect();
+    if (cluster.isWorker) await leaveCluster();
   }
 }
 
@@ -119,20 +123,23 @@ async function runPrimary(
   { print, history, isRestored }: { print: Print; history: NewestHistory; isRestored: boolean },
 ): Promise<{ changed: Promise<string> }> {
   refuseSimulatorInProduction(settings);
+  await refuseWrongNodes(settings.depositChains);
   const pagesBuilt = settings.roles.includes('console') && buildPages(print);
   const database = await openDatabase(settings, print, 'create', { isRestored, history });
   cleanups.push(database.close);
-  const secretKey = await openSecretKey(settings, database.pool, 'create');
+  await refuseOtherKeys(database.pool, settings.depositChains);
+  const keyring = await openKeyring(settings, database.pool, 'create');
   const bank = settings.gatewayUrl ? undefined : await startSimulator(settings.dataDir, print);
   if (bank) {
     cleanups.push(bank.close);
     await refuseForeignOrders(bank, database);
   }
   await pagesBuilt;
-
   const processes = settings.processes ?? Math.min(availableParallelism(), maxProcessesByDefault);
   const warning = await checkConnections(database.pool, processes);
   if (warning) print(warning);
+  const proxyProblem = describeProxyProblem(settings);
+  if (proxyProblem) print(`Warning: ${proxyProblem}.`);
   let address: string | undefined;
   let readMetrics: () => Promise<string>;
   if (processes === 1) {
@@ -148,20 +155,11 @@ async function runPrimary(
   const metrics =
     settings.metricsPort === undefined ? undefined : await serveMetrics(settings, readMetrics, cleanups);
   printStarted({ settings, processes, database, bank, address, metrics }, print);
-  await printAdvice({ settings, secretKey, database, bank, address }, print).catch(error => {
+  await printAdvice({ settings, keyring, database, bank, address }, print).catch(error => {
     // The service runs by now, and waits for a database that is gone.
     if (!isDatabaseUnavailable(error)) throw error;
   });
   return { changed: processes === 1 ? database.changed : new Promise(() => {}) };
-}
-
-/** No bank is behind the simulator: in production its success would be a loss, and its rate is made up. */
-function refuseSimulatorInProduction({ production, gatewayUrl, rateSources }: Settings): void {
-  if (!production || (gatewayUrl && rateSources)) return;
-  const missing = [...(gatewayUrl ? [] : ['GATEWAY_URL']), ...(rateSources ? [] : ['RATE_SOURCES'])];
-  throw new OperatorError(
-    `${missing.join(' and ')} must be set in production: the gateway simulator is for development only.`,
-  );
 }
 
 /** For the workers: the address of the simulator that the primary runs. */
@@ -220,7 +218,7 @@ function printStarted(
   print(`Kopeck is ready at ${address}`);
   if (roles.includes('api')) print(`  docs       ${address}/docs`);
   if (roles.includes('console')) print(`  console    ${address}/console/`);
-  if (bank) print(`  gateway    ${bank.url} (simulator: create QR codes, set faults)`);
+  if (bank) print(`  gateway    ${bank.url} (simulator: create QR codes, set failure scenarios)`);
   print(`  database   ${database.description}`);
   if (metrics) print(`  metrics    ${metrics}`);
   if (roles.includes('bot'))
@@ -236,12 +234,12 @@ const causes: Record<string, string> = {
 
 const describeRecovering = ({ cause, certainAt }: RecoveringIncarnation) =>
   `${causes[cause] ?? 'The database has changed'}: payments after ${certainAt.toISOString()} may be missing in it. New payments
-wait until these are recovered from the payment gateway, about 20 s. See: npx kopeck recovery show
+wait until these are recovered from the payment gateway, about 20 s. See: ${programName} recovery show
 `;
 
 interface FirstSteps {
   settings: Settings;
-  secretKey: string;
+  keyring: Keyring;
   database: Database;
   bank: BankSide | undefined;
   address: string;
@@ -258,21 +256,21 @@ async function printAdvice(
 
 /** What a new installation needs next: the setup link of the first operator, and the keys of a demonstration partner. */
 async function printFirstSteps(
-  { settings, secretKey, database, bank, address }: FirstSteps,
+  { settings, keyring, database, bank, address }: FirstSteps,
   print: Print,
 ): Promise<void> {
   const { roles, production } = settings;
   const audit = { pool: database.pool, clock: database.clock, actor: 'first start' };
   if (roles.includes('console')) {
-    const lines = await createFirstSetupLink(audit, secretKey, settings, address);
+    const lines = await createFirstSetupLink(audit, keyring, settings, address);
     if (lines) print(lines);
   }
   if (!roles.includes('api')) return;
-  const demonstration = bank && !production && (await createDemoPartner(audit, secretKey));
+  const demonstration = bank && !production && (await createDemoPartner(audit, keyring));
   print(
     demonstration
       ? describeDemoPartner(demonstration, address)
-      : 'Partners and keys: npx kopeck partner list',
+      : `Partners and keys: ${programName} partner list`,
   );
 }
 

@@ -4,6 +4,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { NewestHistory, SeenHistories } from '../db/incarnation/newest-history.ts';
 import { isMessage, type Message } from './cluster-channel.ts';
 import { readClusterMetrics } from './cluster-metrics.ts';
+import { closeLostConnections } from './lost-connections.ts';
 
 /** Long enough that a process which cannot start does not keep the machine busy with restarts. */
 const restartPauseMs = 1_000;
@@ -48,6 +49,7 @@ export async function startProcesses(
 
   function fork(): Worker {
     const worker = cluster.fork({ ...env, [historyVariable]: JSON.stringify(history.get()) });
+    closeLostConnections(worker);
     worker.on('message', message => {
       if (isMessage(message)) handle(worker, message);
     });

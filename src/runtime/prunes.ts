@@ -3,29 +3,54 @@ import type { Settings } from '../base/settings.ts';
 import { pruneChatUsers } from '../bot/index.ts';
 import { pruneMaintenance } from '../controls/index.ts';
 import { pruneNotices } from '../db/notices.ts';
+import type { Pool } from '../db/pool.ts';
 import { pruneBeats } from '../db/process-beats.ts';
 import type { Prune } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
-import { pruneInvitations } from '../partners/index.ts';
-import { pruneRefusals, pruneRuns, pruneTestData } from '../payments/index.ts';
+import { pruneInvitations, pruneKeyAddresses } from '../partners/index.ts';
+import {
+  pruneKeyTurnovers,
+  pruneRefusals,
+  pruneRuns,
+  pruneTestData,
+  pruneTraces,
+} from '../payments/index.ts';
 import { pruneRequestLog } from '../request-log/index.ts';
 import { pruneLog } from '../webhooks/index.ts';
 
 /** Everything that has a retention. What bounds the other tables: docs/internals/database.md. */
-export const createPrunes = ({
-  testDataDays,
-  requestLogDays,
-}: Pick<Settings, 'testDataDays' | 'requestLogDays'>): Prune[] => [
+export const createPrunes = (settings: Retentions, shards: Pool[]): Prune[] => [
+  ...createPrunesOfAll(settings),
+  ...shards.flatMap(pool =>
+    createShardPrunes(settings).map(
+      (prune): Prune =>
+        (_, clock) =>
+          prune(pool, clock),
+    ),
+  ),
+];
+
+type Retentions = Pick<Settings, 'testDataDays' | 'requestLogDays'>;
+
+/** What stands once. */
+const createPrunesOfAll = ({ requestLogDays }: Retentions): Prune[] => [
   pruneBeats,
-  pruneLog,
   pruneNotices,
-  pruneCalls,
-  pruneRefusals,
+  pruneKeyTurnovers,
   pruneRuns,
   pruneAlarms,
   pruneInvitations,
+  pruneKeyAddresses,
   pruneMaintenance,
   pruneChatUsers,
   (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),
+];
+
+/** What every shard has. */
+const createShardPrunes = ({ testDataDays }: Retentions): Prune[] => [
+  pruneLog,
+  pruneCalls,
+  pruneRefusals,
+  pruneTraces,
   (pool, clock) => pruneTestData(pool, clock, { keptDays: testDataDays }),
 ];

@@ -1,32 +1,31 @@
-import type { Registry } from 'prom-client';
 import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
 import { type ConsoleDeps, createConsole } from '../console/index.ts';
-import type { PoolAndClock } from '../db/database.ts';
+import type { Database, PoolAndClock } from '../db/database.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
+import { shardsOf } from '../db/shards/shards.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
-import { createMetrics } from './metrics.ts';
+import { readMetricsOf } from './metrics.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { startWorker } from './worker.ts';
 
 /** Starts the roles of this process; returns the address if it serves partners or operators. `shutDown` stops them. */
 export async function startService(
   settings: Settings,
-  database: PoolAndClock,
+  database: PoolAndClock & Partial<Pick<Database, 'leave'>>,
   channel: ClusterChannel,
   cleanups: Cleanup[],
 ): Promise<string | undefined> {
   const { roles } = settings;
   const parts = await createSharedParts(settings, database, cleanups);
-  const metrics = createMetrics(parts);
-  channel.shareMetrics(metrics);
+  channel.shareMetrics(readMetricsOf(parts.metrics, parts));
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, cleanups) : undefined;
   if (!roles.includes('api') && !roles.includes('console')) return undefined;
-  return startServer(parts, { metrics, bot, cleanups });
+  return startServer(parts, { bot, cleanups });
 }
 
 type Bot = ReturnType<typeof startBot>;
@@ -35,7 +34,14 @@ function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | un
   const { telegramToken, publicUrl = `http://${parts.host}:${parts.port}` } = parts;
   if (telegramToken === undefined) return undefined;
   const conversationPool = parts.outside.conversations;
-  const bot = startBot({ ...parts, conversationPool, publicUrl, telegramToken });
+  parts.setBotLeader(false);
+  const bot = startBot({
+    ...parts,
+    conversationPool,
+    publicUrl,
+    telegramToken,
+    onLeading: parts.setBotLeader,
+  });
   cleanups.push(bot.stop);
   return bot;
 }
@@ -46,16 +52,19 @@ function consoleDepsOf(parts: SharedParts): ConsoleDeps {
   return { ...parts, pool, db: withCircuitBreaker(pool, parts.heartbeat.isDatabaseAnswering) };
 }
 
+/** How long a request waits for a final answer. */
+const answerWithinMs = 60_000;
+
 /** Backpressure: a process prepares this many payments in well under a second; more requests would only queue. */
 const maxBeforeDebit = 300;
 
 /** One server for the API, the console and the bot's webhook, as far as the roles ask for them. */
 async function startServer(
   parts: SharedParts,
-  { metrics, bot, cleanups }: { metrics: Registry; bot: Bot | undefined; cleanups: Cleanup[] },
+  { bot, cleanups }: { bot: Bot | undefined; cleanups: Cleanup[] },
 ): Promise<string> {
-  const { roles, pool, heartbeat, clock, secretKey } = parts;
-  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const { roles, pool, heartbeat, clock, keyring } = parts;
+  const authenticator = createAuthenticator(pool, clock, keyring);
   cleanups.push(authenticator.close);
   const draining = new AbortController();
   const server = await createServer({
@@ -64,8 +73,8 @@ async function startServer(
     authenticator,
     rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
-    metrics,
-    answerWithinMs: 60_000,
+    shards: shardsOf(parts.shards.all().map(shard => ({ ...parts, ...shard, answerWithinMs }))),
+    rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
     telegramReceiver: bot?.receiver,
@@ -74,7 +83,7 @@ async function startServer(
     // First callers are asked to leave, and the port closes when they have had time to.
     draining.abort();
     if (manner !== 'leave' && server.server.listening) await clock.sleep(parts.drainSec * 1_000);
-    parts.outcomeWaiters.stop();
+    for (const { outcomeWaiters } of parts.shards.all()) outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
     await Promise.all([server.close(), bot?.stop()]);
   });

@@ -1,81 +1,110 @@
 import { type Alarms, createAlarms } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Settings } from '../base/settings.ts';
-import type { PoolAndClock } from '../db/database.ts';
+import type { Database, PoolAndClock } from '../db/database.ts';
 import { type Heartbeat, startHeartbeat } from '../db/heartbeat.ts';
 import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch.ts';
-import { createPartnerReads, openOutsidePools } from '../db/outside-pools.ts';
+import { openOutsidePools } from '../db/outside-pools.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
-import { openSecretKey } from '../db/secret-key.ts';
-import { createCallLog, createHttpGateway, type Gateway } from '../gateway/index.ts';
-import {
-  createLeaseRelease,
-  createOutcomeWaiters,
-  createPaymentSignals,
-  createPaymentWriter,
-  referenceKeyOf,
-} from '../payments/index.ts';
+import { followActiveKey, openKeyring } from '../db/secret-key.ts';
+import { shardsOf } from '../db/shards/shards.ts';
+import { openDepositChains } from '../deposits/index.ts';
+import { createCallLog, createHttpGateway, type HttpGateway } from '../gateway/index.ts';
+import { createPaymentSignals, createReferenceSealer, openShards } from '../payments/index.ts';
 import { createRequestLog, type RequestLog } from '../request-log/index.ts';
+import { createTracer, type Tracer } from '../telemetry/index.ts';
 import { createSender, createVault } from '../webhooks/index.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
+import { createMeters } from './meters.ts';
+import { startShardWatch } from './shard-watch.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
 
 /** What the roles of a process share. There is one of each per process. */
 export async function createSharedParts(
   settings: Settings,
-  { pool, clock }: PoolAndClock,
+  { pool, clock, leave }: PoolAndClock & Partial<Pick<Database, 'leave'>>,
   cleanups: Cleanup[],
 ) {
   const { log, databaseWorks, databaseFailed, databaseRefused } = createLog(settings, clock);
-  const secretKey = await openSecretKey(settings, pool, 'refuse');
+  const meters = createMeters();
+  const keyring = await openKeyring(settings, pool, 'refuse');
   const alarms = createAlarms({ db: pool, clock, log });
   const beats = await startHeartbeat(pool, {
     read: clock.measure,
+    keyring,
+    onUnknownKey: () => leave?.('The secret key was replaced while this process had no connection.'),
     onBeat: databaseWorks,
     onSilence: databaseFailed,
+  });
+  await followActiveKey(pool, keyring).catch(async error => {
+    await beats.close();
+    throw error;
   });
   const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
-  const db = withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause);
+  if (leave) cleanups.push(startShardWatch({ pool, clock, leave }));
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 
   const { isDatabaseAnswering } = heartbeat;
   const requestLog = openRequestLog(settings, { db: outside.requestLog, clock, log, isDatabaseAnswering });
   if (requestLog) cleanups.push(requestLog.stop);
-  const callLog = createCallLog({ db, clock, log });
-  const gateway = openGateway(settings, clock, alarms, callLog.record);
-  const leaseRelease = createLeaseRelease(db, clock, heartbeat.instance);
-  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
-  cleanups.push(callLog.stop, gateway.close, leaseRelease.stop, sender.close);
-
+  const { gatewayMetrics } = meters;
+  const tracer = openTracer(settings, clock, log);
+  if (tracer) cleanups.push(tracer.stop);
+  const gateway = openGateway(settings, clock, alarms, { tracer, setBreaker: gatewayMetrics.setBreaker });
   const signals = createPaymentSignals();
+  const payments = openShards({
+    ...settings,
+    ...meters,
+    pool,
+    clock,
+    signals,
+    heartbeat,
+    tracer,
+    withCircuitBreaker: one => withCircuitBreaker(one, heartbeat.canCommit, watch?.afterPause),
+  });
+  const callLogs = payments.all().map(({ db }) => createCallLog({ db, clock, log }));
+  gatewayMetrics.countLost(() => callLogs.reduce((sum, { lost }) => sum + lost(), 0));
+  const shards = shardsOf(
+    payments.all().map(shard => ({
+      ...shard,
+      gateway: gateway.reportingTo(call => {
+        callLogs[shard.number]!.record(call);
+        gatewayMetrics.observeCall(call);
+      }),
+    })),
+  );
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  cleanups.push(...callLogs.map(({ stop }) => stop), gateway.close, payments.close, sender.close);
+
   return {
     ...settings,
+    ...meters,
+    tracer,
     log,
     pool,
-    db,
+    db: withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause),
     outside,
-    reads: createPartnerReads(outside.partnerReads, clock, heartbeat.isDatabaseAnswering),
+    shards,
+    codeGuard: payments.guard,
     clock,
     clockOffset: clock.offset,
-    secretKey,
+    keyring,
     alarms,
     heartbeat,
     confirmHistory: watch?.confirm ?? (async () => {}),
     requestLog,
     gateway,
-    referenceKey: referenceKeyOf(secretKey),
-    leaseRelease,
+    references: createReferenceSealer(keyring),
     signals,
-    outcomeWaiters: createOutcomeWaiters(db, clock, signals),
-    writer: createPaymentWriter(db, clock, settings),
     sender,
-    vault: createVault(secretKey),
+    vault: createVault(keyring),
+    chains: await openDepositChains(settings.depositChains),
   };
 }
 
@@ -102,19 +131,32 @@ const withWatch = (heartbeat: Heartbeat, watch: IncarnationWatch | undefined): H
       }
     : heartbeat;
 
+/** Off by default: then nothing is made, stored or sent. */
+const openTracer = (
+  { otlpEndpoint: endpoint }: Settings,
+  clock: Clock,
+  log: Parameters<typeof createTracer>[0]['log'],
+): Tracer | undefined => (endpoint === undefined ? undefined : createTracer({ endpoint, clock, log }));
+
+interface GatewayObserver {
+  setBreaker(isOpen: boolean): void;
+  tracer: Tracer | undefined;
+}
+
 function openGateway(
   settings: Settings,
   clock: Clock,
   alarms: Alarms,
-  onCall: ReturnType<typeof createCallLog>['record'],
-): Gateway {
+  { setBreaker, tracer }: GatewayObserver,
+): HttpGateway {
   let reported = Promise.resolve();
   return createHttpGateway({
     url: settings.gatewayUrl!,
     token: settings.gatewayToken,
     clock,
-    onCall,
+    tracer,
     onReachable: isReachable => {
+      setBreaker(!isReachable);
       // One report after the other, so that the latest state is the one that is stored.
       reported = reported.then(() => alarms.report('gateway', isReachable ? [] : [gatewayUnreachable]));
     },

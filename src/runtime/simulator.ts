@@ -118,3 +118,12 @@ const isAnswering = (url: string) =>
     response => response.ok,
     () => false,
   );
+
+/** No bank is behind the simulator: in production its success would be a loss, and its rate is made up. */
+export function refuseSimulatorInProduction({ production, gatewayUrl, rateSources }: Settings): void {
+  if (!production || (gatewayUrl && rateSources)) return;
+  const missing = [...(gatewayUrl ? [] : ['GATEWAY_URL']), ...(rateSources ? [] : ['RATE_SOURCES'])];
+  throw new OperatorError(
+    `${missing.join(' and ')} must be set in production: the gateway simulator is for development only.`,
+  );
+}

@@ -1,7 +1,15 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { startAuditChain } from '../db/audit-chain.ts';
 import { listen as listenTo } from '../db/listen.ts';
 import { startPruning } from '../db/prune.ts';
-import { startHistoryRecovery, startReconciler, startRecovery } from '../payments/index.ts';
+import { startDepositWatchers } from '../deposits/index.ts';
+import {
+  startHistoryRecovery,
+  startReconciler,
+  startRecovery,
+  startRefundReader,
+  startSweeper,
+} from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
 import { startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
@@ -10,25 +18,36 @@ import { createPrunes } from './prunes.ts';
 import { startServerWatch } from './server-watch.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** The role `worker`: rates, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, standbys and WAL archive, pruning. */
+/** The role `worker`: rates, deposits, recovery of unfinished payments and of a lost history, delivery of webhooks, reconciliation, refunds, standbys and WAL archive, the chain of the audit log, pruning. */
 export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   startRates(parts, cleanups);
-  cleanups.push(startServerWatch(parts));
+  cleanups.push(startServerWatch(parts), startAuditChain(parts));
+  cleanups.push(startHistoryRecovery(parts).stop, startReconciler(parts), startSweeper(parts));
+  cleanups.push(startRefundReader(parts));
+  cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts, poolsOf(parts))));
+  for (const shard of parts.shards.all()) startShardWork({ ...parts, ...shard }, channel, cleanups);
+  parts.signals.paymentFinished.subscribe(channel.announceEvents);
+  parts.signals.testClockMoved.subscribe(channel.announceEvents);
+}
+
+const poolsOf = ({ shards }: SharedParts) => shards.all().map(({ pool }) => pool);
+
+type ShardParts = Omit<SharedParts, 'gateway'> & ReturnType<SharedParts['shards']['of']>;
+
+/** The payments and webhooks of one shard. */
+function startShardWork(parts: ShardParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
   const recovery = startRecovery(parts);
-  cleanups.push(recovery.stop, startHistoryRecovery(parts).stop, startReconciler(parts));
   const delivery = startDelivery(parts);
-  cleanups.push(delivery.stop, startPruning(parts, createPrunes(parts)));
+  cleanups.push(recovery.stop, delivery.stop);
 
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.
   const { paymentFinished, testClockMoved } = parts.signals;
   paymentFinished.subscribe(delivery.runNow);
-  paymentFinished.subscribe(channel.announceEvents);
   channel.onEventsAnnounced(delivery.runNow);
 
   testClockMoved.subscribe(recovery.runNow);
   testClockMoved.subscribe(delivery.runNow);
-  testClockMoved.subscribe(channel.announceEvents);
 }
 
 function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
@@ -42,6 +61,7 @@ function startRates(parts: SharedParts, cleanups: Cleanup[]): void {
     refreshSec: parts.rateRefreshSec,
     maxAgeSec: parts.rateMaxAgeSec,
     bounds: parts.rateBounds,
+    onAnswers: parts.onRateAnswers,
     reportAlarms: found => alarms.report('rate', found),
     onError: err => log.error({ err }, 'the rate could not be refreshed'),
   });

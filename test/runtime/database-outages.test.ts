@@ -76,7 +76,7 @@ describe('when commits wait for a synchronous standby that is gone', () => {
     // A second between two beats, one for the commit, and a busy machine.
     expect(answer.afterMs).toBeLessThan(4_000);
 
-    // With a wrong key: a payment that is accepted before commits are known to hang would wait for 8 s.
+    // With a wrong key: a payment that is accepted before commits are known to hang would wait for 6.5 s.
     const unknownCaller = () =>
       timed('/v1/payments', { method: 'POST', headers: { authorization: 'Bearer x' } });
     await expect.poll(async () => (await unknownCaller()).status, { timeout: 10_000 }).toBe(503);

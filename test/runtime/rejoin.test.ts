@@ -2,13 +2,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { freePort } from '../faults/database-server.ts';
 import { childrenOf } from '../helpers/children.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { copyDatabase } from '../helpers/copied-database.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openDatabaseHost } from '../helpers/database-host.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { secretKey } from '../helpers/partners.ts';
 
 const join = (pool: Pool, isRestored: boolean) =>

@@ -6,12 +6,15 @@ import type { TestProject } from 'vitest/node';
 import { readSettings } from '../src/base/settings.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { openEmbedded } from '../src/db/embedded/server.ts';
+import { launchCitus } from './citus/citus.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     connection: { host: string; port: number; user: string };
     template: string;
     usedDataDir: string;
+    /** Addresses of the nodes, the coordinator first, with KOPECK_TEST_CITUS=1. */
+    citus: string[];
   }
 }
 
@@ -35,7 +38,18 @@ export default async function setup(project: TestProject) {
   project.provide('template', database);
   project.provide('usedDataDir', usedDataDir);
 
+  const cleanUps: (() => Promise<void>)[] = [];
+  const citus = project.config.env.KOPECK_TEST_CITUS
+    ? await launchCitus(mkdtempSync(join(dir, 'citus-')), {
+        workers: 2,
+        settings: ['fsync=off'],
+        atEnd: cleanUp => cleanUps.push(cleanUp),
+      })
+    : undefined;
+  project.provide('citus', citus ? [citus.coordinator, ...citus.workers].map(({ url }) => url) : []);
+
   return async () => {
+    for (const cleanUp of cleanUps) await cleanUp();
     await server.close();
     rmSync(dir, { recursive: true, force: true });
   };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
-import { createPartnerWithKeys, newLink, partnerAt, secretKey } from '../helpers/api.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, secretKey } from '../helpers/api.ts';
 import { kopeckProcess } from '../helpers/cli.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { makeQr } from '../helpers/simulator.ts';
@@ -19,7 +19,7 @@ await vi.waitFor(
 
 test('a wrong clock of a machine changes no time on record', async () => {
   const { partnerId, liveKey, testKey } = await createPartnerWithKeys(pool);
-  await setWebhook(auditContextOf(pool), createVault(secretKey), partnerId, 'https://127.0.0.1:1/refuses');
+  await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, 'https://127.0.0.1:1/refuses');
   for (const { address } of [ahead, behind]) {
     const { link } = await makeQr(bank);
     expect((await partnerAt(address, liveKey).pay({ qr_url: link })).json.status).toBe('succeeded');

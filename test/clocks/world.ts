@@ -42,13 +42,14 @@ export async function databaseTime(pool: Pool): Promise<number> {
   return rows[0]!.at.getTime();
 }
 
-/** Every column with a time on record, and its least and greatest value; not where a period starts. */
+/** Every column with a time on record, and its least and greatest value; not where a period starts, or what migrations wrote. */
 export async function readStoredTimes(pool: Pool): Promise<{ column: string; min: Date; max: Date }[]> {
   const { rows: columns } = await pool.query<{ table: string; column: string }>(
     `SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
        JOIN information_schema.tables t USING (table_schema, table_name)
       WHERE c.table_schema = 'public' AND c.data_type = 'timestamp with time zone' AND t.table_type = 'BASE TABLE'
-        AND c.table_name NOT LIKE 'schema_%' AND c.column_name <> 'from_at'`,
+        AND c.table_name NOT LIKE 'schema_%' AND c.column_name <> 'from_at'
+        AND (c.table_name, c.column_name) NOT IN (('service', 'refunds_from'), ('shards', 'created_at'))`,
   );
   const times = [];
   for (const { table, column } of columns) {

@@ -8,17 +8,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { readSettings } from '../../src/base/settings.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { startSimulator } from '../../src/runtime/simulator.ts';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { veryLateMs } from './behaviours.ts';
 import { untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
 import { crashAtRandom, type Tally } from './random.ts';
 import { createWorld, type World } from './world.ts';
 
-const { values } = parseArgs({
+const usage = 'npm run crashes -- --minutes M [--seed N] [--json]';
+const { values } = readOptions(usage, {
   options: {
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string' },
@@ -27,10 +28,7 @@ const { values } = parseArgs({
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed ?? randomInt(2 ** 31));
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error('Usage: npm run crashes -- --minutes M [--seed N] [--json]');
-  process.exit(2);
-}
+if (!(minutes > 0) || !Number.isSafeInteger(seed)) refuseCall(usage);
 
 /** Enough for a payment that waits for its next poll, and waits again because of a crash. */
 const endWithinMs = 180_000;

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -8,18 +7,11 @@ import { describeInBrowser, findBarriers, takePicture } from '../browser/world.t
 import { kopeck, type Service, startService } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { freePort } from '../helpers/free-port.ts';
 
 const { url } = await createDatabase();
 const env = { DATABASE_URL: url, DATA_DIR: newFolder() };
 const main = join(import.meta.dirname, '..', '..', 'examples', 'shop', 'main.ts');
-
-const freePort = () =>
-  new Promise<number>(resolve => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 interface Shop {
   url: string;

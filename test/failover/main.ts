@@ -3,10 +3,10 @@
  * the answers to partners, the books and the bank side. Exits with 1 when anything is wrong.
  */
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { addRound, describeReport, newReport } from '../faults/report.ts';
 import type { Round } from '../faults/round.ts';
 import type { RoundOptions } from '../faults/run.ts';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createCopiedServer, startCopy } from './copy.ts';
 import { createPatroniCluster } from './patroni-cluster.ts';
 import { missingPrograms } from './patroni-programs.ts';
@@ -32,15 +32,13 @@ if (missingPrograms.length === 0) {
   runs['patroni-frozen'] = options => runScenario(createPatroniCluster, freezePrimary, options);
 } else console.error(`SKIPPED: fail-over with Patroni, since ${missingPrograms.join(', ')} cannot be found.`);
 
-const { values } = parseArgs({
+const usage = `npm run failover [-- --only ${Object.keys(runs).join('|')}] [--seed 1] [--json]`;
+const { values } = readOptions(usage, {
   options: { only: { type: 'string' }, seed: { type: 'string' }, json: { type: 'boolean' } },
 });
 const seed = Number(values.seed ?? randomInt(2 ** 31));
 const names = Object.keys(runs).filter(name => !values.only || name === values.only);
-if (names.length === 0 || !Number.isSafeInteger(seed)) {
-  console.error(`Usage: npm run failover [-- --only ${Object.keys(runs).join('|')}] [--seed 1] [--json]`);
-  process.exit(2);
-}
+if (names.length === 0 || !Number.isSafeInteger(seed)) refuseCall(usage);
 
 let current: { name: string; round?: Round } = { name: 'setting up' };
 const startedMs = Date.now();

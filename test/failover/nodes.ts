@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pay } from '../faults/calls.ts';
-import { freePort } from '../faults/database-server.ts';
 import type { Call, Order } from '../faults/history.ts';
 import type { Load } from '../faults/load.ts';
 import type { Program } from '../faults/program.ts';
 import { callBank, check, note, type Round } from '../faults/round.ts';
 import { until } from '../faults/wait.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { followFeeds } from './feeds.ts';
 import { receiveWebhooks } from './webhooks.ts';
 

@@ -4,9 +4,10 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
-import { type DatabaseServer, familyOf, freePort } from '../faults/database-server.ts';
+import { type DatabaseServer, familyOf } from '../faults/database-server.ts';
 import { until } from '../faults/wait.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { etcdSettings, etcdVariable, haproxyFile, patroniFile, programs } from './patroni-programs.ts';
 
 /** Two PostgreSQL with Patroni, one etcd, and HAProxy in front, with the files in `ops/`. */

@@ -132,7 +132,12 @@ export const readOnlyServer: OnReplicated = async (servers, round, load) => {
   const sinceMs = performance.now();
   await Promise.all(
     nodes.map(async ({ address }) => {
-      const isNotReady = async () => (await fetch(`${address}/readyz`)).status === 503;
+      const isNotReady = () =>
+        fetch(`${address}/readyz`).then(
+          ({ status }) => status === 503,
+          // The process that got the connection has left.
+          () => false,
+        );
       const afterMs = await until('/readyz says 503', 10_000, isNotReady);
       note(round, '/readyz says 503 after', afterMs);
       check(round, afterMs < notReadyWithinMs, `/readyz said 503 only after ${afterMs} ms`);

@@ -2,13 +2,13 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from '../../src/db/embedded/binaries.ts';
 import { commandAs, type Identity, identityFor } from '../../src/db/embedded/identity.ts';
 import { childrenOf } from '../helpers/children.ts';
 import { isRunning } from '../helpers/embedded-postgres.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { until } from './wait.ts';
 
 /** An external PostgreSQL on TCP that can be killed and frozen. */
@@ -32,41 +32,55 @@ export interface LocalServer extends DatabaseServer {
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
-export async function createDatabaseServer(folder: string): Promise<LocalServer> {
+/** Settings of a server besides those that all have, and a password that it shares with others. */
+export interface ServerOptions {
+  settings?: string[];
+  password?: string;
+}
+
+export async function createDatabaseServer(
+  folder: string,
+  // Other users of this machine can reach the port.
+  { settings = [], password = newPassword() }: ServerOptions = {},
+): Promise<LocalServer> {
   const { initdb, postgres } = findBinaries();
   const dir = join(folder, 'postgres');
   fs.mkdirSync(dir, { mode: 0o700 });
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);
-  // Other users of this machine can reach the port.
-  const password = randomBytes(16).toString('hex');
   const passwordFile = join(folder, 'password');
   fs.writeFileSync(passwordFile, password, { mode: 0o600 });
   if (runAs) fs.chownSync(passwordFile, runAs.uid, runAs.gid);
   const args = ['-D', dir, '-U', 'kopeck', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync'];
   const made = spawnSync(...commandAs(runAs, initdb, args), { env: environment, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
-  return serverIn({ dir, password, runAs, postgres });
+  return serverIn({ dir, password, runAs, postgres, settings });
 }
+
+export const newPassword = () => randomBytes(16).toString('hex');
 
 interface Installation {
   dir: string;
   password: string;
   runAs: Identity | undefined;
   postgres: string;
+  settings: string[];
 }
 
 async function serverIn(installation: Installation): Promise<LocalServer> {
   const { dir, password, runAs, postgres } = installation;
   const port = await freePort();
   const urlAt = (at: number) => `postgresql://kopeck:${password}@127.0.0.1:${at}/postgres`;
-  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=`, 'jit=off'];
+  const ownSettings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=`, 'jit=off'];
+  const settings = [...ownSettings, ...installation.settings];
+  // With which a server reaches others, if it has the same password as they.
+  const env = { ...environment, PGPASSWORD: password };
   const log = fs.openSync(`${dir}.log`, 'a');
   let server: ChildProcess | undefined;
 
   const launch = () => {
     const options = ['-D', dir, ...settings.flatMap(setting => ['-c', setting])];
-    server = spawn(...commandAs(runAs, postgres, options), { env: environment, stdio: ['ignore', log, log] });
+    server = spawn(...commandAs(runAs, postgres, options), { env, stdio: ['ignore', log, log] });
   };
   const hasEnded = () => !server || server.exitCode !== null || server.signalCode !== null;
   const signalAll = (signal: NodeJS.Signals): number[] => {
@@ -135,13 +149,4 @@ async function answers(connectionString: string): Promise<boolean> {
     () => client.end().then(() => true),
     () => false,
   );
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { createRandom } from '../helpers/random.ts';
 import { cutDatabase, freezeDatabase, freezeDatabaseBriefly, killDatabase } from './database-nemeses.ts';
 import { disturbGateway } from './gateway-nemesis.ts';
@@ -27,15 +27,13 @@ const nemeses: Record<string, { nemesis: Nemesis; databaseIsWhole?: boolean }> =
   'service frozen': { nemesis: freezeService },
 };
 
-const { values } = parseArgs({
+const usage = 'npm run faults -- --minutes 10 [--seed 1] [--json]';
+const { values } = readOptions(usage, {
   options: { minutes: { type: 'string' }, seed: { type: 'string' }, json: { type: 'boolean' } },
 });
 const minutes = Number(values.minutes ?? Number.NaN);
 const seed = Number(values.seed ?? randomInt(2 ** 31));
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error('Say for how long: npm run faults -- --minutes 10 [--seed 1] [--json]');
-  process.exit(2);
-}
+if (!(minutes > 0) || !Number.isSafeInteger(seed)) refuseCall(usage);
 
 const report = newReport(seed, minutes);
 const random = createRandom(seed);

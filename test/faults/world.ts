@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { Id } from '../../src/base/ids.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { topUp } from '../../src/ledger/index.ts';
@@ -55,6 +56,7 @@ export interface Partner {
 
 export const startMicroUsdt = 1_000_000_000_000n;
 const secretKey = 'a secret key for the faults, long enough';
+const keyring = createKeyring([secretKey]);
 
 export async function createWorld(
   createServer: (folder: string) => Promise<DatabaseServer> = createDatabaseServer,
@@ -122,12 +124,12 @@ export async function createWorld(
       const limits = { createRps: unlimited, createBurst: unlimited, otherRps: unlimited, concurrent: 1_000 };
       await setLimits(audit, partnerId, limits);
       await topUp(audit, { partnerId, mode: 'live', reference: 'faults', microUsdt: startMicroUsdt });
-      const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+      const creation = await createKey(audit, keyring, { partnerId, mode: 'live', allowedAddresses: [] });
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
       return { partnerId, key: creation.key };
     },
     setWebhook: async ({ partnerId }, url) => {
-      await setWebhook(audit, createVault(secretKey), partnerId, url);
+      await setWebhook(audit, createVault(keyring), partnerId, url);
     },
     close: async () => {
       await endServices('all');

@@ -8,20 +8,19 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { createPartnerReads, openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createHttpGateway } from '../../src/gateway/index.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
-  createLeaseRelease,
-  createOutcomeWaiters,
+  createPaymentMetrics,
   createPaymentSignals,
-  createPaymentWriter,
-  referenceKeyOf,
+  createReferenceSealer,
+  openShards,
 } from '../../src/payments/index.ts';
-import { secretKey } from './partners.ts';
+import { keyring } from './partners.ts';
 
-export { createPartnerWithKeys, issueKey, secretKey, setRate } from './partners.ts';
+export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
 export interface ApiOptions {
   pool: Pool;
@@ -36,6 +35,7 @@ export interface ApiOptions {
   telegramReceiver?: NonNullable<ApiDeps['telegramReceiver']>;
   confirmHistory?: ApiDeps['confirmHistory'];
   requestLog?: NonNullable<ApiDeps['requestLog']>;
+  chains?: NonNullable<ApiDeps['chains']>;
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -46,26 +46,24 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     clock: systemClock,
     ...(options.payTimeoutMs ? { payTimeoutMs: options.payTimeoutMs } : {}),
   });
-  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const authenticator = createAuthenticator(pool, clock, keyring);
   const heartbeat = await startHeartbeat(pool);
-  const outside = openOutsidePools(pool);
-  const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
   const signals = createPaymentSignals();
-  const deps = {
+  const metrics = new Registry();
+  const paymentMetrics = createPaymentMetrics(metrics);
+  const shards = openShards({ pool, clock, signals, heartbeat, paymentMetrics });
+  const shared = {
     pool,
     db: pool,
-    reads: createPartnerReads(outside.partnerReads, clock, () => true),
     clock,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     gateway,
-    referenceKey: referenceKeyOf(secretKey),
+    references: createReferenceSealer(keyring),
     authenticator,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(options.maxBeforeDebit ?? 500),
-    writer: createPaymentWriter(pool, clock),
     signals,
-    outcomeWaiters: createOutcomeWaiters(pool, clock, signals),
     qrHosts: options.qrHosts ?? ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
     answerWithinMs: options.answerWithinMs ?? 5_000,
@@ -74,22 +72,24 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     requestLog: options.requestLog,
     heartbeat,
     confirmHistory: options.confirmHistory ?? (async () => {}),
-    metrics: new Registry(),
-    leaseRelease,
+    metrics,
+    paymentMetrics,
+    ...(options.chains ? { chains: options.chains } : {}),
     alarms: createAlarms({ db: pool, clock, log }),
     log,
   };
-  const server = await createServer(deps);
+  const ofShards = shardsOf(shards.all().map(shard => ({ ...shared, ...shard })));
+  const server = await createServer({ ...shared, shards: ofShards });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await leaseRelease.stop();
+    await shards.close();
     await authenticator.close();
     await heartbeat.close();
     await gateway.close();
-    await outside.close();
   });
-  return { address, deps };
+  // What a test calls or replaces itself is of the first shard.
+  return { address, deps: Object.assign(ofShards.of({ shard: 0 }), { shards: ofShards }) };
 }
 
 export interface Answer {

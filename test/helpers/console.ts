@@ -6,22 +6,22 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { newId, uuidFromId } from '../../src/base/ids.ts';
 import { type ConsoleDeps, createConsole } from '../../src/console/index.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
-import { createPartnerReads, openOutsidePools } from '../../src/db/outside-pools.ts';
+import { openOutsidePools } from '../../src/db/outside-pools.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { shardsOf } from '../../src/db/shards/shards.ts';
 import { createCallLog, createHttpGateway } from '../../src/gateway/index.ts';
 import type { OperatorRole, Permission } from '../../src/operators/index.ts';
 import { openSession } from '../../src/operators/sessions.ts';
 import { createAuthenticator, createRateLimiter } from '../../src/partners/index.ts';
 import {
-  createLeaseRelease,
-  createOutcomeWaiters,
   createPaymentSignals,
-  createPaymentWriter,
-  referenceKeyOf,
+  createReferenceSealer,
+  openShards,
+  type RecoverDeps,
 } from '../../src/payments/index.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from './partners.ts';
+import { keyring } from './partners.ts';
 
 export interface ConsoleOptions extends Partial<ConsoleDeps> {
   pool: Pool;
@@ -35,9 +35,8 @@ export interface ConsoleOptions extends Partial<ConsoleDeps> {
 /** The console and the partner API on a real port of this process, so that a test can control their clock. */
 export async function startConsole({ pool, clock = systemClock, ...options }: ConsoleOptions) {
   const { gatewayUrl = 'http://127.0.0.1:1', gatewayToken, trustProxy = [], ...others } = options;
-  const authenticator = createAuthenticator(pool, clock, secretKey);
+  const authenticator = createAuthenticator(pool, clock, keyring);
   const heartbeat = await startHeartbeat(pool);
-  const leaseRelease = createLeaseRelease(pool, clock, heartbeat.instance);
   const outside = openOutsidePools(pool);
   const sender = createSender({ allowPrivate: true });
   const log = { warn: (_details: object) => {}, error: (_details: object) => {} };
@@ -53,31 +52,33 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const shared = {
     pool,
     db: pool,
-    reads: createPartnerReads(outside.partnerReads, clock, () => true),
     clock,
     gateway,
-    referenceKey: referenceKeyOf(secretKey),
+    references: createReferenceSealer(keyring),
     heartbeat,
     clockOffset: () => ({ ms: 0, uncertaintyMs: 0 }),
     confirmHistory: async () => {},
-    leaseRelease,
     log,
     alarms: createAlarms({ db: pool, clock, log }),
     signals,
-    outcomeWaiters: createOutcomeWaiters(pool, clock, signals),
-    writer: createPaymentWriter(pool, clock),
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
     rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
   };
-  const deps: ConsoleDeps = {
+  const shards = openShards({ pool, clock, signals, heartbeat });
+  const { writer, leaseRelease } = shards.of({ shard: 0 });
+  const deps: ConsoleDeps & Pick<RecoverDeps, 'writer' | 'leaseRelease'> = {
     ...shared,
     pool: outside.console,
     db: outside.console,
-    secretKey,
+    writer,
+    leaseRelease,
+    keyring,
     sender,
-    vault: createVault(secretKey),
+    vault: createVault(keyring),
     publicUrl: undefined,
+    depositChains: [],
+    depositScreenUrl: undefined,
     rateRefreshSec: 60,
     rateSources: [{ kind: 'fixed', name: 'fixed', rateE4: 925_000n }],
     rateSpreadBps: 100,
@@ -88,12 +89,12 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const routes: ConsoleRoute[] = [];
   const server = await createServer({
     ...shared,
+    shards: shardsOf(shards.all().map(shard => ({ ...shared, ...shard, answerWithinMs: 5_000 }))),
     requestLog,
     authenticator,
     trustProxy,
     rateLimiter: createRateLimiter(pool, clock),
     admission: createAdmission(500),
-    answerWithinMs: 5_000,
     metrics: new Registry(),
     console: async scope => {
       scope.addHook('onRoute', ({ method, url, config }) => {
@@ -105,7 +106,7 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   afterAll(async () => {
     await server.close();
-    await leaseRelease.stop();
+    await shards.close();
     await authenticator.close();
     await heartbeat.close();
     await gateway.close();

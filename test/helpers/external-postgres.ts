@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { binariesIn } from '../../src/db/embedded/binaries.ts';
+import { type Binaries, binariesIn } from '../../src/db/embedded/binaries.ts';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 
 /** Where `.ci/run` puts the oldest PostgreSQL that is supported. */
@@ -22,9 +22,9 @@ export interface ExternalServer {
   remove(): void;
 }
 
-/** An external PostgreSQL: the service did not start it and has only its address. */
-export async function createExternalServer(): Promise<ExternalServer> {
-  const { initdb, postgres } = binariesIn(oldest);
+/** An external PostgreSQL, the oldest by default: the service did not start it and has only its address. */
+export async function createExternalServer(binaries?: Binaries): Promise<ExternalServer> {
+  const { initdb, postgres } = binaries ?? binariesIn(oldest);
   const dir = fs.mkdtempSync(join(tmpdir(), 'kopeck-outside-'));
   const runAs = identityFor(dir, undefined);
   if (runAs) fs.chownSync(dir, runAs.uid, runAs.gid);

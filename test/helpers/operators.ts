@@ -3,7 +3,7 @@ import type { Id } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createOperator, enrol, findEnrolment, type OperatorRole } from '../../src/operators/index.ts';
 import { codeOf, stepAt } from '../../src/operators/totp.ts';
-import { auditContextOf, secretKey } from './partners.ts';
+import { auditContextOf, keyring } from './partners.ts';
 
 export const goodPassword = 'violet cargo 81';
 
@@ -23,8 +23,8 @@ export async function enrolOperator(
   name: string,
   role: OperatorRole,
 ): Promise<EnrolledOperator> {
-  const deps = { pool, clock, secretKey };
-  const creation = await createOperator(auditContextOf(pool, clock), secretKey, { name, role });
+  const deps = { pool, clock, keyring };
+  const creation = await createOperator(auditContextOf(pool, clock), keyring, { name, role });
   if (creation.outcome !== 'created') throw new Error(creation.outcome);
   const { totpSecret } = (await findEnrolment(deps, creation.token))!;
   const code = (later = 0) => codeOf(totpSecret, stepAt(clock.nowMs()) + later);

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { commandAs, identityFor } from '../../src/db/embedded/identity.ts';
 import { openDatabaseHost } from './database-host.ts';
 import { newFolder } from './folders.ts';
+import { freePort } from './free-port.ts';
 
 const binary = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(fs.existsSync);
 
@@ -48,15 +49,6 @@ pool_mode = ${poolMode}
   });
   while (!(await accepts(port)));
   return `postgresql://${user}@127.0.0.1:${port}/${database}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const accepts = (port: number) =>

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import type { OperatorRole } from '../../src/operators/index.ts';
-import { createPaymentWriter } from '../../src/payments/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 
 interface ReviewOptions {
   clock?: Clock;

@@ -7,8 +7,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { table } from '../../bench/table.ts';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { attacks } from './attacks.ts';
 import { type Measured, measureVictim } from './victim.ts';
 import { createHostileWorld, type HostileWorld } from './world.ts';
@@ -19,16 +19,13 @@ const minQuietMs = 15;
 /** The attacker has begun by then. */
 const warmUpMs = 1_000;
 
-const { values } = parseArgs({
+const usage = `npm run hostile -- --minutes 5 [--only NAME] [--json]\nAttacks: ${Object.keys(attacks).join('; ')}`;
+const { values } = readOptions(usage, {
   options: { minutes: { type: 'string' }, only: { type: 'string' }, json: { type: 'boolean' } },
 });
 const minutes = Number(values.minutes ?? Number.NaN);
 const names = Object.keys(attacks).filter(name => values.only === undefined || name === values.only);
-if (!(minutes > 0) || names.length === 0) {
-  console.error('Say for how long: npm run hostile -- --minutes 5 [--only NAME] [--json]');
-  console.error(`Attacks: ${Object.keys(attacks).join('; ')}`);
-  process.exit(2);
-}
+if (!(minutes > 0) || names.length === 0) refuseCall(usage);
 const progress = (line: string) => process.stderr.write(`${line} …\n`);
 const roundMs = (minutes * 60_000) / names.length / 2;
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { topUp } from '../../src/ledger/index.ts';
@@ -30,6 +31,7 @@ export interface HostileWorld {
 }
 
 const secretKey = 'a secret key for hostile attackers, long enough';
+const keyring = createKeyring([secretKey]);
 const historyLength = 200_000;
 const attackerCount = 5;
 
@@ -79,7 +81,7 @@ export async function createHostileWorld(progress: (line: string) => void): Prom
   await insertHistory(pool, attackers[0]!.partnerId);
   // Nobody listens there: every event of this attacker is tried again and again.
   const audit = { pool, clock, actor: 'hostile' };
-  await setWebhook(audit, createVault(secretKey), attackers[1]!.partnerId, 'http://127.0.0.1:1/');
+  await setWebhook(audit, createVault(keyring), attackers[1]!.partnerId, 'http://127.0.0.1:1/');
 
   return {
     target: {
@@ -108,7 +110,7 @@ async function createPartnerWithKeys(
   const { partnerId } = await createPartner(audit, name);
   await topUp(audit, { partnerId, mode: 'live', reference: 'hostile', microUsdt: 1_000_000_000_000n });
   const keyFor = async (mode: 'live' | 'test') => {
-    const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
+    const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses: [] });
     if (creation.outcome !== 'created') throw new Error(creation.outcome);
     return creation.key;
   };

@@ -22,7 +22,7 @@ export const accessSabotages: Sabotage[] = [
     guard: 'CSRF token',
     ...guardFile,
     ...roles,
-    pattern: /!isSame\(`\$\{sent\}`, csrfTokenOf\(deps\.secretKey, token\)\)/,
+    pattern: /!isCsrfToken\(deps\.keyring, `\$\{sent\}`, token\)/,
     replacement: 'false',
     failingTitle: 'no change from another origin',
   },

@@ -2,20 +2,34 @@ import { accessSabotages } from './access.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
 import { backupSabotages } from './backup.ts';
+import { depositNodeSabotages } from './deposit-nodes.ts';
+import { depositSimulationSabotages } from './deposit-simulation.ts';
+import { depositSabotages } from './deposits.ts';
+import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { openingSabotages } from './openings.ts';
+import { refundSabotages } from './refunds.ts';
+import { secretSabotages } from './secrets.ts';
 import { serviceSabotages } from './service.ts';
+import { shardSabotages } from './shards.ts';
 import { testDataSabotages } from './test-data.ts';
 
 export const sabotages = [
   ...moneySabotages,
+  ...depositSabotages,
+  ...depositNodeSabotages,
+  ...depositSimulationSabotages,
+  ...refundSabotages,
   ...openingSabotages,
+  ...keySabotages,
   ...lostHistorySabotages,
   ...archiveSabotages,
   ...testDataSabotages,
   ...serviceSabotages,
+  ...shardSabotages,
   ...approvalSabotages,
   ...accessSabotages,
   ...backupSabotages,
+  ...secretSabotages,
 ];

@@ -82,8 +82,8 @@ export const lostHistorySabotages: Sabotage[] = [
   {
     guard: 'jump of the numbers',
     file: 'database/functions/incarnation_begin.sql',
-    pattern: /number_after_loss\(next_sequence\.last, first_free\)/,
-    replacement: 'next_sequence.last + 1',
+    pattern: /number_after_loss\(next_sequence\.last - next_sequence\.before_first, first_free\)/,
+    replacement: 'next_sequence.last - next_sequence.before_first + 1',
     test: 'test/payments/lost-history.test.ts',
     failingTitle: 'numbers that were given out',
   },

@@ -65,7 +65,7 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'an order carries its payment',
     file: 'src/payments/create/pay.ts',
-    pattern: /sealReference\(payment, referenceKey\)/,
+    pattern: /sealReference\(payment, deps\.references\)/,
     replacement: "''",
     test: 'test/api/order-reference.test.ts',
     failingTitle: 'a live order carries',
@@ -120,13 +120,21 @@ export const moneySabotages: Sabotage[] = [
   {
     guard: 'append-only entries',
     ...baseline,
-    file: 'database/migrations/0009_archive.sql',
+    file: 'database/migrations/0024_truncate_apart.sql',
     replacement: 'DROP TRIGGER entries_are_append_only ON entries;',
     failingTitle: 'append-only: UPDATE',
   },
   {
+    guard: 'entries are not truncated',
+    ...baseline,
+    file: 'database/migrations/0024_truncate_apart.sql',
+    replacement: 'DROP TRIGGER entries_are_not_truncated ON entries;',
+    failingTitle: 'append-only: TRUNCATE',
+  },
+  {
     guard: 'append-only audit',
     ...baseline,
+    file: 'database/migrations/0024_truncate_apart.sql',
     replacement: 'DROP TRIGGER audit_is_append_only ON audit;',
     failingTitle: 'append-only: DELETE',
   },

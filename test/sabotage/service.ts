@@ -7,10 +7,26 @@ const simulation = { test: 'test/simulation/simulation.test.ts', failingTitle: '
 export const serviceSabotages: Sabotage[] = [
   {
     guard: 'events during a suspension',
+    file: 'database/functions/payments_finish.sql',
+    pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id/,
+    replacement: 'JOIN webhooks w ON w.partner_id = n.partner_id AND w.suspended_at IS NULL',
+    test: 'test/webhooks/deliver.test.ts',
+    failingTitle: 'three events in a row',
+  },
+  {
+    guard: 'events of calls that run during an upgrade',
     file: 'database/functions/queue_deliveries.sql',
+    pattern: /INSERT INTO deliveries[^;]*;/,
+    test: 'test/webhooks/outbox.test.ts',
+    failingTitle: 'an event that was written without',
+  },
+  {
+    guard: 'events of payments that end when they are opened',
+    file: 'database/functions/payments_open.sql',
     pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id;/,
-    replacement: 'JOIN webhooks w ON w.partner_id = n.partner_id AND w.suspended_at IS NULL;',
-    ...simulation,
+    replacement: 'JOIN webhooks w ON false;',
+    test: 'test/webhooks/deliver.test.ts',
+    failingTitle: 'follows the contract',
   },
   {
     guard: 'delivered only after an answer',
@@ -150,7 +166,7 @@ export const serviceSabotages: Sabotage[] = [
   {
     guard: 'every list waits for a place',
     file: 'src/api/payments/routes.ts',
-    pattern: /listPayments\(deps\.reads\.of\(request\.caller\.partnerId\), /,
+    pattern: /listPayments\(reads\.of\(request\.caller\.partnerId\), /,
     replacement: 'listPayments(deps.db, ',
     test: 'test/api/slow-reads.test.ts',
     failingTitle: 'reads that hang',
@@ -195,11 +211,25 @@ export const serviceSabotages: Sabotage[] = [
   },
   {
     guard: 'a row that arrives while its week gets a partition',
-    file: 'src/db/partitions.ts',
+    file: 'database/functions/log_partition_add.sql',
     pattern: /IN SHARE ROW EXCLUSIVE MODE/,
     replacement: 'IN SHARE UPDATE EXCLUSIVE MODE',
     test: 'test/db/partitions.test.ts',
     failingTitle: 'while rows are written',
+  },
+  {
+    guard: 'the role of the service cannot delete what is append-only',
+    file: 'src/db/roles.ts',
+    pattern: /if \(appendOnly\.includes\(table\)\) return .*/,
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'cannot change, remove or unlock what is append-only',
+  },
+  {
+    guard: 'no partition of the archive is dropped as one of a log',
+    file: 'database/functions/refuse_unless_log.sql',
+    pattern: /AND p\.partdefid <> 0/,
+    test: 'test/db/roles.test.ts',
+    failingTitle: 'prunes test data and drops partitions of logs only through functions',
   },
   {
     guard: 'no partition is dropped before its last row is too old',

@@ -246,6 +246,7 @@ export function createBank(world: World, options: BankOptions): Bank {
       },
       poll: order => askAbout('GET', order, 10_000, () => poll(order)),
       void: order => askAbout('void', order, 10_000, () => makeVoid(order)),
+      listRefunds: async () => ({ refunds: [], nextCursor: null }),
       listOrders: async (since, cursor) => {
         const noAnswer: { outcome: string; page?: OrderPage } = { outcome: 'lost' };
         const atTheBank = () => ({ outcome: 'listed', page: listSince(since, Number(cursor ?? 0)) });

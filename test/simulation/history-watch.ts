@@ -66,11 +66,11 @@ export function createHistoryWatch(
   }
 
   /** The server's clock shows the real time. */
-  const commitBeat = (statement: Statement) =>
+  const commitBeat = ({ text, values = [] }: Statement) =>
     pool().query({
       name: 'simulated beat',
-      text: statement.text.replace('clock_timestamp()', '$2'),
-      values: [...statement.values!, new Date(scheduler.nowMs())],
+      text: text.replace('clock_timestamp()', `$${values.length + 1}`),
+      values: [...values, new Date(scheduler.nowMs())],
     });
 
   return {

@@ -4,13 +4,15 @@
  * the same again with the same `--max-payments` and `--keeps-history`.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import type { Finding } from '../../src/ledger/verify.ts';
+import { readOptions, refuseCall } from '../helpers/program-options.ts';
 import { describeFailure } from './report.ts';
 import type { RunResult } from './run.ts';
 import { startWorker } from './workers.ts';
 
-const { values } = parseArgs({
+const usage =
+  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--keeps-history] [--json]';
+const { values } = readOptions(usage, {
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
@@ -38,10 +40,7 @@ const report = {
   ...{ simulatedHours: 0, wallSeconds: 0 },
 };
 
-if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) {
-  console.error('--seed, --seeds, --hours, --minutes, --processes and --max-payments take a number.');
-  process.exit(2);
-}
+if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) refuseCall(usage);
 
 let failure: RunResult | undefined;
 const ledgerFindings: Finding[] = [];

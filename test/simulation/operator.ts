@@ -5,7 +5,7 @@ import { openReference } from '../../src/payments/order-reference.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
-import { referenceKey } from './references.ts';
+import { references } from './references.ts';
 import type { World } from './world.ts';
 
 const cleansUpEveryMs = 20 * 60_000;
@@ -58,7 +58,7 @@ export function createOperator(
 
   /** The money of a payment that an operator had ended is held again, so that of a later one is missing. */
   async function topUp(payment: Id<'pay'>): Promise<void> {
-    const { partnerId } = openReference(bank.truthOf(payment).reference!, referenceKey, payment)!;
+    const { partnerId } = openReference(bank.truthOf(payment).reference!, references, payment)!;
     topUps += 1;
     const funding = { partnerId, reference: `top-up ${topUps}` };
     await credit(pool, audit.clock, [{ ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) }]);

@@ -1,7 +1,7 @@
 import type { Id } from '../../src/base/ids.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
 import type { LateOrders } from './late-orders.ts';
-import { referenceKey } from './references.ts';
+import { references } from './references.ts';
 import type { World } from './world.ts';
 
 /**
@@ -14,7 +14,7 @@ export function createPaidKeys(
 ): (paymentId: string, reference: string) => void {
   const paid = new Map<string, string>();
   return (paymentId, reference) => {
-    const { partnerId, idempotencyKey } = openReference(reference, referenceKey, paymentId as Id<'pay'>)!;
+    const { partnerId, idempotencyKey } = openReference(reference, references, paymentId as Id<'pay'>)!;
     const key = `${partnerId} ${idempotencyKey}`;
     const first = paid.get(key);
     if (first && !isLateKey({ partnerId, key: idempotencyKey }))

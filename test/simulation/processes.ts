@@ -2,25 +2,26 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { commitBeat } from '../../src/db/process-beats.ts';
+import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
   type Creation,
-  createLeaseRelease,
-  createOutcomeWaiters,
   createPayment,
   createPaymentSignals,
-  createPaymentWriter,
   type PaymentSignals,
   startHistoryRecovery,
   startRecovery,
 } from '../../src/payments/index.ts';
+import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
 import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
+import type { Deposits } from './deposits.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Model } from './model.ts';
-import { referenceKey } from './references.ts';
+import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
@@ -69,9 +70,11 @@ interface Parts {
   bank: Bank;
   /** In runs where partners have webhooks. */
   webhooks: Webhooks | undefined;
+  /** In runs where partners deposit on a chain. */
+  deposits: Deposits | undefined;
 }
 
-export function createProcesses(world: World, { histories, bank, webhooks }: Parts): Processes {
+export function createProcesses(world: World, { histories, bank, webhooks, deposits }: Parts): Processes {
   const { random, scheduler, trace } = world;
   const running = new Map<number, ServiceProcess>();
   const partnersWaiting = new Map<ServiceProcess, Set<(answer: Answer) => void>>();
@@ -120,7 +123,7 @@ export function createProcesses(world: World, { histories, bank, webhooks }: Par
       everyMs: beatMs,
       work: async () => {
         await clock.measure(db);
-        if (histories.mayGoBack) await db.query(commitBeat(instance));
+        if (histories.mayGoBack) await db.query(commitBeat(instance, undefined));
       },
       onError: expectLost,
     });
@@ -141,7 +144,7 @@ export function createProcesses(world: World, { histories, bank, webhooks }: Par
       clock,
       log,
       gateway: bank.portOf(name),
-      referenceKey,
+      references,
       writer: createPaymentWriter(db, clock),
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
@@ -163,6 +166,7 @@ export function createProcesses(world: World, { histories, bank, webhooks }: Par
         clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
       });
     if (webhooks) startSending(webhooks, joined, deps);
+    deposits?.watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
     trace.add(name, 'works');
 
     const waiting = new Set<(answer: Answer) => void>();

@@ -1,13 +1,13 @@
 import type { Id } from '../../src/base/ids.ts';
-import { openReference, referenceKeyOf } from '../../src/payments/order-reference.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { createReferenceSealer, openReference } from '../../src/payments/order-reference.ts';
+import { keyring } from '../helpers/partners.ts';
 import type { BookedPayment } from './books.ts';
 
-export const referenceKey = referenceKeyOf(secretKey);
+export const references = createReferenceSealer(keyring);
 
 /** Whether the payment could be rebuilt from what the bank side keeps with its order. */
 export function isCarriedBy(reference: string, payment: BookedPayment): boolean {
-  const carried = openReference(reference, referenceKey, payment.paymentId as Id<'pay'>);
+  const carried = openReference(reference, references, payment.paymentId as Id<'pay'>);
   return (
     carried?.partnerId === payment.partnerId &&
     carried.mode === payment.mode &&

@@ -87,6 +87,9 @@ export async function openRunDatabase({ connection, name, drops }: RunDatabaseOp
 /** What a run uses of a pool, with the pool of that moment. */
 const leadingTo = (current: () => Pool): Pool =>
   ({
+    get options() {
+      return current().options;
+    },
     query: (...args: Parameters<Pool['query']>) => current().query(...args),
     connect: (...args: Parameters<Pool['connect']>) => current().connect(...args),
   }) as unknown as Pool;

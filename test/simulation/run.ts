@@ -5,6 +5,7 @@ import { createRandom } from '../helpers/random.ts';
 import { createAccounts } from './accounts.ts';
 import type { Actor } from './actor.ts';
 import { createBank, type Qr } from './bank.ts';
+import { createDeposits } from './deposits.ts';
 import { drawFaults, noFaults } from './faults.ts';
 import { createFeeds } from './feeds.ts';
 import { createGoingBack, drawLosses, recoveryMs } from './going-back.ts';
@@ -68,6 +69,7 @@ async function beginWithIncarnation(pool: Pool): Promise<void> {
 }
 
 const mayGoBackIn = (seed: number) => seed % 4 === 3;
+const hasChainIn = (seed: number) => seed % 5 === 1;
 
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
@@ -143,7 +145,10 @@ export async function runSeed(
     },
   });
   const { database } = histories.current();
-  const processes = createProcesses(world, { histories, bank, webhooks });
+  const deposits = hasChainIn(seed)
+    ? await createDeposits(world, { seed, run, accounts, histories })
+    : undefined;
+  const processes = createProcesses(world, { histories, bank, webhooks, deposits });
   const newQr = (index: number) => drawQr(world, run, index);
   const partners = createPartners(world, { accounts, processes, bank, histories, newQr });
   const actors: Actor[] = [
@@ -152,6 +157,7 @@ export async function runSeed(
     partners,
     createRates(world, histories),
     ...(webhooks ? [createWebhookAdmin(world, { accounts, database, ...webhooks })] : []),
+    ...(deposits ? [deposits] : []),
   ];
 
   // Payments close together: more of them fall into the time that is lost.
@@ -208,6 +214,7 @@ export async function runSeed(
     await database.changed();
     model.checkEnd(processes.isRunning);
     webhooks?.model.checkEnd();
+    await deposits?.checkEnd();
     await feeds?.checkEnd();
   }
   await histories.end();

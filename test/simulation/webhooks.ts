@@ -1,7 +1,7 @@
 import { idFromUuid } from '../../src/base/ids.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { createVault } from '../../src/webhooks/index.ts';
-import { secretKey } from '../helpers/partners.ts';
+import { keyring } from '../helpers/partners.ts';
 import type { Random } from '../helpers/random.ts';
 import type { WebhookWatch } from './database.ts';
 import type { Model } from './model.ts';
@@ -84,5 +84,5 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     isServing: instance => model.books.webhooks.some(({ leaseHolder }) => leaseHolder === instance),
     nextDueMs: sending.nextDueMs,
   };
-  return { vault: createVault(secretKey), pausesSec, receivers, arrivals, model, sending, watch };
+  return { vault: createVault(keyring), pausesSec, receivers, arrivals, model, sending, watch };
 }

@@ -1,4 +1,5 @@
 /** The partner API over HTTP; each figure is compared with a minimal baseline of the same run. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { systemClock as clock } from '../src/base/clock.ts';
 import { newId } from '../src/base/ids.ts';
 import { readSettings } from '../src/base/settings.ts';
 import { openDatabase } from '../src/db/database.ts';
+import { createKeyring } from '../src/db/keyring.ts';
 import { topUp } from '../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../src/partners/index.ts';
 import { type Running, start } from './process.ts';
@@ -47,7 +49,7 @@ export async function benchApi(progress: (line: string) => void) {
 
 async function issueKeys(dataDir: string): Promise<string[]> {
   const { pool, close } = await openDatabase(readSettings({ DATA_DIR: dataDir }), () => {}, 'create');
-  const secretKey = readFileSync(join(dataDir, 'secret.key'), 'utf8');
+  const keyring = createKeyring([readFileSync(join(dataDir, 'secret.key'), 'utf8').trim()]);
   const audit = { pool, clock, actor: 'bench' };
   const keys: string[] = [];
   for (let index = 0; index < partnerCount; index++) {
@@ -60,7 +62,7 @@ async function issueKeys(dataDir: string): Promise<string[]> {
       concurrent: 1_000,
     });
     await topUp(audit, { partnerId, mode: 'live', reference: 'bench', microUsdt: 10n ** 14n });
-    const creation = await createKey(audit, secretKey, { partnerId, mode: 'live', allowedAddresses: [] });
+    const creation = await createKey(audit, keyring, { partnerId, mode: 'live', allowedAddresses: [] });
     if (creation.outcome === 'created') keys.push(creation.key);
   }
   await close();

@@ -2,8 +2,9 @@
  * `npm run bench [-- NAME …]`: measurements, each compared with a figure of the same run. Without a name it measures the whole
  * service; names choose sections of that, or a bench of one module.
  */
-import { parseArgs } from 'node:util';
+import { readOptions } from '../test/helpers/program-options.ts';
 import { benchApi } from './api.ts';
+import { benchDeposits } from './deposits.ts';
 import { benchLedger } from './ledger.ts';
 import { benchService, onRequest, report, sections } from './service/bench.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -13,9 +14,10 @@ const parts: Record<string, (progress: (line: string) => void) => Promise<{ json
     ledger: benchLedger,
     api: benchApi,
     webhooks: benchWebhooks,
+    deposits: benchDeposits,
   };
 
-const { positionals: names, values } = parseArgs({
+const { positionals: names, values } = readOptions('npm run bench [-- NAME …] [--json]', {
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },

@@ -1,4 +1,5 @@
 /** Webhook deliveries to a local receiver: the rate, and the delay when half of the receivers hang. */
+
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -8,8 +9,9 @@ import type { Id } from '../src/base/ids.ts';
 import { readSettings } from '../src/base/settings.ts';
 import type { AuditContext } from '../src/db/audit.ts';
 import { openDatabase } from '../src/db/database.ts';
+import type { Keyring } from '../src/db/keyring.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { openSecretKey } from '../src/db/secret-key.ts';
+import { openKeyring } from '../src/db/secret-key.ts';
 import { createKey, createPartner, setLimits } from '../src/partners/index.ts';
 import { createRateSources } from '../src/rates/index.ts';
 import { refreshRate } from '../src/rates/refresh.ts';
@@ -68,9 +70,9 @@ async function withWebhookService<Result>(
   try {
     const receiver = await start(join(import.meta.dirname, 'receiver.process.ts'), [], {});
     running.push(receiver);
-    const secretKey = await openSecretKey(settings, pool, 'create');
+    const keyring = await openKeyring(settings, pool, 'create');
     const createPartners = (path: string) =>
-      createWebhookPartners({ pool, clock, actor: 'bench' }, secretKey, `${receiver.address}/${path}`);
+      createWebhookPartners({ pool, clock, actor: 'bench' }, keyring, `${receiver.address}/${path}`);
     const healthy = await createPartners('ok');
     progress(`${queued} events waiting, ${partnerCount} partners …`);
     await queueEvents(pool, healthy);
@@ -98,16 +100,16 @@ interface WebhookPartner {
 
 async function createWebhookPartners(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   receiverUrl: string,
 ): Promise<WebhookPartner[]> {
-  const vault = createVault(secretKey);
+  const vault = createVault(keyring);
   const partners: WebhookPartner[] = [];
   for (let index = 0; index < partnerCount; index++) {
     const { partnerId } = await createPartner(audit, 'Bench');
     await setLimits(audit, partnerId, { createRps: 100_000, createBurst: 100_000, concurrent: 1_000 });
     await setWebhook(audit, vault, partnerId, `${receiverUrl}/${partnerId}`);
-    const creation = await createKey(audit, secretKey, { partnerId, mode: 'test', allowedAddresses: [] });
+    const creation = await createKey(audit, keyring, { partnerId, mode: 'test', allowedAddresses: [] });
     partners.push({ partnerId, key: creation.outcome === 'created' ? creation.key : '' });
   }
   return partners;

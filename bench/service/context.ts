@@ -41,9 +41,9 @@ export function createContext(options: Options, progress: (line: string) => void
     return opened;
   });
   const livePartners = once(async () => {
-    const { audit, secretKey, service } = await environment();
+    const { audit, keyring, service } = await environment();
     progress(`${partnerCount} partners in live mode …`);
-    const partners = await createPartners(audit, secretKey, partnerCount, { mode: 'live' });
+    const partners = await createPartners(audit, keyring, partnerCount, { mode: 'live' });
     await warmUpKeys(service.address, partners);
     return partners;
   });

@@ -28,8 +28,8 @@ export async function deliveredSection(context: Context): Promise<Figure[]> {
   const receiver = await start(sink, [], {});
   try {
     context.progress(`${environment.partners.length} partners with a webhook …`);
-    const { audit, secretKey } = environment;
-    const partners = await createPartners(audit, secretKey, environment.partners.length, {
+    const { audit, keyring } = environment;
+    const partners = await createPartners(audit, keyring, environment.partners.length, {
       mode: 'test',
       receiver: receiver.address,
     });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import type { AuditContext } from '../../src/db/audit.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
+import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Running, start } from '../process.ts';
@@ -18,7 +19,7 @@ export interface BenchEnvironment {
   bank: Running;
   pool: Pool;
   audit: AuditContext;
-  secretKey: string;
+  keyring: Keyring;
   partners: PayingPartner[];
   /** Verifies the ledger, since a load that breaks it is no valid measurement. Returns the number of entries. */
   verify(): Promise<number>;
@@ -56,16 +57,16 @@ export async function openEnvironment(
   };
   try {
     const audit = { pool, clock, actor: 'bench' };
-    const secretKey = readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim();
+    const keyring = createKeyring([readFileSync(join(folder.dir, 'secret.key'), 'utf8').trim()]);
     progress(`${partnerCount} partners …`);
-    const partners = await createPartners(audit, secretKey, partnerCount, { mode: 'test' });
+    const partners = await createPartners(audit, keyring, partnerCount, { mode: 'test' });
     await warmUpKeys(service.address, partners);
     return {
       service,
       bank,
       pool,
       audit,
-      secretKey,
+      keyring,
       partners,
       verify: () => verify(pool),
       close,

@@ -1,5 +1,6 @@
 import type { Id } from '../../src/base/ids.ts';
 import type { AuditContext } from '../../src/db/audit.ts';
+import type { Keyring } from '../../src/db/keyring.ts';
 import { topUp } from '../../src/ledger/index.ts';
 import { createKey, createPartner, setLimits } from '../../src/partners/index.ts';
 import { createVault, setWebhook } from '../../src/webhooks/index.ts';
@@ -23,16 +24,16 @@ interface PartnerOptions {
 /** Partners without effective limits. */
 export async function createPartners(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   count: number,
   { mode, receiver }: PartnerOptions,
 ): Promise<PayingPartner[]> {
   const partners: PayingPartner[] = [];
-  const vault = createVault(secretKey);
+  const vault = createVault(keyring);
   let left = count;
   const createSome = async () => {
     while (left-- > 0) {
-      const partner = await createOne(audit, secretKey, mode);
+      const partner = await createOne(audit, keyring, mode);
       if (receiver) await setWebhook(audit, vault, partner.partnerId, `${receiver}/${partner.partnerId}`);
       partners.push(partner);
     }
@@ -43,7 +44,7 @@ export async function createPartners(
 
 async function createOne(
   audit: AuditContext,
-  secretKey: string,
+  keyring: Keyring,
   mode: PartnerOptions['mode'],
 ): Promise<PayingPartner> {
   const { partnerId } = await createPartner(audit, 'Bench');
@@ -54,7 +55,7 @@ async function createOne(
     concurrent: unlimited,
   });
   await topUp(audit, { partnerId, mode, reference: 'bench', microUsdt: funds });
-  const creation = await createKey(audit, secretKey, { partnerId, mode, allowedAddresses: [] });
+  const creation = await createKey(audit, keyring, { partnerId, mode, allowedAddresses: [] });
   if (creation.outcome !== 'created') throw new Error(`no key for a partner: ${creation.outcome}`);
   return { partnerId, key: creation.key };
 }

@@ -12,7 +12,7 @@ import { type Payment, type PaymentRow, paymentColumns, toPayment } from './paym
 import type { PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
 import type { CodeGuard } from './shards/code-guard.ts';
-import { guardedFinish, guardedOpening, type OpenAll } from './shards/guarded-writes.ts';
+import { guardedFinish, guardedOpening } from './shards/guarded-writes.ts';
 
 const openStatement = `
   SELECT verdict, payment_id, balance
@@ -116,7 +116,7 @@ export function createPaymentWriter(
   /** With several shards. With one, the statement that opens a payment guards its code. */
   guard?: CodeGuard,
 ): PaymentWriter {
-  const openBatch: OpenAll = (payments, lockWait) =>
+  const openBatch = (payments: NewPayment[], lockWait: LockWait) =>
     retryOnDeadlock(() => openAll(db, clock, payments, lockWait, quota));
   const finishBatch = (payments: PaymentToFinish[], lockWait: LockWait) =>
     retryOnDeadlock(() => finishAll(db, clock, payments, lockWait));
@@ -134,19 +134,7 @@ export function createPaymentWriter(
   const createOpening = () =>
     createBatcher<NewPayment, OpenResult>({
       ...common,
-      ...observeBatches(
-        observers,
-        'open',
-        guard
-          ? guardedOpening(
-              guard,
-              clock,
-              payment => findPaymentByKey(db, payment, payment.idempotencyKey),
-              openBatch,
-            )
-          : openBatch,
-        outcomeOfOpening,
-      ),
+      ...observeBatches(observers, 'open', openBatch, outcomeOfOpening),
       ownLanes: {
         ...ownLanes,
         findLocked: payments => findLockedOpenings(db, payments),
@@ -156,22 +144,21 @@ export function createPaymentWriter(
   const open = createOpening();
   // A statement of its own: it takes longer, and payments of other keys do not wait for it.
   const openLimited = createOpening();
+  const openEach = (payment: NewPayment) => (payment.keyLimit ? openLimited(payment) : open(payment));
+  const finish = createBatcher<PaymentToFinish, FinishResult>({
+    ...common,
+    ...observeBatches(observers, 'finish', finishBatch, outcomeOfFinish),
+    ownLanes: {
+      ...ownLanes,
+      findLocked: payments => findLockedAccounts(db, payments),
+      maxWaitingApart: maxWaiting,
+    },
+  });
+  if (!guard) return { open: openEach, finish };
+  const findKnown = (payment: NewPayment) => findPaymentByKey(db, payment, payment.idempotencyKey);
   return {
-    open: payment => (payment.keyLimit ? openLimited(payment) : open(payment)),
-    finish: createBatcher<PaymentToFinish, FinishResult>({
-      ...common,
-      ...observeBatches(
-        observers,
-        'finish',
-        guard ? guardedFinish(guard, db, finishBatch) : finishBatch,
-        outcomeOfFinish,
-      ),
-      ownLanes: {
-        ...ownLanes,
-        findLocked: payments => findLockedAccounts(db, payments),
-        maxWaitingApart: maxWaiting,
-      },
-    }),
+    open: guardedOpening(guard, clock, findKnown, openEach),
+    finish: guardedFinish(guard, db, finish),
   };
 }
 

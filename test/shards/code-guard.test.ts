@@ -118,7 +118,7 @@ describe('a process dies', () => {
     const [one, other] = [await newPartner(1), await newPartner(2)];
     const { guard, writers } = newProcess();
     const payment = opening(one);
-    await guard.reserve([payment]);
+    await guard.reserve(payment);
     clock.advance(1 * minutes);
     await guard.sweep();
     expect(await reservationsOf(payment.qrcId)).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('a process dies', () => {
     const one = await newPartner(3);
     const payment = opening(one);
     const { guard } = newProcess();
-    await guard.reserve([payment]);
+    await guard.reserve(payment);
     await shards[3]!.query('SELECT opening_void($1, $2, now())', [
       uuidFromId(one),
       uuidFromId(payment.paymentId),
@@ -162,7 +162,7 @@ describe('the fence', () => {
     const [one, other] = [await newPartner(1), await newPartner(2)];
     const { guard, writers } = newProcess();
     const payment = opening(one);
-    await guard.reserve([payment]);
+    await guard.reserve(payment);
     clock.advance(3 * minutes);
     await newProcess().guard.sweep();
     await writers[2]!.open(opening(other, { qrcId: payment.qrcId }));
@@ -187,7 +187,7 @@ describe('the fence', () => {
       const one = await newPartner(1);
       const { guard } = newProcess();
       const payment = opening(one);
-      await guard.reserve([payment]);
+      await guard.reserve(payment);
       clock.advance(3 * minutes);
       const fresh = { ...payment, rateStaleAt: new Date(clock.nowMs() + minutes) };
       const late = () =>
@@ -233,7 +233,7 @@ describe('the fence', () => {
       world.openSessions(sessionOf(shard, count + 1)),
     );
     const guard = createCodeGuard(knowing, clock);
-    expect(await guard.reserve([opening(other, { qrcId: payment.qrcId })])).toEqual([false]);
+    expect(await guard.reserve(opening(other, { qrcId: payment.qrcId }))).toBe(false);
     const writer = createPaymentWriter(knowing[2]!, clock, {}, {}, guard);
     expect(await writer.open(next)).toMatchObject({ verdict: 'opened' });
   });
@@ -250,5 +250,5 @@ test('with the first new shard, the codes of unfinished payments are reserved', 
   const knowing = [0, 1].map(shard => one.openSessions(sessionOf(shard, 2)));
   const other = await one.newPartner(0);
   const guard = createCodeGuard(knowing, one.clock);
-  expect(await guard.reserve([one.opening(other, { qrcId: payment.qrcId })])).toEqual([false]);
+  expect(await guard.reserve(one.opening(other, { qrcId: payment.qrcId }))).toBe(false);
 });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { type Id, uuidFromId } from '../../base/ids.ts';
-import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
+import { isItemError, type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { enterShard, enterShardOf } from '../../db/shards/sessions.ts';
 
 interface HeldCode {
@@ -13,10 +14,10 @@ type ToReserve = HeldCode & { partnerId: Id<'prt'> };
 
 /** With several shards: a QR code is reserved for a partner before a live payment of it is opened. See docs/internals/shards.md. */
 export interface CodeGuard {
-  /** Whether each code is this partner's now. */
-  reserve(payments: ToReserve[]): Promise<boolean[]>;
-  /** Only for payments that have ended, or that were certainly not opened. */
-  free(payments: HeldCode[]): Promise<void>;
+  /** Whether the code is this partner's now. */
+  reserve(payment: ToReserve): Promise<boolean>;
+  /** Only for a payment that has ended, or that was certainly not opened. */
+  free(payment: HeldCode): Promise<void>;
   /**
    * One transaction of the partner's shard, for a payment of any age: its code is reserved, and stays so if there is a payment
    * then. Undefined if it is another partner's. For an old id the two must commit together: the sweeper may free it at once.
@@ -29,21 +30,36 @@ export interface CodeGuard {
   sweep(): Promise<number>;
 }
 
+const batches = { isItemError, maxBatch: 256, maxWaiting: 5_000, gather: nextLoopTurn };
+
 /** Longer than a process may wait between reserving and the answer of the opening. */
 const oldestUnopenedMs = 120_000;
 
-/** `shards` has the sessions of every shard, by its number. */
-export function createCodeGuard(shards: Pool[], clock: Clock): CodeGuard {
+/**
+ * `shards` has the sessions of every shard, by its number: transactions there may span shards. `nodes` has those on the node of
+ * each shard.
+ */
+export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): CodeGuard {
   const placeOf = (code: string) =>
     createHash('sha256').update(code).digest().readUInt32BE(0) % shards.length;
 
-  /** For each shard that has some of the codes. */
-  const byPlace = <Item extends HeldCode>(items: Item[]) =>
-    [...Map.groupBy(items.entries(), ([, { qrcId }]) => placeOf(qrcId))].map(([place, entries]) => ({
-      db: shards[place]!,
-      indexes: entries.map(([index]) => index),
-      items: entries.map(([, item]) => item),
-    }));
+  /** A batch for each shard: one that does not answer holds up the payments whose codes have their place there, and no other. */
+  const reservers = nodes.map(db =>
+    createBatcher<ToReserve, boolean>({ ...batches, run: items => reserveIn(db, items) }),
+  );
+  const freers = nodes.map(db =>
+    createBatcher<HeldCode, undefined>({
+      ...batches,
+      run: async items => {
+        await freeIn(
+          db,
+          items.map(({ qrcId }) => qrcId),
+          items.map(({ paymentId }) => uuidFromId(paymentId)),
+        );
+        return items.map(() => undefined);
+      },
+    }),
+  );
 
   /** Accounts are locked before codes: here, and in `whileReserved`. */
   const sweepOne = ({ code, payment, partner, shard }: Reserved): Promise<number> =>
@@ -59,26 +75,8 @@ export function createCodeGuard(shards: Pool[], clock: Clock): CodeGuard {
     });
 
   return {
-    reserve: async payments => {
-      const reserved = new Array<boolean>(payments.length).fill(false);
-      await Promise.all(
-        byPlace(payments).map(async ({ db, indexes, items }) => {
-          const answers = await reserveIn(db, items);
-          for (const [nth, isReserved] of answers.entries()) reserved[indexes[nth]!] = isReserved;
-        }),
-      );
-      return reserved;
-    },
-    free: async payments => {
-      const freeing = byPlace(payments).map(({ db, items }) =>
-        freeIn(
-          db,
-          items.map(({ qrcId }) => qrcId),
-          items.map(({ paymentId }) => uuidFromId(paymentId)),
-        ),
-      );
-      await Promise.all(freeing);
-    },
+    reserve: payment => reservers[placeOf(payment.qrcId)]!(payment),
+    free: payment => freers[placeOf(payment.qrcId)]!(payment),
     whileReserved: (payment, work) =>
       transaction(shards[0]!, async tx => {
         const partner = uuidFromId(payment.partnerId);
@@ -99,8 +97,17 @@ export function createCodeGuard(shards: Pool[], clock: Clock): CodeGuard {
       }),
     sweep: async () => {
       let freed = 0;
-      for (const db of shards)
-        for (const reserved of await listOld(db, clock)) freed += await sweepOne(reserved);
+      const failures: unknown[] = [];
+      // A shard that does not answer holds up its own codes and payments, and no others.
+      for (const db of shards) {
+        const old = await listOld(db, clock).catch(error => void failures.push(error));
+        for (const reserved of old ?? [])
+          freed += await sweepOne(reserved).catch(error => {
+            failures.push(error);
+            return 0;
+          });
+      }
+      if (failures.length > 0) throw failures[0];
       return freed;
     },
   };

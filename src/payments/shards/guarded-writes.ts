@@ -1,35 +1,29 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { LockWait } from '../../db/own-lanes.ts';
+import { uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
+import { sharedRead } from '../../db/shared-read.ts';
 import type { NewPayment } from '../openings.ts';
 import type { FinishResult, OpenResult, PaymentToFinish } from '../results.ts';
 import type { CodeGuard } from './code-guard.ts';
 
-export type OpenAll = (payments: NewPayment[], lockWait: LockWait) => Promise<OpenResult[]>;
+type Open = (payment: NewPayment) => Promise<OpenResult>;
 /** The payment that has its idempotency key. */
 type FindKnown = (payment: NewPayment) => Promise<Pick<NewPayment, 'paymentId'> | undefined>;
-type FinishAll = (payments: PaymentToFinish[], lockWait: LockWait) => Promise<FinishResult[]>;
+type Finish = (payment: PaymentToFinish) => Promise<FinishResult>;
 
 /**
- * Reserves the codes of live payments, opens those that have theirs, and frees what was certainly not opened. After an error that
+ * Reserves the code of a live payment, opens the payment, and frees the code if it was certainly not opened. After an error that
  * is not certain: the sweeper frees the code once the payment can no longer be opened.
  */
-export function guardedOpening(guard: CodeGuard, clock: Clock, findKnown: FindKnown, open: OpenAll): OpenAll {
-  return async (payments, lockWait) => {
-    const live = payments.filter(({ mode }) => mode === 'live');
-    const reserved = await guard.reserve(live);
-    const refused = new Set(live.filter((_, index) => !reserved[index]));
-    const toOpen = payments.filter(payment => !refused.has(payment));
-    const opened = toOpen.length > 0 ? await open(toOpen, lockWait) : [];
-    const results = new Map(toOpen.map((payment, index) => [payment, opened[index]!]));
-    const unopened = toOpen.filter(
-      ({ mode, paymentId }, index) => mode === 'live' && opened[index]!.paymentId !== paymentId,
-    );
-    await guard.free(unopened).catch(() => {});
-    return Promise.all(payments.map(payment => results.get(payment) ?? refusalOf(clock, findKnown, payment)));
+export const guardedOpening =
+  (guard: CodeGuard, clock: Clock, findKnown: FindKnown, open: Open): Open =>
+  async payment => {
+    if (payment.mode !== 'live') return open(payment);
+    if (!(await guard.reserve(payment))) return refusalOf(clock, findKnown, payment);
+    const result = await open(payment);
+    if (result.paymentId !== payment.paymentId) await guard.free(payment).catch(() => {});
+    return result;
   };
-}
 
 /** The code is another partner's. What stands before it in the order of refusals comes first. */
 async function refusalOf(clock: Clock, findKnown: FindKnown, payment: NewPayment): Promise<OpenResult> {
@@ -46,18 +40,22 @@ async function refusalOf(clock: Clock, findKnown: FindKnown, payment: NewPayment
   return result(payment.rateStaleAt < at ? 'rate_unavailable' : 'duplicate_qr_in_flight');
 }
 
-/** Frees the codes of live payments that have ended. */
-export function guardedFinish(guard: CodeGuard, db: Queryable, finish: FinishAll): FinishAll {
-  return async (payments, lockWait) => {
-    const results = await finish(payments, lockWait);
-    const ended = payments.filter(({ mode }, index) => mode === 'live' && results[index]!.changed);
-    // The payments have ended whatever happens here; the sweeper frees what stays reserved.
-    if (ended.length > 0) await freeEnded(guard, db, ended).catch(() => {});
-    return results;
+/** Frees the code of a live payment that has ended. */
+export const guardedFinish =
+  (guard: CodeGuard, db: Queryable, finish: Finish): Finish =>
+  async payment => {
+    const result = await finish(payment);
+    // The payment has ended whatever happens here; the sweeper frees what stays reserved.
+    if (payment.mode === 'live' && result.changed) await freeEnded(guard, db, payment).catch(() => {});
+    return result;
   };
+
+async function freeEnded(guard: CodeGuard, db: Queryable, payment: PaymentToFinish): Promise<void> {
+  const qrcId = await findCode(db, payment);
+  if (qrcId !== undefined) await guard.free({ qrcId, paymentId: payment.paymentId });
 }
 
-async function freeEnded(guard: CodeGuard, db: Queryable, ended: PaymentToFinish[]): Promise<void> {
+const findCode = sharedRead(async (db, ended: PaymentToFinish[]) => {
   const { rows } = await db.query<{ id: string; qrc_id: string }>({
     name: 'codes of ended payments',
     text: `SELECT p.id, p.qrc_id FROM unnest($1::uuid[], $2::uuid[]) AS k (partner_id, id)
@@ -67,5 +65,6 @@ async function freeEnded(guard: CodeGuard, db: Queryable, ended: PaymentToFinish
       ended.map(({ paymentId }) => uuidFromId(paymentId)),
     ],
   });
-  await guard.free(rows.map(({ id, qrc_id }) => ({ qrcId: qrc_id, paymentId: idFromUuid('pay', id) })));
-}
+  const codes = new Map(rows.map(({ id, qrc_id }) => [id, qrc_id]));
+  return ended.map(({ paymentId }) => codes.get(uuidFromId(paymentId)));
+});

@@ -19,6 +19,7 @@ const parts = [
   'database/functions',
   'database/functions.lock',
   'database/previous-release',
+  'database/schema.sql',
   'docs/guides',
   'docs/reference/api-changelog.md',
   'sdk/README.md',

@@ -19,6 +19,13 @@ BEGIN
   PERFORM FROM (SELECT DISTINCT f.partner_id, f.mode FROM unnest(forgotten) f ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
 
+  -- As in payments_open: the caller has reserved the codes at their places only if it knew all shards.
+  IF EXISTS (SELECT FROM shards s WHERE s.number > 0)
+     AND current_setting('kopeck.shards', true) IS DISTINCT FROM (SELECT count(*)::text FROM shards)
+     AND EXISTS (SELECT FROM unnest(forgotten) f WHERE f.mode = 'live') THEN
+    RAISE EXCEPTION 'the shards have changed' USING ERRCODE = 'cannot_connect_now';
+  END IF;
+
   FOR next IN
     SELECT f.*, CASE f.mode WHEN 'live' THEN live_scope ELSE f.partner_id END AS scope, f.ordinality AS nth
       FROM unnest(forgotten) WITH ORDINALITY AS f ORDER BY f.ordinality

@@ -32,6 +32,12 @@ export function positiveCount(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : refuse('a whole number from 1 to 999999999');
 }
 
+export function shardNumber(text: string): number {
+  return /^[1-9]\d{0,2}$/.test(text) && text !== '999'
+    ? Number(text)
+    : refuse('the number of a shard, from 1 to 998');
+}
+
 export function pageSize(text: string): number {
   const count = positiveCount(text);
   return count <= 1_000 ? count : refuse('a whole number from 1 to 1000');

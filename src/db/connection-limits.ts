@@ -17,3 +17,12 @@ export async function readConnectionLimits(db: Queryable): Promise<ConnectionLim
   });
   return rows[0]!;
 }
+
+/** The pools of a process, its sessions for locks and messages, and the check of the history; see docs/internals/database.md. */
+const connectionsPerProcess = 24;
+/** Each of several shards has pools of its own. */
+const connectionsPerShard = 10;
+
+/** How many connections a process may open. */
+export const connectionsOfProcess = (shards: number) =>
+  connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);

@@ -20,7 +20,7 @@ import {
   loadFunctions,
 } from './sql-functions.ts';
 
-const ownDatabase = new URL('../../database/', import.meta.url);
+export const ownDatabase = new URL('../../database/', import.meta.url);
 
 /** Any number that all processes use: those that migrate the same database wait for each other. */
 const migrationLock = 718_000_001;
@@ -88,6 +88,19 @@ async function isUpToDate(db: Queryable, { migrations, functions }: Schema): Pro
   return isNewer || (await compareFunctions(db, functions)) !== 'outdated';
 }
 
+/** Whether the database has the schema and the functions of this version, and no others. */
+export async function hasOwnSchema(db: Queryable): Promise<boolean> {
+  const { pending, isNewer } = await compareMigrations(
+    db,
+    loadMigrations(new URL('migrations/', ownDatabase)),
+  );
+  if (pending.length > 0 || isNewer) return false;
+  return (await compareFunctions(db, loadFunctions(ownDatabase))) === 'current';
+}
+
+/** For what else changes the schema, in its transaction. False: another process does so now. */
+export const lockSchema = (tx: Queryable) => tryLock(tx, 'pg_try_advisory_xact_lock');
+
 type Step = 'done' | 'more' | 'outside' | 'locked';
 
 async function applyUnderLock(pool: Pool, schema: Schema, lockTimeoutMs: number): Promise<Step> {
@@ -96,7 +109,7 @@ async function applyUnderLock(pool: Pool, schema: Schema, lockTimeoutMs: number)
       return await transaction(pool, async (tx): Promise<Step> => {
         await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
         await tx.query({ text: `SET LOCAL statement_timeout = ${migrationTimeoutMs}` });
-        if (!(await tryLock(tx, 'pg_try_advisory_xact_lock'))) return 'locked';
+        if (!(await lockSchema(tx))) return 'locked';
         await tx.query({ text: `${migrationsTable}; ${functionsTable}` });
         return await applyNext(tx, schema);
       });

@@ -1,12 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
-import { readConnectionLimits } from '../db/connection-limits.ts';
+import { connectionsOfProcess, readConnectionLimits } from '../db/connection-limits.ts';
 import type { Queryable } from '../db/pool.ts';
 import { listShards } from '../db/shards/layout.ts';
-
-/** The pools of a process, its sessions for locks and messages, and the check of the history; see docs/internals/database.md. */
-export const connectionsPerProcess = 24;
-/** Each of several shards has pools of its own. */
-const connectionsPerShard = 10;
 
 /**
  * Whether the server has a connection for everything that this node may open. Refuses what can never work. Returns a warning
@@ -14,8 +9,7 @@ const connectionsPerShard = 10;
  */
 export async function checkConnections(db: Queryable, processes: number): Promise<string | undefined> {
   const { allowed, used } = await readConnectionLimits(db);
-  const shards = (await listShards(db)).length;
-  const each = connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);
+  const each = connectionsOfProcess((await listShards(db)).length);
   const needed = processes * each;
   const wanted = `${processes} ${processes === 1 ? 'process' : 'processes'} may open ${needed} connections`;
   if (needed > allowed)

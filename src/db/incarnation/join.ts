@@ -27,7 +27,8 @@ interface Incarnation {
  */
 const numbersPerMs = 100n;
 const firstDayMs = Date.UTC(2026, 0, 1);
-const firstFree = (nowMs: number) => BigInt(Math.max(0, Math.floor(nowMs - firstDayMs))) * numbersPerMs;
+export const firstFreeNumber = (nowMs: number) =>
+  BigInt(Math.max(0, Math.floor(nowMs - firstDayMs))) * numbersPerMs;
 
 /**
  * Joins the current incarnation, or begins the next one if this database is not the one that it was: then payments wait
@@ -57,7 +58,7 @@ export async function joinIncarnation(
         cause,
         certainAt,
         cause === 'promotion' && synchronous,
-        cause === 'first_start' ? null : firstFree(clock.nowMs()),
+        cause === 'first_start' ? null : firstFreeNumber(clock.nowMs()),
         instantOf(clock),
       ],
     });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Queryable } from '../../src/db/pool.ts';
-import { schemaOf } from '../../src/db/shards/layout.ts';
-import { splitStatements } from '../../src/db/sql-statements.ts';
+import type { Queryable } from '../pool.ts';
+import { splitStatements } from '../sql-statements.ts';
+import { schemaOf } from './layout.ts';
 
 /* How the schema of a shard comes to Citus: what differs from a shard in one database. See docs/internals/shards.md. */
 
-const files = new URL('../../database/citus/', import.meta.url);
+const files = new URL('../../../database/citus/', import.meta.url);
 const statementsOf = (name: string) => splitStatements(readFileSync(new URL(name, files), 'utf8'));
 
 const copiesOf = (schema: string) => `${schema}_copies`;
@@ -32,10 +32,19 @@ export async function createDistributedSchema(tx: Queryable, schema: string): Pr
  * A statement of schema.sql as Citus takes it. Tables that stand once are on another node, so no key refers to them; and the
  * number of an event comes from its account.
  */
-export const citusStatement = (text: string): string =>
-  text
-    .replace(/,\n {2}CONSTRAINT \w+ FOREIGN KEY \([^)]*\) REFERENCES (?:partners|incarnations)\([^)]*\)/g, '')
-    .replace(/(CREATE TABLE events \([^;]*? id bigint NOT NULL) GENERATED ALWAYS AS IDENTITY/s, '$1');
+export function citusStatement(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split('\n'))
+    if (!refersToOriginal(line)) lines.push(line);
+    // The line before it ends the list now.
+    else if (!line.endsWith(',')) lines.push(lines.pop()!.replace(/,$/, ''));
+  const kept = lines.join('\n');
+  return kept.startsWith('CREATE TABLE events (') ? kept.replace(' GENERATED ALWAYS AS IDENTITY', '') : kept;
+}
+
+const refersToOriginal = (line: string) =>
+  line.includes(' FOREIGN KEY (') &&
+  [' REFERENCES partners(', ' REFERENCES incarnations('].some(reference => line.includes(reference));
 
 /** The tables that only a shard on Citus has, and the views of the copies. */
 export async function createCitusTables(tx: Queryable, shard: number, shards: number): Promise<void> {

@@ -39,6 +39,8 @@ export interface ApiDeps
   confirmHistory(): Promise<void>;
   /** How the clock of this machine differs from the database's. */
   clockOffset(): ClockOffset;
+  /** Why a shard cannot be used; undefined: it can. */
+  whyShardNot?(shard: number): string | undefined;
   /** Aborted when the process will stop: it still serves, but its callers should leave. */
   draining?: AbortSignal;
   metrics: Registry;

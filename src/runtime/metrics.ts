@@ -15,7 +15,7 @@ import type { SharedParts } from './shared-parts.ts';
 
 type ReadParts = Pick<
   SharedParts,
-  'pool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer'
+  'pool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer' | 'whyShardNot'
 > & { clock: Clock; shards: Shards<ShardPools> };
 
 type ShardPools = Record<'pool' | 'readPool', Pool> & { number: number };
@@ -40,6 +40,16 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
     collect() {
       this.set({ for: 'reads' }, heartbeat.isDatabaseAnswering() ? 1 : 0);
       this.set({ for: 'writes' }, heartbeat.canCommit() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'kopeck_shard_unreachable',
+    help: 'Processes that cannot use the tables of the shard',
+    labelNames: ['shard'],
+    registers,
+    collect() {
+      for (const { number } of shards.all())
+        this.set({ shard: number }, parts.whyShardNot(number) === undefined ? 0 : 1);
     },
   });
   new Gauge({

@@ -73,7 +73,10 @@ async function startServer(
     authenticator,
     rateLimiter: createRateLimiter(withCircuitBreaker(pool, heartbeat.isDatabaseAnswering), clock),
     admission: createAdmission(maxBeforeDebit),
-    shards: shardsOf(parts.shards.all().map(shard => ({ ...parts, ...shard, answerWithinMs }))),
+    shards: shardsOf(
+      parts.shards.all().map(shard => ({ ...parts, ...shard, answerWithinMs })),
+      parts.whyShardNot,
+    ),
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,

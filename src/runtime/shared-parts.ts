@@ -67,6 +67,7 @@ export async function createSharedParts(
     heartbeat,
     tracer,
     withCircuitBreaker: one => withCircuitBreaker(one, heartbeat.canCommit, watch?.afterPause),
+    onShardState: (shard, whyNot) => void reportShard(alarms, shard, whyNot),
   });
   const callLogs = payments.all().map(({ db }) => createCallLog({ db, clock, log }));
   gatewayMetrics.countLost(() => callLogs.reduce((sum, { lost }) => sum + lost(), 0));
@@ -78,6 +79,7 @@ export async function createSharedParts(
         gatewayMetrics.observeCall(call);
       }),
     })),
+    payments.whyNot,
   );
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   cleanups.push(...callLogs.map(({ stop }) => stop), gateway.close, payments.close, sender.close);
@@ -91,6 +93,7 @@ export async function createSharedParts(
     db: withCircuitBreaker(pool, heartbeat.canCommit, watch?.afterPause),
     outside,
     shards,
+    whyShardNot: payments.whyNot,
     codeGuard: payments.guard,
     clock,
     clockOffset: clock.offset,
@@ -162,6 +165,15 @@ function openGateway(
     },
   });
 }
+
+const reportShard = (alarms: Alarms, shard: number, whyNot: string | undefined) =>
+  whyNot === undefined
+    ? alarms.clear('shard_unreachable', `shard ${shard}`)
+    : alarms.raise({
+        kind: 'shard_unreachable',
+        subject: `shard ${shard}`,
+        detail: `The tables of the shard cannot be used (${whyNot}): its partners get 503 until they can.`,
+      });
 
 const gatewayUnreachable = {
   kind: 'gateway_unreachable',

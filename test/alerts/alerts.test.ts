@@ -224,4 +224,25 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
     await untilOver('KopeckRateStale');
     await untilOver('KopeckClockOffset');
   });
+
+  test('KopeckShardUnreachable: a foreign session locks the accounts of one of two shards', async () => {
+    expect(await run('shard', 'create', '1')).toMatchObject({ code: 0 });
+    const added = await world.newPartner();
+    await expect.poll(() => pay(added.testKey, newTestLink(10_000)), { timeout: 20_000 }).toBe(200);
+    const session = await pool.connect();
+    await session.query('BEGIN');
+    await session.query('LOCK TABLE shard_1.accounts IN ACCESS EXCLUSIVE MODE');
+    await untilFiring('KopeckShardUnreachable');
+    expect(await pay(added.testKey, newTestLink(10_000))).toBe(503);
+    expect(await pay(shop.testKey, newTestLink(10_000))).toBe(200);
+    expect((await run('alarm', 'list')).stdout).toMatch(/shard_unreachable +shard 1/);
+    session.on('error', () => {});
+    const ended = new Promise<void>(resolve => session.once('end', resolve));
+    const [blocker] = await followSql('KopeckShardUnreachable', 1);
+    await followSql('KopeckShardUnreachable', 2, blocker.pid);
+    await ended;
+    session.release(true);
+    await untilOver('KopeckShardUnreachable');
+    expect(await pay(added.testKey, newTestLink(10_000))).toBe(200);
+  });
 });

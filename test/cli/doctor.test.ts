@@ -40,6 +40,7 @@ describe('kopeck doctor', () => {
       'WAL archive',
       'history',
       'unmatched orders',
+      'shards',
       'connections',
       'clock',
       'alarms',

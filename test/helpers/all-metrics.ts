@@ -30,6 +30,7 @@ export function listMetrics(): MetricName[] {
     requestLog: {} as never,
     rateMaxAgeSec: 300,
     tracer: {} as never,
+    whyShardNot: () => undefined,
   });
   const all = [process, database].flatMap(
     registry =>

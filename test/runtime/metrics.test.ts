@@ -38,6 +38,7 @@ const metrics = readMetricsOf(meters.metrics, {
   },
   rateMaxAgeSec: 300,
   tracer: undefined,
+  whyShardNot: shard => (shard === 0 ? undefined : 'lost'),
 });
 const channel = createSingleProcess();
 channel.shareMetrics(metrics);

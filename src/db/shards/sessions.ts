@@ -1,4 +1,5 @@
 import { openPool, type Pool, type Queryable, transaction } from '../pool.ts';
+import { reportsUnreachable } from './availability.ts';
 import { pathOf, schemaOf, schemaOfAll } from './layout.ts';
 
 /** What the sessions of a shard are set to. `kopeck.shards` says how many shards their process knows. */
@@ -24,7 +25,7 @@ export function openShardPools(pool: Pool): { pools: Pool[]; close(): Promise<vo
   const count = knownShards(pool);
   if (count === 1) return { pools: [pool], close: async () => {} };
   const pools = Array.from({ length: count }, (_, shard) =>
-    openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard),
+    reportsUnreachable(openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard)),
   );
   return { pools, close: async () => void (await Promise.all(pools.map(one => one.end()))) };
 }

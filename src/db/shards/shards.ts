@@ -1,4 +1,5 @@
 import { NotAnsweringError } from '../database-errors.ts';
+import { unusableShard } from './availability.ts';
 
 /** One of something for each shard. */
 export interface Shards<Part> {
@@ -8,11 +9,17 @@ export interface Shards<Part> {
   all(): Part[];
 }
 
-export const shardsOf = <Part>(parts: Part[]): Shards<Part> => ({
+/** `whyNot` says why a shard cannot be used now. */
+export const shardsOf = <Part>(
+  parts: Part[],
+  whyNot: (shard: number) => string | undefined = () => undefined,
+): Shards<Part> => ({
   of: ({ shard }) => {
     const part = parts[shard];
     // It was made a moment ago, and this process is about to join the database again.
     if (part === undefined) throw new NotAnsweringError(`the shard ${shard} is new`);
+    const reason = whyNot(shard);
+    if (reason !== undefined) throw unusableShard(shard, reason);
     return part;
   },
   all: () => parts,

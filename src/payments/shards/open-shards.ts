@@ -1,12 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
 import { createPartnerReads, openReadPool, type PartnerReads } from '../../db/outside-pools.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
+import {
+  type AvailabilityOptions,
+  reportsUnreachable,
+  type ShardAvailability,
+  watchShards,
+} from '../../db/shards/availability.ts';
 import { openShardPools } from '../../db/shards/sessions.ts';
 import { type Shards, shardsOf } from '../../db/shards/shards.ts';
 import { createOutcomeWaiters, type OutcomeWaiters } from '../create/outcome-waiters.ts';
 import type { PhaseDeps } from '../phases.ts';
 import { createLeaseRelease, type LeaseRelease } from '../recovery/lease-release.ts';
-import type { PaymentSignals } from '../signals.ts';
+import { createPaymentSignals, type PaymentSignals } from '../signals.ts';
 import { createPaymentWriter, type PaymentWriter } from '../store.ts';
 import { createPaymentTraces, type PaymentTraces } from '../traces.ts';
 import { type CodeGuard, createCodeGuard } from './code-guard.ts';
@@ -23,6 +29,8 @@ export interface Shard {
   leaseRelease: LeaseRelease;
   outcomeWaiters: OutcomeWaiters;
   paymentTraces: PaymentTraces | undefined;
+  /** Of its payments only: what works for the other shards is not woken. With one shard, those of the process. */
+  signals: PaymentSignals;
 }
 
 interface ShardsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
@@ -34,40 +42,54 @@ interface ShardsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
   testPaymentsPerDay?: number;
   /** Of the sessions of a shard. */
   withCircuitBreaker?: (pool: Pool) => Queryable;
+  onShardState?: AvailabilityOptions['onShardState'];
 }
 
 export interface OpenShards extends Shards<Shard> {
   /** Undefined with one shard. */
   guard: CodeGuard | undefined;
+  whyNot: ShardAvailability['whyNot'];
   close(): Promise<void>;
 }
 
 /** Opens the shards of the database. With one, its sessions are those of the general pool. */
 export function openShards(deps: ShardsDeps): OpenShards {
-  const { clock, signals, heartbeat, paymentMetrics, tracer } = deps;
+  const { clock, heartbeat, paymentMetrics, tracer } = deps;
   const { pools, close } = openShardPools(deps.pool);
+  const { isDatabaseAnswering } = heartbeat;
+  const { onShardState } = deps;
+  const availability = watchShards(pools, {
+    clock,
+    isDatabaseAnswering,
+    ...(onShardState ? { onShardState } : {}),
+  });
+  const { whyNot } = availability;
   const guard = pools.length > 1 ? createCodeGuard(pools, clock) : undefined;
   const shards = pools.map((pool, number): Shard => {
     const db = deps.withCircuitBreaker?.(pool) ?? pool;
-    const readPool = openReadPool(pool);
+    const readPool = pools.length > 1 ? reportsUnreachable(openReadPool(pool)) : openReadPool(pool);
+    const signals = pools.length > 1 ? createPaymentSignals() : deps.signals;
     const paymentTraces = tracer && createPaymentTraces(db, clock, tracer);
     const observers = { tracer, paymentTraces, ...(paymentMetrics ? { paymentMetrics } : {}) };
     return {
       number,
       pool,
       db,
-      reads: createPartnerReads(readPool, clock, heartbeat.isDatabaseAnswering),
+      reads: createPartnerReads(readPool, clock, isDatabaseAnswering),
       readPool,
       writer: createPaymentWriter(db, clock, deps, observers, guard),
       leaseRelease: createLeaseRelease(db, clock, heartbeat.instance),
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       paymentTraces,
+      signals,
     };
   });
   return {
-    ...shardsOf(shards),
+    ...shardsOf(shards, whyNot),
     guard,
+    whyNot,
     close: async () => {
+      await availability.stop();
       await Promise.all(shards.map(({ leaseRelease }) => leaseRelease.stop()));
       await Promise.all(shards.map(({ readPool }) => readPool.end()));
       await close();

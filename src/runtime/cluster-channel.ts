@@ -6,9 +6,9 @@ import type { OwnMetrics } from './metrics.ts';
 
 /** What a process shares with the other processes of the same `kopeck start`. */
 export interface ClusterChannel {
-  /** The outbox may have events to send: the process that delivers to their partner reads it now. */
-  announceEvents(): void;
-  onEventsAnnounced(listener: () => void): void;
+  /** The outbox of a shard may have events to send: the process that delivers to their partner reads it now. */
+  announceEvents(shard: number): void;
+  onEventsAnnounced(shard: number, listener: () => void): void;
   /** Adds the metrics of this process to those of the service. */
   shareMetrics(own: OwnMetrics): void;
 }
@@ -23,8 +23,8 @@ export type Message =
   | { kopeck: 'failed'; line: string }
   /** Worker to primary, for the process that takes its place: the newest history that it has seen. */
   | { kopeck: 'history'; newest: Identity }
-  /** Worker to primary, which relays it to all other workers: read the outbox now. */
-  | { kopeck: 'events_ready' }
+  /** Worker to primary, which relays it to all other workers: read the outbox of these shards now. */
+  | { kopeck: 'events_ready'; shards: number[] }
   /** Primary to worker: a request for its metrics, of one also for those of the database; and back, with the metrics. */
   | { kopeck: 'metrics'; requestId: number; withDatabase: boolean; metrics?: Metrics };
 
@@ -50,27 +50,30 @@ const announceIntervalMs = 20;
 
 /** The channel of a worker process. */
 export function joinCluster(send: (message: Message) => void): ClusterChannel {
-  let isAnnouncementDue = false;
+  const announced = new Set<number>();
   let own: OwnMetrics | undefined;
-  const listeners: (() => void)[] = [];
+  const listeners: { shard: number; listener: () => void }[] = [];
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
-    if (message.kopeck === 'events_ready') for (const listener of listeners) listener();
+    if (message.kopeck === 'events_ready')
+      for (const { shard, listener } of listeners) if (message.shards.includes(shard)) listener();
     if (message.kopeck === 'metrics')
       send({ ...message, metrics: own ? await readOwn(own, message.withDatabase) : [] });
   });
 
   return {
-    announceEvents: () => {
+    announceEvents: shard => {
+      const isAnnouncementDue = announced.size > 0;
+      announced.add(shard);
       if (isAnnouncementDue) return;
-      isAnnouncementDue = true;
       setTimeout(() => {
-        isAnnouncementDue = false;
-        send({ kopeck: 'events_ready' });
+        const shards = [...announced];
+        announced.clear();
+        send({ kopeck: 'events_ready', shards });
       }, announceIntervalMs).unref();
     },
-    onEventsAnnounced: listener => void listeners.push(listener),
+    onEventsAnnounced: (shard, listener) => void listeners.push({ shard, listener }),
     shareMetrics: given => {
       own = given;
     },

@@ -11,7 +11,7 @@ import {
   startSweeper,
 } from '../payments/index.ts';
 import { createRateSources, rulesChanged, startRateRefresher } from '../rates/index.ts';
-import { startDelivery } from '../webhooks/index.ts';
+import { createSharedSlots, type SlotShare, startDelivery } from '../webhooks/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createPrunes } from './prunes.ts';
@@ -25,14 +25,21 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   cleanups.push(startHistoryRecovery(parts).stop, startReconciler(parts), startSweeper(parts));
   cleanups.push(startRefundReader(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts, poolsOf(parts))));
-  for (const shard of parts.shards.all()) startShardWork({ ...parts, ...shard }, channel, cleanups);
-  parts.signals.paymentFinished.subscribe(channel.announceEvents);
-  parts.signals.testClockMoved.subscribe(channel.announceEvents);
+  const shards = parts.shards.all();
+  const sharedSlots = createSharedSlots(shards.length);
+  for (const shard of shards)
+    startShardWork({ ...parts, ...shard, slotShare: sharedSlots.of(shard.number) }, channel, cleanups);
+  // Refunds are read for all shards together, and are few.
+  if (shards.length > 1)
+    parts.signals.paymentFinished.subscribe(paymentId => {
+      for (const { signals } of shards) signals.paymentFinished.emit(paymentId);
+    });
 }
 
 const poolsOf = ({ shards }: SharedParts) => shards.all().map(({ pool }) => pool);
 
-type ShardParts = Omit<SharedParts, 'gateway'> & ReturnType<SharedParts['shards']['of']>;
+type ShardParts = Omit<SharedParts, 'gateway'> &
+  ReturnType<SharedParts['shards']['of']> & { slotShare: SlotShare };
 
 /** The payments and webhooks of one shard. */
 function startShardWork(parts: ShardParts, channel: ClusterChannel, cleanups: Cleanup[]): void {
@@ -43,11 +50,15 @@ function startShardWork(parts: ShardParts, channel: ClusterChannel, cleanups: Cl
   // The transaction that finishes a payment writes its event to the outbox. The process that holds the lease on the
   // partner's webhook sends it, and that may be any process: each is woken here instead of at its next poll.
   const { paymentFinished, testClockMoved } = parts.signals;
-  paymentFinished.subscribe(delivery.runNow);
-  channel.onEventsAnnounced(delivery.runNow);
+  const announce = () => {
+    delivery.runNow();
+    channel.announceEvents(parts.number);
+  };
+  paymentFinished.subscribe(announce);
+  channel.onEventsAnnounced(parts.number, delivery.runNow);
 
   testClockMoved.subscribe(recovery.runNow);
-  testClockMoved.subscribe(delivery.runNow);
+  testClockMoved.subscribe(announce);
 }
 
 function startRates(parts: SharedParts, cleanups: Cleanup[]): void {

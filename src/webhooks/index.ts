@@ -28,6 +28,7 @@ export {
 } from './delivery/envelope.ts';
 export { findLastEvent, listEvents } from './delivery/feed.ts';
 export { createVault, newSecret } from './delivery/secret.ts';
+export { createSharedSlots, type SlotShare } from './delivery/shared-slots.ts';
 export { sign } from './delivery/sign.ts';
 export { moveTestClock } from './delivery/test-mode.ts';
 export { startDelivery } from './delivery/worker.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { createSharedSlots } from '../../src/webhooks/delivery/shared-slots.ts';
 import { createDeliverySlots } from '../../src/webhooks/delivery/slots.ts';
 import { manualClock } from '../helpers/clock.ts';
 
@@ -34,4 +35,31 @@ test('nothing begins for a partner that was removed', () => {
   slots.add(partnerId);
   expect(slots.begin(partnerId, 1n, quick)).toBeDefined();
   expect(slots.begin(partnerId, 2n, { ...quick, isExclusive: true })).toBeUndefined();
+});
+
+/** So many partners, and as many attempts as there are slots. */
+function fill(slots: ReturnType<typeof createDeliverySlots>, clock: ReturnType<typeof manualClock>): number {
+  let begun = 0;
+  for (let nth = 0; nth < 400; nth++) slots.add(newId('prt', clock));
+  for (const { partners, limit } of slots.plan())
+    for (const { partnerId } of partners.slice(0, limit)) if (slots.begin(partnerId, 1n, quick)) begun += 1;
+  return begun;
+}
+
+test('shards share the slots of their process: each leaves the others half of an equal part', () => {
+  const clock = manualClock();
+  const shared = createSharedSlots(4);
+  const [busy, second, third, last] = [0, 1, 2, 3].map(shard =>
+    createDeliverySlots(clock.monotonicMs, shared.of(shard)),
+  );
+  expect(fill(busy!, clock)).toBe(256 - 3 * 32);
+  expect(fill(second!, clock)).toBe(32);
+  expect(fill(third!, clock)).toBe(32);
+  expect(fill(last!, clock)).toBe(32);
+  expect(busy!.plan()).toEqual([]);
+});
+
+test('one shard has all slots', () => {
+  const clock = manualClock();
+  expect(fill(createDeliverySlots(clock.monotonicMs), clock)).toBe(256);
 });

@@ -35,10 +35,11 @@ export function testClockRoutes(server: FastifyInstance, deps: ApiDeps): void {
     async request => {
       const { partnerId } = request.caller;
       // Moves of one partner wait for each other, so they take its places and no others.
-      const sumSec = await deps.shards
-        .of(request.caller)
-        .reads.run(partnerId, pool => moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec));
-      deps.signals.testClockMoved.emit();
+      const { reads, signals } = deps.shards.of(request.caller);
+      const sumSec = await reads.run(partnerId, pool =>
+        moveTestClock(pool, deps.clock, partnerId, request.body.advance_sec),
+      );
+      signals.testClockMoved.emit();
       return describe(request, sumSec);
     },
   );

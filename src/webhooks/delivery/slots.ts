@@ -1,4 +1,5 @@
 import type { Id } from '../../base/ids.ts';
+import { createSharedSlots, type SlotCounts, type SlotShare } from './shared-slots.ts';
 
 /** How many more deliveries may begin for a partner. */
 export interface FreeSlots {
@@ -49,16 +50,16 @@ interface Receiver {
   lastActiveMs: number;
 }
 
-const quickSlots = 256;
-const slowSlots = 128;
 const maxPerReceiver = 16;
-/** Over all: an attempt that hangs has left the quick slots but still has its socket. */
-const maxUnderWay = 1_024;
 /** Without an answer for this long, an attempt counts as slow. */
 export const slowAfterMs = 250;
 
-export function createDeliverySlots(nowMs: () => number): DeliverySlots {
+export function createDeliverySlots(
+  nowMs: () => number,
+  share: SlotShare = createSharedSlots(1).of(0),
+): DeliverySlots {
   const receivers = new Map<Id<'prt'>, Receiver>();
+  share.countWith(() => countUsed(receivers.values(), nowMs()));
   let firstIndex = 0;
 
   /** Starts with another receiver each time, so that none is always served last. */
@@ -90,7 +91,7 @@ export function createDeliverySlots(nowMs: () => number): DeliverySlots {
         receiver.maxUnderWay = isDelivered ? Math.min(receiver.maxUnderWay * 2, maxPerReceiver) : 1;
       };
     },
-    plan: () => planSlots(inRotation(), nowMs()),
+    plan: () => planSlots(inRotation(), nowMs(), share.limits()),
     inFlight: () => Array.from(receivers.values(), ({ underWay }) => [...underWay.keys()]).flat(),
     idle: ms =>
       Array.from(receivers.values())
@@ -107,10 +108,20 @@ const newReceiver = (partnerId: Id<'prt'>, nowMs: number): Receiver => ({
   lastActiveMs: nowMs,
 });
 
-function planSlots(receivers: Receiver[], nowMs: number): SlotPlan[] {
-  const quick: SlotPlan = { partners: [], limit: quickSlots };
-  const slow: SlotPlan = { partners: [], limit: slowSlots };
-  let unused = maxUnderWay;
+/** The slots that attempts under way have. */
+function countUsed(receivers: Iterable<Receiver>, nowMs: number): SlotCounts {
+  const used: SlotCounts = { quick: 0, slow: 0, underWay: 0 };
+  for (const receiver of receivers) {
+    used[isSlow(receiver, nowMs) ? 'slow' : 'quick'] += receiver.underWay.size;
+    used.underWay += receiver.underWay.size;
+  }
+  return used;
+}
+
+function planSlots(receivers: Receiver[], nowMs: number, limits: SlotCounts): SlotPlan[] {
+  const quick: SlotPlan = { partners: [], limit: limits.quick };
+  const slow: SlotPlan = { partners: [], limit: limits.slow };
+  let unused = limits.underWay;
   for (const receiver of receivers) {
     const { partnerId, underWay } = receiver;
     unused -= underWay.size;

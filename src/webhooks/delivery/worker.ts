@@ -7,6 +7,7 @@ import { type DueDelivery, readDue } from './due.ts';
 import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
+import type { SlotShare } from './shared-slots.ts';
 import { createDeliverySlots, type EndAttempt } from './slots.ts';
 import { holdBack } from './test-mode.ts';
 
@@ -15,6 +16,8 @@ export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps
   vault: Vault;
   log: RecorderDeps['log'];
   webhookMetrics?: WebhookMetrics;
+  /** With several shards: the part of this one in the slots of the process. */
+  slotShare?: SlotShare;
 }
 
 export interface Delivery {
@@ -41,7 +44,7 @@ const drainMs = 1_000;
  */
 export function startDelivery(deps: DeliveryDeps): Delivery {
   const { clock } = deps;
-  const slots = createDeliverySlots(clock.monotonicMs);
+  const slots = createDeliverySlots(clock.monotonicMs, deps.slotShare);
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const work: Work = {

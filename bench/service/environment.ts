@@ -4,7 +4,10 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import type { AuditContext } from '../../src/db/audit.ts';
 import { openEmbedded } from '../../src/db/embedded/server.ts';
 import { createKeyring, type Keyring } from '../../src/db/keyring.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { createShard } from '../../src/db/shards/create.ts';
+import { sessionOfAll } from '../../src/db/shards/sessions.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { type Running, start } from '../process.ts';
 import { closeOnce, newFolder } from './cleanup.ts';
@@ -32,9 +35,11 @@ const bankSide = join(import.meta.dirname, '..', 'bank.process.ts');
 export async function openEnvironment(
   name: string,
   progress: (line: string) => void,
+  { shards = 1 } = {},
 ): Promise<BenchEnvironment> {
   progress(`Starting the service (${name}) …`);
   const folder = newFolder(name);
+  if (shards > 1) await createShards(folder.dir, shards);
   const bank = await start(bankSide, [], {});
   const service = await startService(folder.dir, {
     GATEWAY_URL: bank.address,
@@ -43,7 +48,8 @@ export async function openEnvironment(
     TEST_PAYMENTS_PER_DAY: '100000000',
   });
   const server = await openEmbedded(folder.dir, () => {}, 'create');
-  const pool = openPool({ ...server.connection, ...noTimeouts });
+  const session = shards > 1 ? { session: sessionOfAll(shards) } : {};
+  const pool = openPool({ ...server.connection, ...noTimeouts, ...session });
   // `pool.end` waits for running statements, so callers close after their last one.
   const closeDatabase = closeOnce(async () => {
     await pool.end();
@@ -74,6 +80,19 @@ export async function openEnvironment(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Before the service starts, which would have to join its database again after each. */
+async function createShards(dataDir: string, count: number): Promise<void> {
+  const server = await openEmbedded(dataDir, () => {}, 'create');
+  const pool = openPool(server.connection);
+  try {
+    await migrate(pool);
+    for (let shard = 1; shard < count; shard++) await createShard({ pool, clock, actor: 'bench' });
+  } finally {
+    await pool.end();
+    await server.close();
   }
 }
 

@@ -453,6 +453,49 @@ CREATE INDEX events_archive_by_payment ON events_archive USING btree (payment_id
 CREATE TRIGGER events_archive_is_append_only BEFORE DELETE OR UPDATE ON events_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('events');
 ALTER TABLE events_archive ENABLE ALWAYS TRIGGER events_archive_is_append_only;
 
+CREATE TABLE further_deliveries (
+  endpoint_id uuid NOT NULL,
+  event_id bigint NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  payment_id uuid NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  next_at timestamp with time zone NOT NULL,
+  failed_at timestamp with time zone,
+  held_at timestamp with time zone,
+  CONSTRAINT further_deliveries_pkey PRIMARY KEY (endpoint_id, event_id)
+) WITH (fillfactor=75);
+CREATE INDEX further_deliveries_by_event ON further_deliveries USING btree (event_id);
+CREATE INDEX further_deliveries_due ON further_deliveries USING btree (endpoint_id, next_at, event_id) WHERE failed_at IS NULL;
+CREATE INDEX further_deliveries_given_up ON further_deliveries USING btree (failed_at) WHERE failed_at IS NOT NULL;
+CREATE INDEX further_deliveries_held ON further_deliveries USING btree (endpoint_id) WHERE held_at IS NOT NULL;
+
+CREATE TABLE further_webhooks (
+  endpoint_id uuid NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  number integer NOT NULL,
+  url text NOT NULL,
+  secret bytea NOT NULL,
+  old_secret bytea,
+  old_secret_until timestamp with time zone,
+  events text[] NOT NULL,
+  ed25519 boolean NOT NULL DEFAULT false,
+  hanging boolean NOT NULL DEFAULT false,
+  given_up integer NOT NULL DEFAULT 0,
+  suspended_at timestamp with time zone,
+  kept_until bigint,
+  lease_holder integer,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT further_webhooks_have_a_number UNIQUE (partner_id, mode, number),
+  CONSTRAINT further_webhooks_pkey PRIMARY KEY (endpoint_id),
+  CONSTRAINT further_webhooks_are_four CHECK (number >= 2 AND number <= 5),
+  CONSTRAINT further_webhooks_ask_for_known_events CHECK (cardinality(events) > 0 AND events <@ ARRAY['payment.succeeded'::text, 'payment.failed'::text, 'payment.refunded'::text]),
+  CONSTRAINT further_webhooks_have_an_end_for_the_old_secret CHECK ((old_secret IS NULL) = (old_secret_until IS NULL))
+);
+
 CREATE TABLE gateway_calls (
   payment_id uuid NOT NULL,
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -985,6 +1028,16 @@ CREATE TABLE shards (
   CONSTRAINT shards_number_check CHECK (number >= 0 AND number <= 998)
 );
 
+CREATE TABLE signing_keys (
+  id uuid NOT NULL,
+  public_key bytea NOT NULL,
+  private_key bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  signs_from timestamp with time zone NOT NULL,
+  CONSTRAINT signing_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT signing_keys_public_key_check CHECK (octet_length(public_key) = 32)
+);
+
 CREATE TABLE stray_orders (
   payment text NOT NULL,
   order_id text NOT NULL,
@@ -1067,6 +1120,7 @@ CREATE TABLE webhook_attempts (
   status integer,
   error text,
   duration_ms integer NOT NULL,
+  endpoint_id uuid,
   CONSTRAINT webhook_attempts_pkey PRIMARY KEY (partner_id, id, at)
 ) PARTITION BY RANGE (at);
 CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
@@ -1088,6 +1142,7 @@ CREATE TABLE webhooks (
   created_at timestamp with time zone NOT NULL,
   changed_at timestamp with time zone NOT NULL,
   extra_events text[] NOT NULL DEFAULT '{}'::text[],
+  ed25519 boolean NOT NULL DEFAULT false,
   CONSTRAINT webhooks_pkey PRIMARY KEY (partner_id),
   CONSTRAINT webhooks_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   CONSTRAINT webhooks_ask_for_known_events CHECK (extra_events <@ ARRAY['payment.refunded'::text]),
@@ -1213,6 +1268,9 @@ CREATE VIEW archivable_payments AS
            FROM events e
              JOIN deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
           WHERE e.payment_id = p.id)) AND NOT (EXISTS ( SELECT
+           FROM events e
+             JOIN further_deliveries d ON d.partner_id = e.partner_id AND d.event_id = e.id
+          WHERE e.payment_id = p.id)) AND NOT (EXISTS ( SELECT
            FROM long_payments l
           WHERE l.partner_id = p.partner_id AND l.mode = p.mode AND l.payment_id = p.id));
 
@@ -1274,6 +1332,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION further_deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
+  RETURNS TABLE(endpoint_id uuid, suspended boolean);
+
 FUNCTION id_created_at(id text)
   RETURNS timestamp with time zone IMMUTABLE;
 
@@ -1317,6 +1378,9 @@ FUNCTION log_partition_add(log text, first timestamp with time zone, beyond time
 FUNCTION log_partition_drop(log text, partition text)
   RETURNS void
   SET search_path=public, pg_temp;
+
+FUNCTION notify_of_endpoint(partner uuid, notice text, notice_details jsonb, noticed_at timestamp with time zone, alarm_subject text, alarm_detail text)
+  RETURNS void;
 
 FUNCTION number_after_loss(last bigint, first_free bigint)
   RETURNS bigint IMMUTABLE;

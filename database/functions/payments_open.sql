@@ -171,9 +171,14 @@ BEGIN
            AND (o.ordinality <> ALL (objections)) IS NOT FALSE
          ORDER BY o.ordinality
         RETURNING events.partner_id, events.id, events.mode, events.payment_id, events.at
+    ), queued AS (
+      INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
+        SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id
     )
-    INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
-      SELECT n.partner_id, n.id, n.mode, n.payment_id, n.at FROM announced n JOIN webhooks w ON w.partner_id = n.partner_id;
+    INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+      SELECT w.endpoint_id, n.id, n.partner_id, n.mode, n.payment_id, n.at
+        FROM announced n JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
+       WHERE 'payment.' || (SELECT o.outcome FROM unnest(openings) o WHERE o.id = n.payment_id)::text = ANY (w.events);
   END IF;
 
   IF unusual IS NULL AND objections IS NULL THEN

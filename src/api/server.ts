@@ -12,6 +12,7 @@ import { healthRoutes } from './http/health.ts';
 import { measure } from './http/metrics.ts';
 import { logRequests } from './http/request-log.ts';
 import { validatorCompiler } from './http/validation.ts';
+import { webhookKeyRoute } from './http/webhook-keys.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
 import { ErrorBody, Payment, ValidationErrorBody } from './shared-schemas.ts';
@@ -38,6 +39,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   healthRoutes(server, deps);
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);
+  if (servesPartners) webhookKeyRoute(server, deps);
   if (servesPartners) await server.register(async scope => partnerRoutes(scope, deps));
   return server;
 }

@@ -1,10 +1,12 @@
 import { InvalidArgumentError } from 'commander';
+import { type Id, parseId } from '../base/ids.ts';
 import { parseDay, parseInstant } from '../base/instants.ts';
 import { isLabel } from '../base/label.ts';
 import { parseKopecks, parseMicroUsdt } from '../base/money.ts';
 import type { ChainHead } from '../db/audit-chain.ts';
 import { isAddressRange, maxOverlapMs, type Scope, scopes } from '../partners/index.ts';
 import { parseStatus } from '../request-log/index.ts';
+import { type EventKind, eventKinds } from '../webhooks/index.ts';
 
 /** Parsers of arguments and options; commander reports what they refuse by name, with exit code 2. */
 function refuse(wanted: string): never {
@@ -127,4 +129,16 @@ export function overlap(text: string): number {
 export function keyScopes(text: string, before: Scope[] = []): Scope[] {
   const scope = scopes.find(known => known === text) ?? refuse('read or pay');
   return [...new Set([...before, scope])];
+}
+
+export const endpoint = (text: string): Id<'whe'> =>
+  parseId('whe', text) ??
+  refuse('an endpoint such as whe_01kvbm4vz8fnv8nyh3g1t2s9qa: see kopeck webhook list');
+
+export function eventKindList(text: string): EventKind[] {
+  const names = new Set(text.split(',').map(name => name.trim()));
+  const kinds = eventKinds.filter(kind => names.has(kind));
+  return kinds.length > 0 && kinds.length === names.size
+    ? kinds
+    : refuse(`one or more of ${eventKinds.join(', ')}, separated by commas`);
 }

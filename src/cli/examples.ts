@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 const partner = 'prt_01m7ehqr39e00aq7xw60wbe32j';
 const request = 'req_01m7ehqr39e00aq7xw60wbe32j';
 const payment = 'pay_01m7ehqr39e00aq7xw60wbe32j';
+const endpoint = 'whe_01m7ehqr39e00aq7xw60wbe32j';
 const deposit = 'dep_01m7ehqr39e00aq7xw60wbe32j';
 
 /** Of every command, for its help. A test parses them. */
@@ -54,6 +55,7 @@ const examples: Record<string, string[]> = {
   'audit verify': ['kopeck audit verify', `kopeck audit verify --head 412:${'0'.repeat(64)}`],
   'audit export': ['kopeck audit export --to audit.jsonl'],
   'secret status': ['kopeck secret status'],
+  'secret signing-keys': ['kopeck secret signing-keys', 'kopeck secret signing-keys --rotate'],
   'secret rotate': ['kopeck secret rotate', 'kopeck secret rotate --batch 500 --json'],
   'recovery show': ['kopeck recovery show'],
   'recovery release': [`kopeck recovery release ${payment} --reason 'refunded by the bank'`],
@@ -80,10 +82,22 @@ const examples: Record<string, string[]> = {
     `kopeck refund read --payment ${payment}`,
   ],
   'webhook set': [`kopeck webhook set ${partner} --url https://shop.example/kopeck`],
+  'webhook add': [
+    `kopeck webhook add ${partner} --mode live --url https://books.example/kopeck --events payment.succeeded,payment.refunded`,
+  ],
+  'webhook remove': [`kopeck webhook remove ${partner} --endpoint ${endpoint}`],
+  'webhook list': [`kopeck webhook list ${partner}`],
   'webhook show': [`kopeck webhook show ${partner}`],
-  'webhook check': [`kopeck webhook check ${partner}`],
+  'webhook check': [
+    `kopeck webhook check ${partner}`,
+    `kopeck webhook check ${partner} --endpoint ${endpoint}`,
+  ],
   'webhook rotate': [`kopeck webhook rotate ${partner}`],
-  'webhook events': [`kopeck webhook events ${partner} --refunded on`],
+  'webhook events': [
+    `kopeck webhook events ${partner} --refunded on`,
+    `kopeck webhook events ${partner} --endpoint ${endpoint} --only payment.failed`,
+  ],
+  'webhook ed25519': [`kopeck webhook ed25519 ${partner} --sign on`],
   'webhook log': [`kopeck webhook log ${partner} --limit 20`],
   'webhook resend': ['kopeck webhook resend evt_17', 'kopeck webhook resend --failed --since 2026-11-15'],
   'maintenance on': ['kopeck maintenance on'],

@@ -7,6 +7,7 @@ import {
   parseEventId,
   type SendResult,
   sign,
+  standardHeaders,
 } from '../webhooks/index.ts';
 
 /** One attempt to deliver an event. */
@@ -56,8 +57,12 @@ export function createForwarder({
   const sender = createSender({ allowPrivate: true });
 
   async function attempt(event: PaymentEvent, body: string): Promise<SendResult> {
-    const signature = sign([secret], Math.floor(Date.now() / 1_000), body);
-    return sender.send({ url, headers: eventHeaders(announced(event), signature), body }, signal);
+    const atSec = Math.floor(Date.now() / 1_000);
+    const headers = {
+      ...eventHeaders(announced(event), sign([secret], atSec, body)),
+      ...standardHeaders([secret], { id: event.id, atSec, body }),
+    };
+    return sender.send({ url, headers, body }, signal);
   }
 
   async function forward(event: PaymentEvent, body: string): Promise<ForwardResult | undefined> {

@@ -10,6 +10,7 @@ import {
   type StoredKey,
   type ValueCount,
 } from '../db/sealed-values.ts';
+import { addSigningKey, formatPublicKey, keyObject, keySetPath, listPublicKeys } from '../webhooks/index.ts';
 import { positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
 import { formatInstant, lateProgressBar, type Output, table } from './output.ts';
@@ -27,7 +28,26 @@ export function secretCommands(withDatabase: WithDatabase): Command {
       command('rotate', 'make SECRET_KEY the key in use and re-encrypt what earlier keys protect')
         .option('--batch <count>', 'how many values to re-encrypt in one transaction', positiveCount, 100)
         .action(({ json, batch }) => withDatabase(json, context => rotate(context, batch))),
+    )
+    .addCommand(
+      command('signing-keys', 'list the public keys with which webhooks are signed')
+        .option('--rotate', 'add a new one first; it signs after a minute')
+        .action(({ json, rotate: rotates = false }) =>
+          withDatabase(json, context => signingKeys(context, rotates)),
+        ),
     );
+}
+
+async function signingKeys({ audit, keyring }: CommandContext, rotates: boolean): Promise<Output> {
+  if (rotates) await addSigningKey(audit, keyring);
+  const keys = await listPublicKeys(audit.pool);
+  return {
+    json: { path: keySetPath, keys: keys.map(keyObject) },
+    text: table(
+      ['key', 'public key', 'signs from (UTC)'],
+      keys.map(key => [key.keyId, formatPublicKey(key), formatInstant(key.signsFrom)]),
+    ),
+  };
 }
 
 const numbersOf = (processes: LiveProcess[]) => processes.map(({ instance }) => instance).join(', ');

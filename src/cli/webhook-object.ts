@@ -1,11 +1,15 @@
-import type { Webhook } from '../webhooks/index.ts';
+import { contractEvents, type Webhook } from '../webhooks/index.ts';
 
 /** A webhook for machines, without its secret. */
 export const webhookObject = (webhook: Webhook) => ({
+  endpoint_id: webhook.endpointId,
   url: webhook.url,
+  mode: webhook.mode,
   state: webhook.state,
   suspended_at: webhook.suspendedAt?.toISOString() ?? null,
   waiting: webhook.waiting,
   given_up: webhook.givenUp,
-  extra_events: webhook.extraEvents,
+  events: webhook.events,
+  ed25519: webhook.ed25519,
+  extra_events: webhook.events.filter(kind => !contractEvents.includes(kind)),
 });

@@ -1,100 +1,122 @@
 import { Command, Option } from 'commander';
+import type { Id } from '../base/ids.ts';
 import {
-  checkObject,
-  checkPartner,
+  addEndpoint,
   checkWebhookUrl,
+  contractEvents,
   createNameLookup,
-  createSender,
   createVault,
+  type EventKind,
   findWebhook,
-  formatEventId,
+  firstEndpointOf,
   hasPrivateAddress,
-  listAttempts,
-  parseEventId,
+  listWebhooks,
+  maxEndpoints,
+  moveWebhook,
   readSecrets,
-  resendEvent,
-  resendFailed,
-  responseText,
+  removeEndpoint,
   rotateSecret,
-  setExtraEvents,
+  setEd25519,
+  setEvents,
   setWebhook,
+  standardSecret,
   type Webhook,
-  type WebhookCheck,
 } from '../webhooks/index.ts';
-import { instant, positiveCount } from './arguments.ts';
+import { endpoint, eventKindList, positiveCount } from './arguments.ts';
 import { type CommandContext, command, type WithDatabase } from './command.ts';
-import { bar, details, formatInstant, type Output, table } from './output.ts';
+import { details, formatInstant, type Output, table } from './output.ts';
 import { find, findToChange } from './partner.ts';
 import { RefusedError } from './refused.ts';
+import { checkWebhook } from './webhook-check.ts';
+import { chooseEndpoint, modesOf, noWebhook } from './webhook-choice.ts';
+import { type EventsOptions, eventsCommand, eventsOf, refuseEvents } from './webhook-events.ts';
+import { showLog } from './webhook-log.ts';
 import { webhookObject } from './webhook-object.ts';
+import { resendCommand } from './webhook-resend.ts';
+
+const urlRule = 'https, public host, port 443 or above 1023';
+
+/** A command about one endpoint of a partner: the only one, unless another is named. */
+const ofEndpoint = (name: string, description: string) =>
+  command(`${name} <partner>`, description).option(
+    '--endpoint <endpoint>',
+    'which one; needed if the partner has several',
+    endpoint,
+  );
 
 export function webhookCommands(withDatabase: WithDatabase): Command {
+  /** Runs with the endpoint that was asked for. */
+  const on =
+    <Options>(
+      run: (context: CommandContext, webhook: Webhook, options: Options) => Promise<Output>,
+      findPartner = findToChange,
+    ) =>
+    (partner: string, options: Options & { json: boolean; endpoint?: Id<'whe'> }) =>
+      withDatabase(options.json, async context => {
+        const { partnerId } = await findPartner(context, partner);
+        return run(context, await chooseEndpoint(context, partnerId, options.endpoint), options);
+      });
   return new Command('webhook')
     .description("manage partners' webhooks")
     .addCommand(
-      command('set <partner>', 'set the URL of the endpoint; the first time also creates a signing secret')
-        .requiredOption('--url <url>', 'https, public host, port 443 or above 1023')
-        .action((partner, { json, url }) => withDatabase(json, context => set(context, partner, url))),
+      ofEndpoint('set', 'set the URL of the endpoint; the first time also creates a signing secret')
+        .requiredOption('--url <url>', urlRule)
+        .action((partner, { json, url, endpoint }) =>
+          withDatabase(json, context => set(context, partner, url, endpoint)),
+        ),
+    )
+    .addCommand(addCommand(withDatabase))
+    .addCommand(
+      ofEndpoint('remove', 'remove an endpoint with the events that wait for it').action(on(remove)),
     )
     .addCommand(
-      command('show <partner>', 'show URL, state and signing secret').action((partner, { json }) =>
-        withDatabase(json, async context => show(context, (await find(context, partner)).partnerId)),
+      command('list <partner>', 'list the endpoints of a partner').action((partner, { json }) =>
+        withDatabase(json, async context => list(context, (await find(context, partner)).partnerId)),
       ),
     )
+    .addCommand(ofEndpoint('show', 'show URL, state and signing secret').action(on(show, find)))
     .addCommand(
-      command(
-        'check <partner>',
+      ofEndpoint(
+        'check',
         'send five test requests to the endpoint; if it accepts a valid event, suspended delivery resumes',
-      ).action((partner, { json }) => withDatabase(json, context => check(context, partner))),
+      ).action(on(checkWebhook)),
     )
     .addCommand(
-      command('rotate <partner>', 'create a new signing secret; the old one stays valid for 24 hours')
+      ofEndpoint('rotate', 'create a new signing secret; the old one stays valid for 24 hours')
         .option('--force', 'even if an older secret is still valid; it expires immediately')
-        .action((partner, { json, force = false }) =>
-          withDatabase(json, context => rotate(context, partner, force)),
-        ),
+        .action(on(rotate)),
     )
     .addCommand(
-      command('events <partner>', 'choose which events beyond those of the contract the endpoint gets')
-        .addOption(
-          new Option('--refunded <choice>', 'payment.refunded: money of a payment came back')
-            .choices(['on', 'off'])
-            .makeOptionMandatory(),
-        )
-        .action((partner, { json, refunded }) =>
-          withDatabase(json, context => chooseEvents(context, partner, refunded === 'on')),
-        ),
+      eventsCommand(ofEndpoint('events', 'choose which events the endpoint gets'), on(chooseEvents)),
+    )
+    .addCommand(
+      ofEndpoint('ed25519', "whether requests are also signed with the service's Ed25519 key")
+        .addOption(new Option('--sign <choice>', 'on or off').choices(['on', 'off']).makeOptionMandatory())
+        .action(on(chooseEd25519)),
     )
     .addCommand(resendCommand(withDatabase))
     .addCommand(
       command('log <partner>', 'list the latest delivery attempts, newest first')
+        .option('--endpoint <endpoint>', 'only those of this endpoint', endpoint)
         .option('--limit <count>', 'number of attempts', positiveCount, 50)
-        .action((partner, { json, limit }) => withDatabase(json, context => log(context, partner, limit))),
+        .action((partner, { json, limit, endpoint }) =>
+          withDatabase(json, context => showLog(context, partner, { limit, endpointId: endpoint })),
+        ),
     );
 }
 
-function resendCommand(withDatabase: WithDatabase): Command {
-  return command('resend', 'resend an event, or all that failed permanently')
-    .argument('[event]', 'such as evt_17')
-    .option('--failed', 'all events that failed permanently, of all partners')
-    .option('--since <time>', 'only those that failed since this time, such as 2026-11-15T10:00:00Z', instant)
-    .action((event, { json, failed = false, since }, self: Command) => {
-      if ((event === undefined) !== failed || (since && !failed))
-        self.error('error: specify an event, or use --failed, optionally with --since');
-      return withDatabase(json, context =>
-        failed ? resendAll(context, since ?? new Date(0)) : resendOne(context, event),
-      );
-    });
-}
+const addCommand = (withDatabase: WithDatabase) =>
+  command('add <partner>', 'add an endpoint with its own signing secret; it gets events from now on')
+    .requiredOption('--url <url>', urlRule)
+    .addOption(
+      new Option('--mode <mode>', 'whose events it gets').choices(['live', 'test']).makeOptionMandatory(),
+    )
+    .option('--events <kinds>', 'which events, separated by commas', eventKindList, contractEvents)
+    .action((partner, { json, ...endpoint }) =>
+      withDatabase(json, context => add(context, partner, endpoint)),
+    );
 
-const noWebhook = (partner: string) =>
-  new RefusedError('no_webhook', `${partner} has no webhook: set one with kopeck webhook set.`);
-
-type PartnerId = Webhook['partnerId'];
-
-async function set(context: CommandContext, partner: string, text: string): Promise<Output> {
-  const { audit, settings, keyring } = context;
-  const { partnerId } = await findToChange(context, partner);
+async function checkUrl({ settings }: CommandContext, text: string): Promise<string> {
   const allowPrivate = settings.webhookAllowPrivate;
   const verdict = checkWebhookUrl(text, { allowPrivate });
   if (verdict.outcome === 'refused') throw new RefusedError('bad_address', verdict.reason);
@@ -103,147 +125,152 @@ async function set(context: CommandContext, partner: string, text: string): Prom
       'bad_address',
       'The host name resolves to a private IP address: use a public host.',
     );
-  await setWebhook(audit, createVault(keyring), partnerId, verdict.url.href);
-  return show(context, partnerId);
+  return verdict.url.href;
 }
 
-async function rotate(context: CommandContext, partner: string, force: boolean): Promise<Output> {
+/** Without an endpoint it is the first, which may not be there yet. */
+async function set(
+  context: CommandContext,
+  partner: string,
+  text: string,
+  endpointId?: Id<'whe'>,
+): Promise<Output> {
   const { audit, keyring } = context;
   const { partnerId } = await findToChange(context, partner);
-  const outcome = await rotateSecret(audit, createVault(keyring), partnerId, { force });
+  const url = await checkUrl(context, text);
+  if (endpointId) {
+    const webhook = await chooseEndpoint(context, partnerId, endpointId);
+    await moveWebhook(audit, webhook, url);
+    return showAgain(context, webhook);
+  }
+  await setWebhook(audit, createVault(keyring), partnerId, url);
+  return showAgain(context, { partnerId, endpointId: firstEndpointOf(partnerId) });
+}
+
+async function add(
+  context: CommandContext,
+  partner: string,
+  { mode, url, events }: { mode: 'live' | 'test'; url: string; events: EventKind[] },
+): Promise<Output> {
+  const { audit, keyring } = context;
+  const { partnerId } = await findToChange(context, partner);
+  const checked = await checkUrl(context, url);
+  const added = await addEndpoint(audit, createVault(keyring), partnerId, { mode, url: checked, events });
+  if (added.outcome === 'too_many') {
+    const advice = 'remove one with kopeck webhook remove';
+    throw new RefusedError(
+      'too_many_endpoints',
+      `${partnerId} has ${maxEndpoints} endpoints in ${mode} mode, counting the first: ${advice}.`,
+    );
+  }
+  return showAgain(context, { partnerId, endpointId: added.endpointId });
+}
+
+async function remove({ audit }: CommandContext, webhook: Webhook): Promise<Output> {
+  const { partnerId, endpointId, url } = webhook;
+  if ((await removeEndpoint(audit, webhook)) === 'no_webhook') throw noWebhook(partnerId);
+  return {
+    json: { partner_id: partnerId, endpoint_id: endpointId, removed: true },
+    text: `Removed ${endpointId} (${url}). Events that waited for it are not sent.`,
+  };
+}
+
+async function list({ audit }: CommandContext, partnerId: Id<'prt'>): Promise<Output> {
+  const endpoints = await listWebhooks(audit.pool, partnerId);
+  return {
+    json: { partner_id: partnerId, endpoints: endpoints.map(webhookObject) },
+    text: table(
+      ['endpoint', 'mode', 'state', 'pending', 'failed', 'events', 'url'],
+      endpoints.map(one => [
+        one.endpointId,
+        modesOf(one),
+        one.state,
+        `${one.waiting}`,
+        `${one.givenUp}`,
+        one.events.map(kind => kind.replace('payment.', '')).join(', '),
+        one.url,
+      ]),
+    ),
+  };
+}
+
+async function rotate(
+  context: CommandContext,
+  webhook: Webhook,
+  { force = false }: { force?: boolean },
+): Promise<Output> {
+  const { audit, keyring } = context;
+  const { partnerId, endpointId } = webhook;
+  const outcome = await rotateSecret(audit, createVault(keyring), partnerId, { force, endpointId });
   if (outcome === 'no_webhook') throw noWebhook(partnerId);
   if (outcome === 'overlap') {
     const advice = 'wait until it expires, or use --force to end it now';
     throw new RefusedError('overlap', `The previous secret is still valid: ${advice}.`);
   }
-  return show(context, partnerId);
+  return showAgain(context, webhook);
 }
 
-async function chooseEvents(context: CommandContext, partner: string, refunded: boolean): Promise<Output> {
-  const { partnerId } = await findToChange(context, partner);
-  const outcome = await setExtraEvents(context.audit, partnerId, refunded ? ['payment.refunded'] : []);
-  if (outcome === 'no_webhook') throw noWebhook(partnerId);
-  return show(context, partnerId);
+async function chooseEvents(
+  context: CommandContext,
+  webhook: Webhook,
+  options: EventsOptions,
+): Promise<Output> {
+  const outcome = await setEvents(context.audit, webhook, eventsOf(webhook, options));
+  if (outcome === 'no_webhook') throw noWebhook(webhook.partnerId);
+  if (outcome !== 'set') throw refuseEvents(outcome);
+  return showAgain(context, webhook);
 }
 
-async function show({ audit, keyring }: CommandContext, partnerId: PartnerId): Promise<Output> {
-  const webhook = await findWebhook(audit.pool, partnerId);
+async function chooseEd25519(
+  context: CommandContext,
+  webhook: Webhook,
+  { sign }: { sign: 'on' | 'off' },
+): Promise<Output> {
+  const { audit, keyring } = context;
+  if ((await setEd25519(audit, keyring, webhook, sign === 'on')) === 'no_webhook')
+    throw noWebhook(webhook.partnerId);
+  return showAgain(context, webhook);
+}
+
+async function showAgain(
+  context: CommandContext,
+  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+): Promise<Output> {
+  const webhook = await findWebhook(context.audit.pool, partnerId, endpointId);
   if (!webhook) throw noWebhook(partnerId);
+  return show(context, webhook);
+}
+
+async function show({ audit, keyring }: CommandContext, webhook: Webhook): Promise<Output> {
+  const { partnerId, endpointId } = webhook;
   const nowMs = audit.clock.nowMs();
-  const [secret = '', oldSecret] = await readSecrets(audit.pool, createVault(keyring), partnerId, nowMs);
+  const vault = createVault(keyring);
+  const [secret = '', oldSecret] = await readSecrets(audit.pool, vault, partnerId, nowMs, endpointId);
   const old: [string, string][] = oldSecret
     ? [['old secret', `${oldSecret} (until ${formatInstant(webhook.oldSecretUntil)} UTC)`]]
     : [];
+  const standard = standardSecret(secret);
   return {
-    json: { partner_id: partnerId, ...webhookObject(webhook), secret, old_secret: oldSecret ?? null },
+    json: {
+      partner_id: partnerId,
+      ...webhookObject(webhook),
+      secret,
+      old_secret: oldSecret ?? null,
+      standard_secret: standard,
+    },
     text: details([
       ['partner', partnerId],
+      ['endpoint', endpointId],
       ['url', webhook.url],
+      ['mode', modesOf(webhook)],
       ['state', webhook.state],
       ['pending events', `${webhook.waiting}`],
       ['failed permanently', `${webhook.givenUp}`],
-      ['extra events', webhook.extraEvents.join(', ') || 'none'],
+      ['events', webhook.events.join(', ')],
+      ['Ed25519 signature', webhook.ed25519 ? 'on' : 'off'],
       ['signing secret', secret],
       ...old,
+      ...(standard === secret ? [] : [['for Standard Webhooks', standard] as [string, string]]),
     ]),
-  };
-}
-
-async function check(context: CommandContext, partner: string): Promise<Output> {
-  const { audit, settings, keyring, progress } = context;
-  const { partnerId } = await findToChange(context, partner);
-  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
-  const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
-  const vault = createVault(keyring);
-  const result = await checkPartner({ audit, sender, vault }, partnerId).finally(async () => {
-    clearInterval(slow);
-    await sender.close();
-  });
-  if (result.outcome !== 'checked') throw noWebhook(partnerId);
-  const { check, reEnabled } = result;
-  return describeCheck(partnerId, check, reEnabled);
-}
-
-function describeCheck(partnerId: PartnerId, check: WebhookCheck, reEnabled: boolean): Output {
-  const { results, canReceive, passed, tls } = check;
-  const expectation = { accept: 'accept', refuse: 'reject' };
-  const conclusion = canReceive
-    ? `The endpoint accepts valid events${passed ? ' and rejects all others' : ', but some checks failed'}.`
-    : 'The endpoint does not accept valid events. Fix it and check again.';
-  return {
-    isBad: !canReceive,
-    json: { partner_id: partnerId, ...checkObject(check, reEnabled) },
-    text: [
-      table(
-        ['request', 'expected', 'response', 'ms', 'passed'],
-        results.map(result => [
-          result.name,
-          expectation[result.expected],
-          responseText(result),
-          `${result.durationMs}`,
-          result.passed ? 'yes' : 'NO',
-        ]),
-      ),
-      '',
-      tls
-        ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
-        : 'TLS: not used (plain HTTP).',
-      conclusion,
-      ...(reEnabled ? ['Delivery was suspended and resumes now with the pending events.'] : []),
-    ].join('\n'),
-  };
-}
-
-async function resendOne({ audit }: CommandContext, text: string): Promise<Output> {
-  const eventId = parseEventId(text);
-  const result = eventId === undefined ? { outcome: 'no_event' as const } : await resendEvent(audit, eventId);
-  switch (result.outcome) {
-    case 'queued':
-      return {
-        json: { event_id: text, partner_id: result.partnerId, queued: true, suspended: result.suspended },
-        text: result.suspended
-          ? `${text} will be resent to ${result.partnerId} after a successful kopeck webhook check.`
-          : `${text} is being resent to ${result.partnerId}.`,
-      };
-    case 'no_webhook':
-      throw new RefusedError('no_webhook', `The partner of ${text} has no webhook: set one first.`);
-    case 'no_event':
-      throw new RefusedError('no_event', `There is no event ${text}: IDs look like evt_17.`);
-  }
-}
-
-async function resendAll({ audit, progress }: CommandContext, since: Date): Promise<Output> {
-  const startedAt = performance.now();
-  const queued = await resendFailed(audit, since, (done, of) => {
-    if (performance.now() - startedAt > 2_000) progress(bar(done, of));
-  });
-  const text = `Events to resend: ${queued}. Partners with suspended delivery need kopeck webhook check first.`;
-  return { json: { queued }, text };
-}
-
-async function log(context: CommandContext, partner: string, limit: number): Promise<Output> {
-  const { partnerId } = await find(context, partner);
-  const attempts = await listAttempts(context.audit.pool, partnerId, limit);
-  return {
-    json: {
-      attempts: attempts.map(attempt => ({
-        event_id: formatEventId(attempt.eventId),
-        attempt: attempt.attempt,
-        at: attempt.at.toISOString(),
-        status: attempt.status,
-        error: attempt.error,
-        duration_ms: attempt.durationMs,
-      })),
-    },
-    text: table(
-      ['event', 'attempt', 'at (UTC)', 'response', 'ms'],
-      attempts.map(attempt => [
-        formatEventId(attempt.eventId),
-        `${attempt.attempt}`,
-        formatInstant(attempt.at),
-        responseText(attempt),
-        `${attempt.durationMs}`,
-      ]),
-    ),
   };
 }

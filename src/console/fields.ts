@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { type Id, parseId } from '../base/ids.ts';
 import type { Page } from './shapes/common.ts';
 
 /** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
@@ -14,6 +15,10 @@ export const ById = Type.Object({ id: Type.String({ maxLength: 100 }) });
 
 /** A numeric id in a URL; undefined if it is not a number. */
 export const readNumber = (text: string) => (/^\d{1,18}$/.test(text) ? BigInt(text) : undefined);
+
+/** Which endpoint of a partner is meant: undefined for the usual one, null if the text is no id. */
+export const readEndpoint = (text: string | undefined): Id<'whe'> | undefined | null =>
+  text === undefined ? undefined : (parseId('whe', text) ?? null);
 
 /** A page of rows, of which one more than `limit` was read; `cursorOf` gives the start of the next page. */
 export function pageOf<Item, Row>(

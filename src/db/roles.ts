@@ -55,11 +55,13 @@ const kept = [
   'payments',
   'recovered_payments',
   'service',
+  'signing_keys',
   'stray_orders',
 ];
 /** Hashes, sealed secrets and who signs in: not for reports. */
 const secret = [
   'api_keys',
+  'further_webhooks',
   'invitations',
   'key_addresses',
   'known_clients',
@@ -67,6 +69,7 @@ const secret = [
   'operator_sessions',
   'operators',
   'secret_keys',
+  'signing_keys',
   'webhooks',
 ];
 

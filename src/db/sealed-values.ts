@@ -1,7 +1,11 @@
 import type { Queryable } from './pool.ts';
 
 /** Each derives keys of its own. Changing one makes what is stored unreadable. */
-export const purposes = { webhookSecrets: 'webhook secrets', operatorCodes: 'operator codes' } as const;
+export const purposes = {
+  webhookSecrets: 'webhook secrets',
+  signingKeys: 'signing keys',
+  operatorCodes: 'operator codes',
+} as const;
 
 /** A column with sealed values, each bound to the id of its row. */
 export interface SealedColumn {
@@ -9,7 +13,7 @@ export interface SealedColumn {
   purpose: string;
   table: string;
   id: string;
-  idKind: 'prt' | 'opr';
+  idKind: 'prt' | 'whe' | 'wsk' | 'opr';
   column: string;
 }
 
@@ -21,9 +25,26 @@ const ofWebhooks = {
   idKind: 'prt',
 } as const;
 
+const ofFurtherWebhooks = {
+  ...ofWebhooks,
+  table: 'further_webhooks',
+  id: 'endpoint_id',
+  idKind: 'whe',
+} as const;
+
 export const sealedColumns: SealedColumn[] = [
   { ...ofWebhooks, column: 'secret' },
   { ...ofWebhooks, column: 'old_secret' },
+  { ...ofFurtherWebhooks, column: 'secret' },
+  { ...ofFurtherWebhooks, column: 'old_secret' },
+  {
+    what: 'webhook secrets',
+    purpose: purposes.signingKeys,
+    table: 'signing_keys',
+    id: 'id',
+    idKind: 'wsk',
+    column: 'private_key',
+  },
   {
     what: 'one-time code secrets',
     purpose: purposes.operatorCodes,

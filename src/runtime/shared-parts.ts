@@ -13,7 +13,7 @@ import { createCallLog, createHttpGateway, type HttpGateway } from '../gateway/i
 import { createPaymentSignals, createReferenceSealer, openShards } from '../payments/index.ts';
 import { createRequestLog, type RequestLog } from '../request-log/index.ts';
 import { createTracer, type Tracer } from '../telemetry/index.ts';
-import { createSender, createVault } from '../webhooks/index.ts';
+import { createSender, createSigningKeys, createVault } from '../webhooks/index.ts';
 import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
@@ -107,6 +107,7 @@ export async function createSharedParts(
     signals,
     sender,
     vault: createVault(keyring),
+    signingKeys: createSigningKeys(pool, clock, keyring),
     chains: await openDepositChains(settings.depositChains),
   };
 }

@@ -26,9 +26,17 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
   cleanups.push(startRefundReader(parts));
   cleanups.push(startDepositWatchers(parts), startPruning(parts, createPrunes(parts, poolsOf(parts))));
   const shards = parts.shards.all();
-  const sharedSlots = createSharedSlots(shards.length);
+  const [first, further] = [createSharedSlots(shards.length), createSharedSlots(shards.length)];
   for (const shard of shards)
-    startShardWork({ ...parts, ...shard, slotShare: sharedSlots.of(shard.number) }, channel, cleanups);
+    startShardWork(
+      {
+        ...parts,
+        ...shard,
+        slotShares: { first: first.of(shard.number), further: further.of(shard.number) },
+      },
+      channel,
+      cleanups,
+    );
   // Refunds are read for all shards together, and are few.
   if (shards.length > 1)
     parts.signals.paymentFinished.subscribe(paymentId => {
@@ -39,7 +47,7 @@ export function startWorker(parts: SharedParts, channel: ClusterChannel, cleanup
 const poolsOf = ({ shards }: SharedParts) => shards.all().map(({ pool }) => pool);
 
 type ShardParts = Omit<SharedParts, 'gateway'> &
-  ReturnType<SharedParts['shards']['of']> & { slotShare: SlotShare };
+  ReturnType<SharedParts['shards']['of']> & { slotShares: { first: SlotShare; further: SlotShare } };
 
 /** The payments and webhooks of one shard. */
 function startShardWork(parts: ShardParts, channel: ClusterChannel, cleanups: Cleanup[]): void {

@@ -1,8 +1,18 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
+import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createPaymentSignals } from '../../src/payments/index.ts';
 import { refundRound } from '../../src/payments/refunds/read-refunds.ts';
-import { createVault, findDelivery, setExtraEvents, setWebhook } from '../../src/webhooks/index.ts';
+import {
+  addEndpoint,
+  contractEvents,
+  createVault,
+  type EventKind,
+  findDelivery,
+  firstEndpointOf,
+  setEvents,
+  setWebhook,
+} from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -141,7 +151,8 @@ describe('events', () => {
     await refund(id, { amount_kopecks: 100 });
     await readAll();
     expect(await queued()).toEqual([]);
-    expect(await setExtraEvents(audit, partnerId, ['payment.refunded'])).toBe('set');
+    const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
+    expect(await setEvents(audit, first, [...contractEvents, 'payment.refunded'])).toBe('set');
     await refund(id, { amount_kopecks: 200 });
     await readAll();
     const [eventId] = await queued();
@@ -159,7 +170,41 @@ describe('events', () => {
     await refund(id);
     await readAll();
     expect((await sent()).body).toBe(body);
-    await setExtraEvents(audit, partnerId, []);
+    await setEvents(audit, first, contractEvents);
+  });
+
+  test('further endpoints get the ends and the refunds that they ask for', async () => {
+    const add = async (events: EventKind[], mode: 'live' | 'test' = 'live') => {
+      const url = 'https://example.com/books';
+      const added = await addEndpoint(audit, createVault(keyring), partnerId, { mode, url, events });
+      if (added.outcome !== 'added') throw new Error(added.outcome);
+      return added.endpointId;
+    };
+    const [ends, refunds, failures, ofTests] = [
+      await add(['payment.succeeded']),
+      await add(['payment.refunded']),
+      await add(['payment.failed']),
+      await add(['payment.succeeded', 'payment.refunded'], 'test'),
+    ];
+    const { id } = await pay();
+    await refund(id, { amount_kopecks: 100 });
+    await readAll();
+    const kindsFor = async (endpointId: Id<'whe'>) => {
+      const { rows } = await pool.query<{ event_id: bigint }>(
+        'SELECT event_id FROM further_deliveries WHERE endpoint_id = $1 ORDER BY 1',
+        [uuidFromId(endpointId)],
+      );
+      const found = await Promise.all(
+        rows.map(row => findDelivery(pool, partnerId, row.event_id, endpointId)),
+      );
+      return found.map(one => one!.headers['x-service-event']);
+    };
+    expect(await Promise.all([ends, refunds, failures, ofTests].map(kindsFor))).toEqual([
+      ['payment.succeeded'],
+      ['payment.refunded'],
+      [],
+      [],
+    ]);
   });
 
   test('the body of the end of a payment stays the same bytes', async () => {

@@ -42,7 +42,7 @@ describe('set, show and rotate', () => {
     expect(await runJson('set', partner, '--url', receiver.url)).toMatchObject({ url: receiver.url, secret });
     expect(await runJson('show', partner)).toMatchObject({ url: receiver.url, secret, old_secret: null });
     const shown = JSON.parse((await kopeck(env, 'partner', 'show', partner, '--json')).stdout);
-    expect(shown.webhook).toEqual({
+    expect(shown.webhook).toMatchObject({
       url: receiver.url,
       state: 'active',
       suspended_at: null,
@@ -176,7 +176,7 @@ describe('log and resend', () => {
     await api.pay({ qr_url: newLink(10_000) });
     const [{ id }] = (await api.get('/v1/events')).json.data;
     expect(await runJson('log', customer.partnerId)).toEqual({ attempts: [] });
-    expect(await runJson('resend', id)).toEqual({
+    expect(await runJson('resend', id)).toMatchObject({
       event_id: id,
       partner_id: customer.partnerId,
       queued: true,

@@ -89,8 +89,8 @@ describe('GET /deliveries', () => {
   test('names endpoints that are failing or suspended', async () => {
     const stateOf = async (partnerId: string) => {
       const [row] = (await viewer.get(`/deliveries?partner_id=${partnerId}`)).json.data;
-      const { partner, webhook } = (await viewer.get(`/partners/${partnerId}`)).json;
-      expect([partner.webhook_state, webhook.state]).toEqual([row.endpoint.state, row.endpoint.state]);
+      const { partner, endpoints } = (await viewer.get(`/partners/${partnerId}`)).json;
+      expect([partner.webhook_state, endpoints[0].state]).toEqual([row.endpoint.state, row.endpoint.state]);
       return row.endpoint.state;
     };
     expect(await stateOf(shop.partnerId)).toBe('active');

@@ -219,11 +219,9 @@ describe('a webhook', () => {
     expect((await support.post(`/events/evt_${eventId}/resend`)).json).toEqual({ outcome: 'done' });
     expect((await pool.query('SELECT event_id FROM deliveries')).rows).toEqual([{ event_id: eventId }]);
     expect(await errorOf(support.post('/events/evt_999999/resend'))).toBe('404 not_found');
-    expect((await support.get(`/partners/${partnerId}`)).json.webhook).toMatchObject({
-      url: receiver.url,
-      state: 'active',
-      waiting: 1,
-    });
+    expect((await support.get(`/partners/${partnerId}`)).json.endpoints).toMatchObject([
+      { url: receiver.url, state: 'active', waiting: 1, mode: null },
+    ]);
   });
 });
 

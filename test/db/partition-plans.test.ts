@@ -89,7 +89,7 @@ describe('a look-up in a log uses the index of each partition:', () => {
   test('the last attempts of a partner, page by page', async () => {
     const { db, blocks } = explaining();
     const [first, second] = [await listAttempts(db, partnerId, 5), await listAttempts(pool, partnerId, 10)];
-    const next = await listAttempts(db, partnerId, 5, first.at(-1)!.attemptId);
+    const next = await listAttempts(db, partnerId, 5, { before: first.at(-1)!.attemptId });
     expect([...first, ...next]).toEqual(second);
     expect(Math.max(...blocks)).toBeLessThan(2 * maxBlocks);
   });

@@ -5,6 +5,7 @@ import { backupSabotages } from './backup.ts';
 import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
+import { endpointSabotages } from './endpoints.ts';
 import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
@@ -21,6 +22,7 @@ export const sabotages = [
   ...depositNodeSabotages,
   ...depositSimulationSabotages,
   ...refundSabotages,
+  ...endpointSabotages,
   ...openingSabotages,
   ...keySabotages,
   ...lostHistorySabotages,

@@ -23,8 +23,8 @@ export const serviceSabotages: Sabotage[] = [
   {
     guard: 'events of payments that end when they are opened',
     file: 'database/functions/payments_open.sql',
-    pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id;/,
-    replacement: 'JOIN webhooks w ON false;',
+    pattern: /JOIN webhooks w ON w\.partner_id = n\.partner_id\n/,
+    replacement: 'JOIN webhooks w ON false\n',
     test: 'test/webhooks/deliver.test.ts',
     failingTitle: 'follows the contract',
   },
@@ -38,7 +38,7 @@ export const serviceSabotages: Sabotage[] = [
   {
     guard: 'record attempts before shutdown',
     file: 'src/webhooks/delivery/worker.ts',
-    pattern: /, \.\.\.unrecorded\]/,
+    pattern: /, \.\.\.unrecorded\.values\(\)\]/,
     replacement: ']',
     ...simulation,
   },
@@ -82,8 +82,8 @@ export const serviceSabotages: Sabotage[] = [
   {
     guard: 'test clock moves no live delivery',
     file: 'src/webhooks/delivery/test-mode.ts',
-    pattern: /AND mode = 'test' AND failed_at IS NULL/,
-    replacement: 'AND failed_at IS NULL',
+    pattern: /AND o\.mode = 'test' AND o\.failed_at IS NULL/,
+    replacement: 'AND o.failed_at IS NULL',
     ...testClock,
   },
   {

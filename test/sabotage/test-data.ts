@@ -118,7 +118,7 @@ export const testDataSabotages: Sabotage[] = [
   {
     guard: 'no event is sent again while it is pruned',
     ...load,
-    file: 'src/webhooks/admin/attempt-log.ts',
+    file: 'src/webhooks/admin/resend.ts',
     pattern: /SELECT wait_for_test_pruning\(\)/,
     replacement: 'SELECT',
     failingTitle: 'an event that is pruned while an operator sends it again',

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
+import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import { createHistoryWatch, isWriteOfRecovery } from './history-watch.ts';
 import type { World } from './world.ts';
 
@@ -121,7 +122,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (statement.name === 'claim due payments') return claim(processName, statement);
     if (isRead(statement)) return read(processName, statement);
     const result = await options.pool().query(statement);
-    if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'partner_id');
+    if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'endpoint');
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
     if (await history.observe(statement)) forget(/incarnations|stray_orders/);
@@ -146,7 +147,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   /** Answered from the model, without a query: most polls find nothing. */
-  function findsNothing({ name, values }: Statement): boolean {
+  function findsNothing({ name = '', values }: Statement): boolean {
+    if (name.endsWith(furtherEndpoints.suffix)) return true;
     switch (name) {
       case 'release leases': {
         const [, instance] = values as [Date, number];

@@ -1,5 +1,5 @@
 import type { Id } from '../../src/base/ids.ts';
-import { reEnable } from '../../src/webhooks/admin/webhook.ts';
+import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import {
   readSecrets,

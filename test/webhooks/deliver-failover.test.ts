@@ -3,6 +3,7 @@ import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
+import { firstEndpointOf, firstEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
   createSender,
   findWebhook,
@@ -156,9 +157,11 @@ describe('every partner is served:', () => {
     await resendEvent(audit, rows[0].event_id);
     await recordAttempts(
       pool,
+      firstEndpoints,
       [
         {
-          ...{ partnerId, eventId: rows[0].event_id, attempt: 9, isDelivered: false, hasHung: true },
+          ...{ partnerId, endpointId: firstEndpointOf(partnerId), eventId: rows[0].event_id, attempt: 9 },
+          ...{ isDelivered: false, hasHung: true },
           ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
         },
       ],

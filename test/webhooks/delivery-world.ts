@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import {
   createSender,
+  createSigningKeys,
   createVault,
   listAttempts,
   readSecrets,
@@ -18,13 +19,14 @@ export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
 
 /** The API with the delivery of webhooks beside it, with a manual clock. */
 export async function startDeliveryWorld() {
-  const { pool } = await createDatabase();
+  const { pool, url } = await createDatabase();
   const clock = manualClock();
   const { address, deps: apiDeps } = await startApi({ pool, clock });
   const audit = auditContextOf(pool, clock);
   const vault = createVault(keyring);
   const sender = createSender({ allowPrivate: true, timeoutMs: 1_000 });
-  const deps = { ...apiDeps, vault, sender, webhookRetryScheduleSec: pausesSec };
+  const signingKeys = createSigningKeys(pool, clock, keyring);
+  const deps = { ...apiDeps, vault, sender, signingKeys, webhookRetryScheduleSec: pausesSec };
   afterAll(() => sender.close());
 
   /** A partner with a receiver, and a way to make events. */
@@ -44,6 +46,7 @@ export async function startDeliveryWorld() {
 
   const world = {
     pool,
+    url,
     clock,
     address,
     deps,
@@ -51,6 +54,7 @@ export async function startDeliveryWorld() {
     vault,
     sender,
     newPartner,
+    secretsOf: (partnerId: Id<'prt'>) => readSecrets(pool, vault, partnerId, clock.nowMs()),
     untilRecorded: (partnerId: Id<'prt'>, count: number) =>
       vi.waitFor(async () => expect(await listAttempts(pool, partnerId, 1_000)).toHaveLength(count), {
         timeout: 5_000,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { nextLoopTurn } from '../../src/db/batch.ts';
 import type { Queryable } from '../../src/db/pool.ts';
-import { reEnable } from '../../src/webhooks/admin/webhook.ts';
+import { reEnable } from '../../src/webhooks/admin/re-enable.ts';
 import { listAttempts, resendEvent, startDelivery } from '../../src/webhooks/index.ts';
 import { withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';

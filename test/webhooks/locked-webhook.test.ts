@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
 import { createRecorder } from '../../src/webhooks/delivery/recorder.ts';
-import { createVault, setWebhook } from '../../src/webhooks/index.ts';
+import { createVault, firstEndpointOf, setWebhook } from '../../src/webhooks/index.ts';
 import { auditContextOf, createDatabase, createFundedPartner } from '../helpers/database.ts';
 import { follow, holdLocks } from '../helpers/locks.ts';
 import { keyring } from '../helpers/partners.ts';
@@ -16,7 +16,8 @@ async function newPartner(): Promise<Id<'prt'>> {
 }
 
 const failedAttempt = (partnerId: Id<'prt'>, eventId: bigint) => ({
-  ...{ partnerId, mode: 'live' as const, eventId, attempt: 1, isDelivered: false, hasHung: false },
+  ...{ partnerId, endpointId: firstEndpointOf(partnerId), mode: 'live' as const, eventId, attempt: 1 },
+  ...{ isDelivered: false, hasHung: false },
   ...{ status: 500, error: null, durationMs: 5, nextAt: new Date(), at: new Date() },
 });
 

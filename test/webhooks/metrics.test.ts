@@ -5,7 +5,14 @@ import { createWebhookMetrics } from '../../src/webhooks/index.ts';
 const at = new Date('2026-11-16T12:00:00Z');
 const settledAt = new Date('2026-11-16T11:59:57Z');
 const attempt = {
-  ...{ partnerId: 'prt_1' as const, mode: 'live' as const, eventId: 1n, attempt: 1, hasHung: false },
+  ...{
+    partnerId: 'prt_1' as const,
+    endpointId: 'whe_1' as const,
+    mode: 'live' as const,
+    eventId: 1n,
+    attempt: 1,
+    hasHung: false,
+  },
   ...{ isDelivered: false, status: null, error: null, durationMs: 500, nextAt: at, at },
 };
 

@@ -93,6 +93,13 @@ BEGIN
                    h.last_event_id + row_number() OVER (PARTITION BY h.partner_id, h.mode ORDER BY h.nth) AS event_id
               FROM unnest(endings) h WHERE h.status <> 'rejected') AS n
       JOIN webhooks w ON w.partner_id = n.partner_id;
+  INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+    SELECT w.endpoint_id, n.event_id, n.partner_id, n.mode, n.id, payments_finish.at
+      FROM (SELECT h.partner_id, h.mode, h.id, h.status,
+                   h.last_event_id + row_number() OVER (PARTITION BY h.partner_id, h.mode ORDER BY h.nth) AS event_id
+              FROM unnest(endings) h WHERE h.status <> 'rejected') AS n
+      JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
+     WHERE 'payment.' || n.status::text = ANY (w.events);
   ended := ARRAY(SELECT h.id FROM unnest(endings) h);
 
   IF cardinality(ended) = cardinality(ids) THEN

@@ -4,6 +4,7 @@ import type { Balances, Mode, PastCredit } from '../../ledger/index.ts';
 import type { ApiKey, Limits, MemberRole, Partner, Scope } from '../../partners/index.ts';
 import type { Payment, PaymentStatus, Refunded } from '../../payments/index.ts';
 import {
+  type EventKind,
   formatEventId,
   type listAttempts,
   responseText,
@@ -36,14 +37,18 @@ const moment = (value: NoticeDetails[string] | undefined) => time(new Date(`${va
 const roles = { viewer: 'viewer', developer: 'developer', owner: 'owner' };
 const named = (details: NoticeDetails) => (details.external_id ? ` (${text(details.external_id)})` : '');
 
+/** Set if it is not about the first endpoint. */
+const toUrl = (url: NoticeDetails[string] | undefined) => (url ? ` to <code>${text(url)}</code>` : '');
+
 const notices: Notices = {
-  delivery_failed: ({ event_id }, count) =>
+  delivery_failed: ({ event_id, url }, count) =>
     count === 1
-      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered after 9 attempts. Details: Webhook → Log.`
+      ? `📭 Event <code>evt_${text(event_id)}</code> was not delivered${toUrl(url)} after 9 attempts. Details: Webhook → Log.`
       : `📭 ${count} events were not delivered after 9 attempts each. Details: Webhook → Log.`,
-  sending_suspended: () =>
-    '⛔ Webhooks are suspended: three events in a row were not delivered. Fix your endpoint, then press Webhook → Check. No events are lost: we will send them after a successful check.',
-  sending_re_enabled: () => '✅ Webhooks are active again. We are sending the pending events.',
+  sending_suspended: ({ url }) =>
+    `⛔ Webhooks${toUrl(url)} are suspended: three events in a row were not delivered. Fix your endpoint, then press Webhook → Check. No events are lost: we will send them after a successful check.`,
+  sending_re_enabled: ({ url }) =>
+    `✅ Webhooks${toUrl(url)} are active again. We are sending the pending events.`,
   payment_in_review: (details, count) =>
     count === 1
       ? `⏳ Payment <code>${text(details.payment_id)}</code>${named(details)} of ${decimal(details.amount_rub)} RUB is delayed: the bank has not confirmed the result yet. Do not pay again. We keep checking the status.`
@@ -265,11 +270,33 @@ export const en = {
     state: (webhook: Webhook) =>
       [
         `URL: <code>${e(webhook.url)}</code>`,
+        ...(webhook.mode ? [`Mode: ${webhook.mode}`] : []),
         `Status: ${webhook.state === 'active' ? '✅ active' : '⛔ suspended; press Check to resume'}`,
         `Pending events: ${webhook.waiting}`,
         `Failed permanently: ${webhook.givenUp}`,
       ].join('\n'),
     refunds: (isOn: boolean): string => (isOn ? '↩️ Refund events: on' : '↩️ Refund events: off'),
+    add: '➕ Add an endpoint',
+    added:
+      'The endpoint is added and gets events from now on. It has its own secret. Press Check to test it.',
+    tooMany: 'There are five endpoints in this mode already. Remove one first.',
+    askMode: 'Which payments should the new endpoint get events of?',
+    modes: { live: 'Live', test: 'Test' },
+    endpoints: (endpoints: Webhook[]) =>
+      [
+        'Endpoints:',
+        ...endpoints.map(
+          ({ url, mode, state }, index) =>
+            `${index + 1}. ${state === 'active' ? '✅' : '⛔'} <code>${e(url)}</code> (${mode ?? 'live and test'})`,
+        ),
+      ].join('\n'),
+    open: (number: number, { mode }: Webhook): string => `${number}. ${mode ?? 'live and test'}`,
+    kind: (kind: EventKind, isOn: boolean): string => `${isOn ? '☑️' : '⬜'} ${kind}`,
+    lastKind: 'The endpoint needs at least one kind of event. You can remove it instead.',
+    remove: '🗑 Remove',
+    askRemove: ({ url, waiting }: Webhook) =>
+      `Remove <code>${e(url)}</code>? Its secret and the events that wait for it (${waiting}) are removed too.`,
+    removed: 'The endpoint is removed.',
     check: '🧪 Check',
     checking: 'Checking…',
     secret: '👁 Secret',

@@ -46,14 +46,19 @@ const probeNames: Record<string, string> = {
   'a changed body': 'изменённое тело',
 };
 
+const modeNames = { live: 'боевой', test: 'тестовый', both: 'боевой и тестовый' };
+/** Set if it is not about the first endpoint. */
+const toUrl = (url: NoticeDetails[string] | undefined) => (url ? ` на <code>${text(url)}</code>` : '');
+
 const notices: Notices = {
-  delivery_failed: ({ event_id }, count) =>
+  delivery_failed: ({ event_id, url }, count) =>
     count === 1
-      ? `📭 Событие <code>evt_${text(event_id)}</code> не доставлено после 9 попыток. Подробности: Вебхук → Журнал.`
+      ? `📭 Событие <code>evt_${text(event_id)}</code> не доставлено${toUrl(url)} после 9 попыток. Подробности: Вебхук → Журнал.`
       : `📭 Не доставлено событий: ${count}, по 9 попыток на каждое. Подробности: Вебхук → Журнал.`,
-  sending_suspended: () =>
-    '⛔ Отправка вебхуков приостановлена: три события подряд не доставлены. Исправьте обработчик и нажмите Вебхук → Проверить. События не потеряются: мы отправим их после успешной проверки.',
-  sending_re_enabled: () => '✅ Отправка вебхуков возобновлена. События из очереди уже отправляются.',
+  sending_suspended: ({ url }) =>
+    `⛔ Отправка вебхуков${toUrl(url)} приостановлена: три события подряд не доставлены. Исправьте обработчик и нажмите Вебхук → Проверить. События не потеряются: мы отправим их после успешной проверки.`,
+  sending_re_enabled: ({ url }) =>
+    `✅ Отправка вебхуков${toUrl(url)} возобновлена. События из очереди уже отправляются.`,
   payment_in_review: (details, count) =>
     count === 1
       ? `⏳ Платёж <code>${text(details.payment_id)}</code>${named(details)} на ${decimal(details.amount_rub)} ₽ задерживается: банк ещё не подтвердил результат. Не платите повторно, мы следим за статусом.`
@@ -261,11 +266,33 @@ export const ru: Texts = {
     state: webhook =>
       [
         `URL: <code>${e(webhook.url)}</code>`,
+        ...(webhook.mode ? [`Режим: ${webhook.mode === 'live' ? 'боевой' : 'тестовый'}`] : []),
         `Статус: ${webhook.state === 'active' ? '✅ активен' : '⛔ приостановлен, нажмите «Проверить», чтобы возобновить'}`,
         `Ожидают отправки: ${webhook.waiting}`,
         `Не удалось доставить: ${webhook.givenUp}`,
       ].join('\n'),
     refunds: isOn => (isOn ? '↩️ События о возвратах: вкл.' : '↩️ События о возвратах: выкл.'),
+    add: '➕ Добавить обработчик',
+    added:
+      'Обработчик добавлен и получает события с этого момента. У него свой секрет. Нажмите «Проверить», чтобы протестировать его.',
+    tooMany: 'В этом режиме уже пять обработчиков. Сначала удалите один из них.',
+    askMode: 'События каких платежей отправлять новому обработчику?',
+    modes: { live: 'Боевых', test: 'Тестовых' },
+    endpoints: endpoints =>
+      [
+        'Обработчики:',
+        ...endpoints.map(
+          ({ url, mode, state }, index) =>
+            `${index + 1}. ${state === 'active' ? '✅' : '⛔'} <code>${e(url)}</code> (${modeNames[mode ?? 'both']})`,
+        ),
+      ].join('\n'),
+    open: (number, { mode }) => `${number}. ${modeNames[mode ?? 'both']}`,
+    kind: (kind, isOn) => `${isOn ? '☑️' : '⬜'} ${kind}`,
+    lastKind: 'Обработчику нужен хотя бы один вид событий. Если он больше не нужен, удалите его.',
+    remove: '🗑 Удалить',
+    askRemove: ({ url, waiting }) =>
+      `Удалить <code>${e(url)}</code>? Его секрет и события, которые ждут отправки (${waiting}), тоже будут удалены.`,
+    removed: 'Обработчик удалён.',
     check: '🧪 Проверить',
     checking: 'Проверяем…',
     secret: '👁 Секрет',

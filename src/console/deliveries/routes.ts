@@ -13,7 +13,7 @@ import {
   parseEventId,
 } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Instant, Mode } from '../fields.ts';
+import { Instant, Mode, readEndpoint, Text } from '../fields.ts';
 import { paging, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
@@ -58,7 +58,7 @@ function findDeliveries(routes: Routes, deps: ConsoleDeps): void {
       const partners = [...new Set(deliveries.map(({ partnerId }) => partnerId))];
       const endpoints = await listEndpoints(db, clock, partners);
       return {
-        data: deliveries.map(delivery => deliveryRow(delivery, endpoints.get(delivery.partnerId))),
+        data: deliveries.map(delivery => deliveryRow(delivery, endpoints)),
         next_cursor: next === null ? null : formatEventId(next),
       };
     },
@@ -91,18 +91,22 @@ function showDelivery(routes: Routes, deps: ConsoleDeps): void {
     '/deliveries/:partner_id/:event_id',
     {
       config: { needs: 'see' },
-      schema: { params: Type.Object({ partner_id: Type.String(), event_id: Type.String() }) },
+      schema: {
+        params: Type.Object({ partner_id: Type.String(), event_id: Type.String() }),
+        querystring: Type.Object({ endpoint_id: Type.Optional(Text) }),
+      },
     },
     async (request, reply): Promise<DeliveryDetail | typeof reply> => {
       const partnerId = parseId('prt', request.params.partner_id);
       const eventId = parseEventId(request.params.event_id);
-      const found =
-        partnerId && eventId !== undefined ? await findDelivery(db, partnerId, eventId) : undefined;
+      const endpointId = readEndpoint(request.query.endpoint_id);
+      const isReadable = partnerId && eventId !== undefined && endpointId !== null;
+      const found = isReadable ? await findDelivery(db, partnerId, eventId, endpointId) : undefined;
       if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
       const { delivery, headers, body, attempts } = found;
       const endpoints = await listEndpoints(db, clock, [delivery.partnerId]);
       return {
-        delivery: deliveryRow(delivery, endpoints.get(delivery.partnerId)),
+        delivery: deliveryRow(delivery, endpoints),
         request: { headers, body },
         attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
           attempt,
@@ -116,8 +120,9 @@ function showDelivery(routes: Routes, deps: ConsoleDeps): void {
   );
 }
 
-const deliveryRow = (delivery: Delivery, endpoint: Endpoint | undefined): DeliveryRow => ({
+const deliveryRow = (delivery: Delivery, endpoints: Endpoint[]): DeliveryRow => ({
   event_id: formatEventId(delivery.eventId),
+  endpoint_id: delivery.endpointId,
   event: `payment.${delivery.outcome}`,
   event_at: delivery.eventAt.toISOString(),
   partner_id: delivery.partnerId,
@@ -132,5 +137,10 @@ const deliveryRow = (delivery: Delivery, endpoint: Endpoint | undefined): Delive
     http_status: delivery.lastAttempt.status,
     error: delivery.lastAttempt.error,
   },
-  endpoint: endpoint ?? null,
+  endpoint: endpointOf(delivery, endpoints),
 });
+
+function endpointOf({ endpointId }: Delivery, endpoints: Endpoint[]): DeliveryRow['endpoint'] {
+  const found = endpoints.find(one => one.endpointId === endpointId);
+  return found ? { url: found.url, state: found.state } : null;
+}

@@ -10,7 +10,7 @@ import {
   resendEvent,
 } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, pageOf, readNumber, Text } from '../fields.ts';
+import { ById, pageOf, readEndpoint, readNumber, Text } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
@@ -81,7 +81,7 @@ function listDeliveries(routes: Routes, deps: ConsoleDeps): void {
       const { limit, after = '' } = request.query;
       const partnerId = parseId('prt', request.params.id);
       if (!partnerId) return refuse(request, reply, 404, 'not_found', 'Partner not found.');
-      const attempts = await listAttempts(deps.db, partnerId, limit + 1, readNumber(after));
+      const attempts = await listAttempts(deps.db, partnerId, limit + 1, { before: readNumber(after) });
       return pageOf(attempts, limit, last => `${last.attemptId}`, attemptRow);
     },
   );
@@ -92,19 +92,28 @@ function resend(routes: Routes, deps: ConsoleDeps): void {
     '/events/:id/resend',
     {
       config: { needs: 'events.resend' },
-      schema: { params: ById, querystring: Type.Object({ partner_id: Type.Optional(Text) }) },
+      schema: {
+        params: ById,
+        querystring: Type.Object({ partner_id: Type.Optional(Text), endpoint_id: Type.Optional(Text) }),
+      },
     },
     async (request, reply) => {
       const eventId = parseEventId(request.params.id);
       const { partner_id } = request.query;
       // With its partner, an event is found without asking for it at each of them.
       const partnerId = partner_id === undefined ? undefined : parseId('prt', partner_id);
-      const isReadable = eventId !== undefined && (partner_id === undefined || partnerId);
-      const result = isReadable && (await resendEvent(auditContextOf(deps, request), eventId, partnerId));
+      const endpointId = readEndpoint(request.query.endpoint_id);
+      const isReadable =
+        eventId !== undefined && (partner_id === undefined || partnerId) && endpointId !== null;
+      const result =
+        isReadable &&
+        (await resendEvent(auditContextOf(deps, request), eventId, { ofPartner: partnerId, endpointId }));
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')
         return refuse(request, reply, 409, result.outcome, 'The partner has no webhook.');
+      if (result.outcome === 'several_endpoints')
+        return refuse(request, reply, 409, result.outcome, 'The partner has several endpoints: choose one.');
       return done;
     },
   );
@@ -113,13 +122,19 @@ function resend(routes: Routes, deps: ConsoleDeps): void {
 function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
   routes.post(
     '/partners/:id/webhook/check',
-    { config: { needs: 'webhooks.check' }, schema: { params: ById } },
+    {
+      config: { needs: 'webhooks.check' },
+      schema: { params: ById, querystring: Type.Object({ endpoint_id: Type.Optional(Text) }) },
+    },
     async (request, reply) => {
       const partnerId = parseId('prt', request.params.id);
       if (!partnerId || !(await findPartner(deps.db, partnerId)))
         return refuse(request, reply, 404, 'not_found', 'Partner not found.');
       const { sender, vault } = deps;
-      const result = await checkPartner({ audit: auditContextOf(deps, request), sender, vault }, partnerId);
+      const endpointId = readEndpoint(request.query.endpoint_id);
+      if (endpointId === null) return refuse(request, reply, 404, 'not_found', 'Endpoint not found.');
+      const audit = auditContextOf(deps, request);
+      const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId });
       if (result.outcome !== 'checked')
         return refuse(request, reply, 409, 'no_webhook', 'The partner has no webhook.');
       const { check, reEnabled } = result;
@@ -142,6 +157,7 @@ function checkWebhook(routes: Routes, deps: ConsoleDeps): void {
 
 const attemptRow = (attempt: Awaited<ReturnType<typeof listAttempts>>[number]): AttemptRow => ({
   event_id: formatEventId(attempt.eventId),
+  endpoint_id: attempt.endpointId,
   payment_id: attempt.paymentId,
   attempt: attempt.attempt,
   at: attempt.at.toISOString(),

@@ -19,14 +19,14 @@ import {
   setLimits,
   setSuspended,
 } from '../../partners/index.ts';
-import { findWebhook } from '../../webhooks/index.ts';
+import { listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
-import { moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
+import { endpointRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 
 const see = { needs: 'see' } as const;
 const Count = Type.Integer({ minimum: 1, maximum: 999_999_999 });
@@ -102,11 +102,12 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
     const partnerId = parseId('prt', request.params.id);
     const partner = partnerId && (await findPartner(db, partnerId));
     if (!partner) return noPartner(request, reply);
-    const [row, balances, keys, webhook, members, requests] = await Promise.all([
+    const [row, balances, keys, webhooks, states, members, requests] = await Promise.all([
       partnerRow(db, deps.clock, partner.partnerId),
       readBalances(db, partner.partnerId),
       listKeys(db, partner.partnerId),
-      findWebhook(db, partner.partnerId),
+      listWebhooks(db, partner.partnerId),
+      listEndpoints(db, deps.clock, [partner.partnerId]),
       listMembers(db, partner.partnerId),
       listRequests(db, { state: 'waiting', subjects: [partner.partnerId] }),
     ]);
@@ -115,15 +116,7 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
       limits: limitsObject(partner.limits),
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
       keys: keys.map(key => keyObject(key, deps.clock)),
-      webhook: webhook
-        ? {
-            url: webhook.url,
-            state: row.webhook_state,
-            waiting: webhook.waiting,
-            given_up: webhook.givenUp,
-            extra_events: webhook.extraEvents,
-          }
-        : null,
+      endpoints: webhooks.map(one => endpointRow(one, states)),
       members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),
       requests: await Promise.all(
         requests.map(async one => requestRow(one, request.operator, await balanceOf(db, one))),

@@ -4,8 +4,8 @@ import { formatMicroUsdt, parseKopecks } from '../../base/money.ts';
 import type { Queryable } from '../../db/pool.ts';
 import { type Balances, readBalances } from '../../ledger/index.ts';
 import { type Limits, searchPartners } from '../../partners/index.ts';
-import { listEndpoints } from '../../webhooks/index.ts';
-import type { Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
+import { type Endpoint, listEndpoints, type Webhook, worstState } from '../../webhooks/index.ts';
+import type { EndpointRow, Limits as LimitsShape, Money, PartnerRow } from '../shapes/partners.ts';
 
 type Found = Awaited<ReturnType<typeof searchPartners>>;
 
@@ -22,9 +22,19 @@ export async function partnerRows(db: Queryable, clock: Clock, found: Found): Pr
     live: approval,
     created_at: partner.createdAt.toISOString(),
     live_balance: moneyRow(balances[index]!.live),
-    webhook_state: endpoints.get(partner.partnerId)?.state ?? 'none',
+    webhook_state: worstState(endpoints.filter(one => one.partnerId === partner.partnerId)) ?? 'none',
   }));
 }
+
+export const endpointRow = (webhook: Webhook, states: Endpoint[]): EndpointRow => ({
+  endpoint_id: webhook.endpointId,
+  mode: webhook.mode,
+  url: webhook.url,
+  state: states.find(one => one.endpointId === webhook.endpointId)?.state ?? webhook.state,
+  waiting: webhook.waiting,
+  given_up: webhook.givenUp,
+  events: webhook.events,
+});
 
 /** The partner must exist. */
 export async function partnerRow(db: Queryable, clock: Clock, partnerId: Id<'prt'>): Promise<PartnerRow> {

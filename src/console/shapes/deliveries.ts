@@ -2,7 +2,9 @@ import type { Mode } from './common.ts';
 
 export interface DeliveryRow {
   event_id: string;
-  /** `payment.succeeded` or `payment.failed`. */
+  /** With the event id, the delivery. */
+  endpoint_id: string;
+  /** Such as `payment.succeeded`. */
   event: string;
   event_at: string;
   partner_id: string;
@@ -14,7 +16,7 @@ export interface DeliveryRow {
   attempts: number;
   next_attempt_at: string | null;
   last_attempt: { at: string; http_status: number | null; error: string | null } | null;
-  /** Null when the partner has no webhook any more. */
+  /** Null when the endpoint was removed. */
   endpoint: { url: string; state: 'active' | 'failing' | 'suspended' } | null;
 }
 

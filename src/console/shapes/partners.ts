@@ -50,19 +50,26 @@ export interface PartnerDetail {
   limits: Limits;
   balances: Record<Mode, Money>;
   keys: KeyRow[];
-  webhook: {
-    url: string;
-    state: PartnerRow['webhook_state'];
-    waiting: number;
-    given_up: number;
-    extra_events: string[];
-  } | null;
+  /** The first one, then those of live and of test mode. */
+  endpoints: EndpointRow[];
   members: { name: string; role: string; joined_at: string }[];
   requests: RequestRow[];
 }
 
+export interface EndpointRow {
+  endpoint_id: string;
+  /** Null: both. */
+  mode: Mode | null;
+  url: string;
+  state: 'active' | 'failing' | 'suspended';
+  waiting: number;
+  given_up: number;
+  events: string[];
+}
+
 export interface AttemptRow {
   event_id: string;
+  endpoint_id: string;
   payment_id: string;
   attempt: number;
   at: string;

@@ -14,6 +14,8 @@ export const shardRelations = [
   'entry_gaps',
   'events',
   'events_archive',
+  'further_deliveries',
+  'further_webhooks',
   'gateway_calls',
   'long_payments',
   'open_payments',

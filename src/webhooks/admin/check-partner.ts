@@ -1,9 +1,12 @@
 import type { Id } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Vault } from '../delivery/secret.ts';
+import { firstEndpointOf } from '../endpoint-tables.ts';
 import type { Sender } from '../http/sender.ts';
 import { checkReceiver, type WebhookCheck } from './check.ts';
-import { findWebhook, readSecrets, reEnable } from './webhook.ts';
+import { reEnable } from './re-enable.ts';
+import { readSecrets } from './secrets.ts';
+import { findWebhook, nameInAudit } from './webhook.ts';
 
 export type PartnerCheck =
   | { outcome: 'checked'; check: WebhookCheck; reEnabled: boolean }
@@ -18,47 +21,55 @@ interface CheckDeps {
 const always = async () => true;
 
 /**
- * Checks a partner's receiver. If it accepts valid events, a suspension ends. A check is slow, so `mayStillAct` is
+ * Checks an endpoint of a partner, the first unless another is named. If it accepts valid events, a suspension ends. A check is slow, so `mayStillAct` is
  * called after it, before anything changes.
  */
 export async function checkPartner(
   deps: CheckDeps,
   partnerId: Id<'prt'>,
-  mayStillAct: () => Promise<boolean> = always,
+  {
+    endpointId = firstEndpointOf(partnerId),
+    mayStillAct = always,
+  }: { endpointId?: Id<'whe'> | undefined; mayStillAct?: () => Promise<boolean> } = {},
 ): Promise<PartnerCheck> {
   const { audit } = deps;
-  const check = await checkOnce(deps, partnerId);
+  const check = await checkOnce(deps, partnerId, endpointId);
   if (!check) return { outcome: 'no_webhook' };
   if (!(await mayStillAct())) return { outcome: 'not_allowed' };
   const { canReceive, passed } = check;
   await recordChange(audit.pool, audit, {
     action: 'webhook.check',
     subject: partnerId,
-    after: { can_receive: canReceive, passed },
+    after: { ...nameInAudit(partnerId, endpointId), can_receive: canReceive, passed },
   });
-  const reEnabled = canReceive && (await reEnable(audit, partnerId)) === 're_enabled';
+  const reEnabled = canReceive && (await reEnable(audit, partnerId, endpointId)) === 're_enabled';
   return { outcome: 'checked', check, reEnabled };
 }
 
 /** Checks under way: a second caller gets the same result, so that the receiver is not checked twice. */
-const underWay = new Map<Id<'prt'>, Promise<WebhookCheck | undefined>>();
+const underWay = new Map<Id<'whe'>, Promise<WebhookCheck | undefined>>();
 
-function checkOnce(deps: CheckDeps, partnerId: Id<'prt'>): Promise<WebhookCheck | undefined> {
-  const running = underWay.get(partnerId);
+function checkOnce(
+  deps: CheckDeps,
+  partnerId: Id<'prt'>,
+  endpointId: Id<'whe'>,
+): Promise<WebhookCheck | undefined> {
+  const running = underWay.get(endpointId);
   if (running) return running;
-  const checking = runCheck(deps, partnerId).finally(() => underWay.delete(partnerId));
-  underWay.set(partnerId, checking);
+  const checking = runCheck(deps, partnerId, endpointId).finally(() => underWay.delete(endpointId));
+  underWay.set(endpointId, checking);
   return checking;
 }
 
 async function runCheck(
   { audit, sender, vault }: CheckDeps,
   partnerId: Id<'prt'>,
+  endpointId: Id<'whe'>,
 ): Promise<WebhookCheck | undefined> {
   const { pool, clock } = audit;
-  const webhook = await findWebhook(pool, partnerId);
+  const webhook = await findWebhook(pool, partnerId, endpointId);
   if (!webhook) return undefined;
-  const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs());
+  const secrets = await readSecrets(pool, vault, partnerId, clock.nowMs(), endpointId);
   return checkReceiver({ clock, sender }, { url: webhook.url, secrets });
 }
 

@@ -1,8 +1,9 @@
 import { type Clock, instantOf } from '../../base/clock.ts';
 import { newId } from '../../base/ids.ts';
 import type { Payment } from '../../payments/index.ts';
-import { type Event, envelope, eventHeaders } from '../delivery/envelope.ts';
+import { type Event, envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
 import { sign } from '../delivery/sign.ts';
+import { type StandardHeaders, standardHeaders } from '../delivery/standard-webhooks.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
 
@@ -30,32 +31,34 @@ interface Probe {
   name: string;
   expected: CheckResult['expected'];
   signature: string;
+  standard: StandardHeaders;
   body: string;
 }
+
+const foreignSecret = 'whsec_c3RyYW5nZXIgc3RyYW5nZXIgc3RyYW5nZXIh';
 
 /** What a receiver must accept, and what it must refuse. */
 function probesOf(event: Event, secrets: string[], nowSec: number): Probe[] {
   const body = envelope(event);
-  const valid = sign(secrets, nowSec, body);
+  const signed = (by: string[], atSec: number) => ({
+    signature: sign(by, atSec, body),
+    standard: standardHeaders(by, { id: formatEventId(event.eventId), atSec, body }),
+  });
+  const valid = signed(secrets, nowSec);
   return [
-    { name: 'a valid event', expected: 'accept', signature: valid, body },
-    { name: 'the same event again', expected: 'accept', signature: valid, body },
-    {
-      name: 'a wrong signature',
-      expected: 'refuse',
-      signature: sign(['whsec_of_somebody_else'], nowSec, body),
-      body,
-    },
+    { name: 'a valid event', expected: 'accept', ...valid, body },
+    { name: 'the same event again', expected: 'accept', ...valid, body },
+    { name: 'a wrong signature', expected: 'refuse', ...signed([foreignSecret], nowSec), body },
     {
       name: 'a timestamp ten minutes old',
       expected: 'refuse',
-      signature: sign(secrets, nowSec - tenMinutesSec, body),
+      ...signed(secrets, nowSec - tenMinutesSec),
       body,
     },
     {
       name: 'a changed body',
       expected: 'refuse',
-      signature: valid,
+      ...valid,
       body: body.replace('"amount_rub":"100.00"', '"amount_rub":"900.00"'),
     },
   ];
@@ -72,8 +75,12 @@ export async function checkReceiver(
   const event = samplePayment(clock);
   const results: CheckResult[] = [];
   let tls: WebhookCheck['tls'] = null;
-  for (const { signature, body, ...probe } of probesOf(event, secrets, Math.floor(clock.nowMs() / 1_000))) {
-    const headers = { ...eventHeaders(event, signature), 'x-service-test': 'true' };
+  for (const { signature, standard, body, ...probe } of probesOf(
+    event,
+    secrets,
+    Math.floor(clock.nowMs() / 1_000),
+  )) {
+    const headers = { ...eventHeaders(event, signature), ...standard, 'x-service-test': 'true' };
     const verdict = await sender.send({ url, headers, body });
     if (verdict.outcome === 'answered' && verdict.tls) tls = verdict.tls;
     results.push({ ...probe, ...resultOf(verdict, probe.expected) });

@@ -1,12 +1,13 @@
-import { type Clock, instantOf } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { type Id, idFromUuid, minUuidAt, uuidFromId } from '../../base/ids.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
 import { findPayment } from '../../payments/index.ts';
-import { envelope, eventHeaders } from '../delivery/envelope.ts';
+import { envelope, eventHeaders, formatEventId } from '../delivery/envelope.ts';
 import { findRefundOf } from '../delivery/refund-events.ts';
-import type { Attempt } from './attempt-log.ts';
-import { attemptsOf } from './delivery-history.ts';
+import { firstEndpointOf, isFirst } from '../endpoint-tables.ts';
+import { endpointIn } from './attempt-log.ts';
+import { attemptsOf, type EventAttempt } from './delivery-history.ts';
 import {
   type DeliveryFilter,
   deliveryColumns,
@@ -18,6 +19,7 @@ export interface Delivery {
   eventId: bigint;
   eventAt: Date;
   partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
   partnerName: string;
   mode: Mode;
   paymentId: Id<'pay'>;
@@ -44,7 +46,7 @@ const beyondIds = 9_223_372_036_854_775_807n;
 /** Attempts are kept for thirty days; older events of a partner have nothing to show. */
 const keptMs = 31 * 86_400_000;
 
-/** Deliveries of the last thirty days, the newest event first. */
+/** Deliveries of the last thirty days, the newest event first. A page ends with the last delivery of an event. */
 export async function listDeliveries(
   db: Queryable,
   clock: Clock,
@@ -67,8 +69,9 @@ export async function listDeliveries(
     found.push(...rows.filter(({ event_id }) => event_id !== null));
     const { scanned, last_id: last } = rows[0]!;
     if (found.length > limit) {
-      const page = found.slice(0, limit);
-      return { deliveries: page.map(toDelivery), next: page.at(-1)!.event_id };
+      const { event_id: lastId } = found[limit - 1]!;
+      const page = found.filter(({ event_id }) => event_id >= lastId);
+      return { deliveries: page.map(toDelivery), next: lastId };
     }
     if (scanned < size) return { deliveries: found.map(toDelivery), next: null };
     before = last!;
@@ -80,6 +83,7 @@ export async function listDeliveries(
 interface DeliveryRow {
   event_id: bigint;
   partner_id: string;
+  endpoint: string | null;
   partner_name: string;
   mode: Mode;
   payment_id: string;
@@ -98,10 +102,12 @@ interface DeliveryRow {
 
 function toDelivery(row: DeliveryRow): Delivery {
   const state = stateOf(row);
+  const partnerId = idFromUuid('prt', row.partner_id);
   return {
     eventId: row.event_id,
     eventAt: row.event_at,
-    partnerId: idFromUuid('prt', row.partner_id),
+    partnerId,
+    endpointId: endpointIn(partnerId, row.endpoint),
     partnerName: row.partner_name,
     mode: row.mode,
     paymentId: idFromUuid('pay', row.payment_id),
@@ -154,18 +160,21 @@ export interface DeliveryDetail {
   headers: Record<string, string>;
   body: string;
   /** Oldest first; those of the last thirty days. */
-  attempts: Attempt[];
+  attempts: EventAttempt[];
 }
 
-/** An event of a partner with its delivery. */
+/** An event of a partner with its delivery to an endpoint, the first unless another is named. */
 export async function findDelivery(
   db: Queryable,
   partnerId: Id<'prt'>,
   eventId: bigint,
+  endpointId: Id<'whe'> = firstEndpointOf(partnerId),
 ): Promise<DeliveryDetail | undefined> {
+  const further = isFirst(partnerId, endpointId) ? undefined : endpointId;
   const { rows } = await db.query<DeliveryRow>({
-    text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}`,
-    values: [uuidFromId(partnerId), eventId],
+    text: `SELECT ${deliveryColumns} FROM (SELECT $1::uuid AS partner_id, $2::bigint AS event_id) AS c ${deliveryJoins}
+            WHERE k.endpoint_id IS NOT DISTINCT FROM $3`,
+    values: [uuidFromId(partnerId), eventId, further ? uuidFromId(further) : null],
   });
   const [row] = rows;
   if (!row) return undefined;
@@ -173,35 +182,12 @@ export async function findDelivery(
   const payment = await findPayment(db, { partnerId, mode: row.mode }, delivery.paymentId);
   if (!payment) return undefined;
   const event = { eventId, payment, refund: await findRefundOf(db, { partnerId, mode: row.mode }, eventId) };
-  const { 'x-service-signature': _, ...headers } = eventHeaders(event, '');
-  const attempts = await attemptsOf(db, partnerId, eventId);
-  return { delivery, headers, body: envelope(event), attempts };
-}
-
-export interface Endpoint {
-  url: string;
-  /** `failing`: the last events were not accepted, and are sent again by the retry schedule. */
-  state: 'active' | 'failing' | 'suspended';
-}
-
-/**
- * The endpoints of those of these partners that have one. After a failed attempt the next one is in the future, so the
- * index of what is due shows whether there is such a delivery.
- */
-export async function listEndpoints(
-  db: Queryable,
-  clock: Clock,
-  partners: Id<'prt'>[],
-): Promise<Map<Id<'prt'>, Endpoint>> {
-  const { rows } = await db.query<{ partner_id: string } & Endpoint>({
-    text: `SELECT w.partner_id, w.url,
-                  CASE WHEN w.suspended_at IS NOT NULL THEN 'suspended'
-                       WHEN w.given_up > 0 OR w.hanging OR EXISTS (
-                              SELECT FROM deliveries d WHERE d.partner_id = w.partner_id AND d.failed_at IS NULL
-                                 AND d.next_at > $2 AND d.attempts > 0) THEN 'failing'
-                       ELSE 'active' END AS state
-             FROM webhooks w WHERE w.partner_id = ANY ($1)`,
-    values: [partners.map(uuidFromId), instantOf(clock)],
-  });
-  return new Map(rows.map(({ partner_id, url, state }) => [idFromUuid('prt', partner_id), { url, state }]));
+  const { 'x-service-signature': _, ...headers } = eventHeaders(event, '', further);
+  const attempts = await attemptsOf(db, partnerId, eventId, endpointId);
+  return {
+    delivery,
+    headers: { ...headers, 'webhook-id': formatEventId(eventId) },
+    body: envelope(event),
+    attempts,
+  };
 }

@@ -1,6 +1,7 @@
 import { type Id, uuidFromId } from '../../base/ids.ts';
 import type { Statement } from '../../db/pool.ts';
 import type { Mode } from '../../ledger/index.ts';
+import { allEndpoints } from '../endpoint-tables.ts';
 
 /** Over the deliveries of all partners; a delivery must match every field that is set. */
 export interface DeliveryFilter {
@@ -28,8 +29,9 @@ export interface DeliveryScan {
 type Bind = (value: unknown) => string;
 
 /**
- * Reads deliveries in the order of their events and keeps those that match the whole filter. A delivery is a row in
- * `deliveries` until the endpoint accepts it; after that only its attempts are left.
+ * Reads events with deliveries in the order of their numbers and keeps the deliveries that match the whole filter. A delivery is
+ * a row in the outbox until the endpoint accepts it; after that only its attempts are left. The deliveries of an event come
+ * together, even if that is more than `maxMatches`.
  */
 export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): Statement {
   const values: unknown[] = [];
@@ -44,8 +46,8 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
              FROM (SELECT) AS always
              LEFT JOIN (SELECT ${deliveryColumns} FROM (SELECT DISTINCT partner_id, event_id FROM scanned) AS c
                         ${deliveryJoins}
-                         WHERE ${conditions} ORDER BY c.event_id DESC LIMIT ${scan.maxMatches}) AS m ON true
-            ORDER BY m.event_id DESC`,
+                         WHERE ${conditions} ORDER BY c.event_id DESC FETCH FIRST ${scan.maxMatches} ROWS WITH TIES) AS m ON true
+            ORDER BY m.event_id DESC, m.endpoint NULLS FIRST`,
     values,
   };
 }
@@ -53,13 +55,13 @@ export function deliveryStatement(filter: DeliveryFilter, scan: DeliveryScan): S
 /** The kind of the event, without its prefix. */
 const outcome = `CASE WHEN e.refund_id IS NULL THEN p.status::text ELSE 'refunded' END`;
 
-export const deliveryColumns = `c.event_id, c.partner_id, e.mode, e.payment_id, e.at AS event_at, ${outcome} AS outcome,
+export const deliveryColumns = `c.event_id, c.partner_id, k.endpoint_id AS endpoint, e.mode, e.payment_id, e.at AS event_at, ${outcome} AS outcome,
   (SELECT r.name FROM partners r WHERE r.id = c.partner_id) AS partner_name, d.event_id IS NOT NULL AS is_queued,
   d.attempts, d.next_at, d.failed_at, a.attempt, a.at AS attempted_at, a.status, a.error,
   coalesce(a.was_accepted, false) AS was_accepted`;
 
 /**
- * The event, payment, queue entry and last attempt of `c`. An attempt is never much older than its event, so partitions
+ * The event and payment of `c`, and for each endpoint its queue entry and last attempt. An attempt is never much older than its event, so partitions
  * before it are left out. OFFSET 0 keeps the planner from reading all attempts of the partner in the order of their ids.
  */
 export const deliveryJoins = `
@@ -67,11 +69,18 @@ export const deliveryJoins = `
                          AND e.id = c.event_id LIMIT 1) AS e
   CROSS JOIN LATERAL (SELECT p.status FROM all_payments p WHERE p.partner_id = e.partner_id AND p.mode = e.mode
                          AND p.id = e.payment_id LIMIT 1) AS p
-   LEFT JOIN LATERAL (SELECT * FROM deliveries d WHERE d.partner_id = c.partner_id AND d.event_id = c.event_id OFFSET 0)
-             AS d ON true
+  CROSS JOIN LATERAL (SELECT NULL::uuid AS endpoint_id
+                      UNION ALL SELECT w.endpoint_id FROM further_webhooks w
+                                 WHERE w.partner_id = c.partner_id AND w.mode = e.mode) AS k
+   LEFT JOIN LATERAL (SELECT d.event_id, d.attempts, d.next_at, d.failed_at FROM deliveries d
+                       WHERE k.endpoint_id IS NULL AND d.partner_id = c.partner_id AND d.event_id = c.event_id
+                      UNION ALL
+                      SELECT d.event_id, d.attempts, d.next_at, d.failed_at FROM further_deliveries d
+                       WHERE d.endpoint_id = k.endpoint_id AND d.event_id = c.event_id OFFSET 0) AS d ON true
    LEFT JOIN LATERAL (SELECT o.*, bool_or(o.status BETWEEN 200 AND 299) OVER () AS was_accepted
                         FROM (SELECT * FROM webhook_attempts a WHERE a.event_id = c.event_id
-                                 AND a.partner_id = c.partner_id AND a.at >= e.at - interval '1 hour' OFFSET 0) AS o
+                                 AND a.partner_id = c.partner_id AND a.endpoint_id IS NOT DISTINCT FROM k.endpoint_id
+                                 AND a.at >= e.at - interval '1 hour' OFFSET 0) AS o
                        ORDER BY o.id DESC LIMIT 1) AS a ON true`;
 
 /** The queries along an index each; together they have every delivery that the filter can match. */
@@ -79,15 +88,18 @@ function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: Delivery
   const [beyond, before] = [bind(scan.beyond), bind(scan.before)];
   const inRange = (id: string) => `${id} > ${beyond}::bigint AND ${id} < ${before}::bigint`;
   const queued = (condition: string) =>
-    `SELECT d.partner_id, d.event_id FROM deliveries d WHERE ${condition} AND ${inRange('d.event_id')}
-      ORDER BY d.event_id DESC LIMIT ${scan.size}`;
+    allEndpoints.map(
+      ({ deliveries }) =>
+        `SELECT d.partner_id, d.event_id FROM ${deliveries} d WHERE ${condition} AND ${inRange('d.event_id')}
+          ORDER BY d.event_id DESC LIMIT ${scan.size}`,
+    );
   const [pending, failed] = [queued('d.failed_at IS NULL'), queued('d.failed_at IS NOT NULL')];
   if (!partnerId) {
-    if (state === 'pending') return pending;
-    if (state === 'failed') return failed;
+    if (state === 'pending') return union(pending);
+    if (state === 'failed') return union(failed);
     const attempted = `SELECT a.partner_id, a.event_id FROM webhook_attempts a WHERE ${inRange('a.event_id')}
       ORDER BY a.event_id DESC LIMIT ${scan.size}`;
-    return state === 'delivered' ? attempted : union([attempted, pending, failed]);
+    return state === 'delivered' ? attempted : union([attempted, ...pending, ...failed]);
   }
   const partner = bind(uuidFromId(partnerId));
   // Not compared with `=`, and in the order of both columns: so that the planner takes the primary key.
@@ -95,7 +107,9 @@ function candidatesOf({ state, partnerId, mode }: DeliveryFilter, scan: Delivery
     WHERE (d.partner_id, d.event_id) > (${partner}, ${beyond}::bigint)
       AND (d.partner_id, d.event_id) < (${partner}, ${before}::bigint)
     ORDER BY d.partner_id DESC, d.event_id DESC LIMIT ${scan.size}`;
-  if (state === 'pending' || state === 'failed') return ofPartner;
+  const ofFurther = `SELECT d.partner_id, d.event_id FROM further_webhooks w JOIN further_deliveries d USING (endpoint_id)
+    WHERE w.partner_id = ${partner} AND ${inRange('d.event_id')} ORDER BY d.event_id DESC LIMIT ${scan.size}`;
+  if (state === 'pending' || state === 'failed') return union([ofPartner, ofFurther]);
   const modes: Mode[] = mode ? [mode] : ['live', 'test'];
   const events = modes.map(
     one => `SELECT e.partner_id, e.id AS event_id FROM deliverable_events e

@@ -1,14 +1,26 @@
-import { clearAlarmsOf } from '../../alarms/index.ts';
 import { instantOf } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import { type Queryable, transaction } from '../../db/pool.ts';
 import { enterShardOf } from '../../db/shards/sessions.ts';
+import type { Mode } from '../../ledger/index.ts';
 import { newSecret, type Vault } from '../delivery/secret.ts';
+import { allEndpoints, type EndpointTables, firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
 
-/** Where a partner receives the events of its payments. */
+export const eventKinds = ['payment.succeeded', 'payment.failed', 'payment.refunded'] as const;
+export type EventKind = (typeof eventKinds)[number];
+
+/** What an endpoint gets unless it asks for something else: the events of the contract. */
+export const contractEvents: EventKind[] = ['payment.succeeded', 'payment.failed'];
+
+/** An endpoint: where a partner receives the events of its payments. */
 export interface Webhook {
   partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
+  /** The webhook of the contract: it gets both modes, and all events of the contract. */
+  isFirst: boolean;
+  /** Null: both. */
+  mode: Mode | null;
   url: string;
   state: 'active' | 'suspended';
   suspendedAt: Date | null;
@@ -20,13 +32,15 @@ export interface Webhook {
   givenUp: number;
   oldSecretUntil: Date | null;
   changedAt: Date;
-  /** Kinds of events beyond those of the contract that it gets. */
-  extraEvents: ExtraEvent[];
+  /** The kinds of events that it gets. */
+  events: EventKind[];
+  /** Whether requests are also signed with the service's own key. */
+  ed25519: boolean;
 }
 
-export type ExtraEvent = 'payment.refunded';
-
 interface WebhookRow {
+  endpoint: string;
+  mode: Mode | null;
   url: string;
   suspended_at: Date | null;
   hanging: boolean;
@@ -34,36 +48,70 @@ interface WebhookRow {
   given_up: number;
   old_secret_until: Date | null;
   changed_at: Date;
-  extra_events: ExtraEvent[];
+  events: EventKind[];
+  ed25519: boolean;
 }
 
-export async function findWebhook(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook | undefined> {
+const eventsIn = ({ key }: EndpointTables) =>
+  key === 'partner_id' ? `ARRAY['payment.succeeded', 'payment.failed'] || w.extra_events` : 'w.events';
+
+const selectFrom = (tables: EndpointTables) => `
+  SELECT w.${tables.key} AS endpoint, ${tables.key === 'partner_id' ? 'NULL::mode AS mode, 1 AS number' : 'w.mode, w.number'},
+         w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.ed25519, ${eventsIn(tables)} AS events,
+         d.waiting, d.given_up
+    FROM ${tables.webhooks} w
+   CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE d.failed_at IS NULL)::int AS waiting, count(d.failed_at)::int AS given_up
+                         FROM ${tables.deliveries} d WHERE d.${tables.key} = w.${tables.key}) AS d`;
+
+/** All endpoints of a partner: the first one, then those of live and of test mode. */
+export async function listWebhooks(db: Queryable, partnerId: Id<'prt'>): Promise<Webhook[]> {
   const { rows } = await db.query<WebhookRow>({
-    text: `SELECT w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.extra_events,
-                  count(d) FILTER (WHERE d.failed_at IS NULL)::int AS waiting,
-                  count(d.failed_at)::int AS given_up
-             FROM webhooks w LEFT JOIN deliveries d ON d.partner_id = w.partner_id
-            WHERE w.partner_id = $1 GROUP BY w.partner_id, w.url, w.suspended_at, w.hanging, w.old_secret_until, w.changed_at, w.extra_events`,
+    text: `SELECT * FROM (${allEndpoints.map(tables => `${selectFrom(tables)} WHERE w.partner_id = $1`).join(' UNION ALL ')}) AS w
+            ORDER BY w.mode NULLS FIRST, w.number`,
     values: [uuidFromId(partnerId)],
   });
-  const [row] = rows;
-  return (
-    row && {
-      partnerId,
-      url: row.url,
-      state: row.suspended_at ? 'suspended' : 'active',
-      suspendedAt: row.suspended_at,
-      hanging: row.hanging,
-      waiting: row.waiting,
-      givenUp: row.given_up,
-      oldSecretUntil: row.old_secret_until,
-      changedAt: row.changed_at,
-      extraEvents: row.extra_events,
-    }
-  );
+  return rows.map(row => toWebhook(partnerId, row));
 }
 
-/** Sets a URL that has been checked; the first time it also makes a secret. A suspension stays: a check ends it. */
+/** An endpoint of this partner; without an id, its first. */
+export async function findWebhook(
+  db: Queryable,
+  partnerId: Id<'prt'>,
+  endpointId: Id<'whe'> = firstEndpointOf(partnerId),
+): Promise<Webhook | undefined> {
+  const tables = tablesOf(partnerId, endpointId);
+  const { rows } = await db.query<WebhookRow>({
+    text: `${selectFrom(tables)} WHERE w.partner_id = $1 AND w.${tables.key} = $2`,
+    values: [uuidFromId(partnerId), uuidFromId(endpointId)],
+  });
+  return rows[0] && toWebhook(partnerId, rows[0]);
+}
+
+function toWebhook(partnerId: Id<'prt'>, row: WebhookRow): Webhook {
+  const endpointId = idFromUuid('whe', row.endpoint);
+  return {
+    partnerId,
+    endpointId,
+    isFirst: isFirst(partnerId, endpointId),
+    mode: row.mode,
+    url: row.url,
+    state: row.suspended_at ? 'suspended' : 'active',
+    suspendedAt: row.suspended_at,
+    hanging: row.hanging,
+    waiting: row.waiting,
+    givenUp: row.given_up,
+    oldSecretUntil: row.old_secret_until,
+    changedAt: row.changed_at,
+    events: row.events,
+    ed25519: row.ed25519,
+  };
+}
+
+/** How records of the audit log name an endpoint; the first is just the webhook of its partner. */
+export const nameInAudit = (partnerId: Id<'prt'>, endpointId: Id<'whe'>): { endpoint_id?: string } =>
+  isFirst(partnerId, endpointId) ? {} : { endpoint_id: endpointId };
+
+/** Sets the first URL, which has been checked; the first time it also makes a secret. A suspension stays: a check ends it. */
 export function setWebhook(
   audit: AuditContext,
   vault: Vault,
@@ -90,119 +138,57 @@ export function setWebhook(
   });
 }
 
-/** Events of these kinds are sent from now on; all others of theirs are not. Those of the contract are always sent. */
-export function setExtraEvents(
+/** Changes the URL of an endpoint that there is. */
+export function moveWebhook(
   audit: AuditContext,
-  partnerId: Id<'prt'>,
-  events: ExtraEvent[],
+  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+  url: string,
 ): Promise<'set' | 'no_webhook'> {
+  const { webhooks, key } = tablesOf(partnerId, endpointId);
   return transaction(audit.pool, async tx => {
     await enterShardOf(tx, uuidFromId(partnerId));
-    const before = await findWebhook(tx, partnerId);
+    const before = await findWebhook(tx, partnerId, endpointId);
     if (!before) return 'no_webhook';
     await tx.query({
-      text: 'UPDATE webhooks SET extra_events = $2, changed_at = $3 WHERE partner_id = $1',
-      values: [uuidFromId(partnerId), events, instantOf(audit.clock)],
+      text: `UPDATE ${webhooks} SET url = $2, changed_at = $3, given_up = CASE WHEN url = $2 THEN given_up ELSE 0 END
+              WHERE ${key} = $1`,
+      values: [uuidFromId(endpointId), url, instantOf(audit.clock)],
     });
     await recordChange(tx, audit, {
-      action: 'webhook.events',
+      action: 'webhook.set',
       subject: partnerId,
-      before: { extra_events: before.extraEvents },
-      after: { extra_events: events },
+      before: { ...nameInAudit(partnerId, endpointId), url: before.url },
+      after: { ...nameInAudit(partnerId, endpointId), url },
     });
     return 'set';
   });
 }
 
-const overlapMs = 24 * 3_600_000;
-
-/** A new secret; for a day the old one signs as well, so that the receiver can change over without a gap. */
-export function rotateSecret(
+/** Events of these kinds are sent from now on, and no others. The first endpoint always gets those of the contract. */
+export function setEvents(
   audit: AuditContext,
-  vault: Vault,
-  partnerId: Id<'prt'>,
-  { force = false } = {},
-): Promise<'rotated' | 'no_webhook' | 'overlap'> {
+  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+  events: EventKind[],
+): Promise<'set' | 'no_webhook' | 'no_events' | 'contract_events'> {
+  const { webhooks, key } = tablesOf(partnerId, endpointId);
+  const first = isFirst(partnerId, endpointId);
+  const extra = events.filter(kind => !contractEvents.includes(kind));
   return transaction(audit.pool, async tx => {
+    if (events.length === 0) return 'no_events';
+    if (first && !contractEvents.every(kind => events.includes(kind))) return 'contract_events';
     await enterShardOf(tx, uuidFromId(partnerId));
-    const known = await findWebhook(tx, partnerId);
-    // A third secret would end the first one at once, and the receiver may still use it.
-    if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
-      return 'overlap';
-    const until = new Date(audit.clock.nowMs() + overlapMs);
-    const { rowCount } = await tx.query({
-      text: `UPDATE webhooks SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
-              WHERE partner_id = $1`,
-      values: [uuidFromId(partnerId), vault.seal(newSecret(), partnerId), until, instantOf(audit.clock)],
+    const before = await findWebhook(tx, partnerId, endpointId);
+    if (!before) return 'no_webhook';
+    await tx.query({
+      text: `UPDATE ${webhooks} SET ${first ? 'extra_events' : 'events'} = $2, changed_at = $3 WHERE ${key} = $1`,
+      values: [uuidFromId(endpointId), first ? extra : events, instantOf(audit.clock)],
     });
-    if (rowCount === 0) return 'no_webhook';
     await recordChange(tx, audit, {
-      action: 'webhook.rotate',
+      action: 'webhook.events',
       subject: partnerId,
-      after: { old_secret_until: until },
+      before: { ...nameInAudit(partnerId, endpointId), events: before.events },
+      after: { ...nameInAudit(partnerId, endpointId), events },
     });
-    return 'rotated';
-  });
-}
-
-/** The secrets in force, the newest first. */
-export function decryptSecrets(
-  vault: Vault,
-  partnerId: Id<'prt'>,
-  row: { secret: Buffer; old_secret: Buffer | null; old_secret_until: Date | null },
-  nowMs: number,
-): string[] {
-  const old = row.old_secret && row.old_secret_until!.getTime() > nowMs ? [row.old_secret] : [];
-  return [row.secret, ...old].map(sealed => vault.decrypt(sealed, partnerId));
-}
-
-export async function readSecrets(
-  db: Queryable,
-  vault: Vault,
-  partnerId: Id<'prt'>,
-  nowMs: number,
-): Promise<string[]> {
-  const { rows } = await db.query<{
-    secret: Buffer;
-    old_secret: Buffer | null;
-    old_secret_until: Date | null;
-  }>({
-    text: 'SELECT secret, old_secret, old_secret_until FROM webhooks WHERE partner_id = $1',
-    values: [uuidFromId(partnerId)],
-  });
-  return rows[0] ? decryptSecrets(vault, partnerId, rows[0], nowMs) : [];
-}
-
-/** Ends a suspension. The backlog goes out one by one in the order of events, each with the whole retry schedule. */
-export function reEnable(audit: AuditContext, partnerId: Id<'prt'>): Promise<'re_enabled' | 'not_suspended'> {
-  return transaction(audit.pool, async tx => {
-    await enterShardOf(tx, uuidFromId(partnerId));
-    const at = instantOf(audit.clock);
-    const { rowCount } = await tx.query({
-      text: `UPDATE webhooks w
-                SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,
-                    kept_until = (SELECT max(event_id) FROM deliveries d
-                                   WHERE d.partner_id = w.partner_id AND d.failed_at IS NULL)
-              WHERE partner_id = $1 AND suspended_at IS NOT NULL`,
-      values: [uuidFromId(partnerId), at],
-    });
-    if (rowCount === 0) return 'not_suspended';
-    await tx.query({
-      // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
-      text: `UPDATE deliveries d SET attempts = 0, next_at = o.at
-               FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
-                       FROM deliveries k JOIN deliverable_events e
-                         ON e.partner_id = k.partner_id AND e.mode = k.mode AND e.id = k.event_id
-                      WHERE k.partner_id = $1 AND k.failed_at IS NULL) AS o
-              WHERE d.partner_id = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,
-      values: [uuidFromId(partnerId)],
-    });
-    await tx.query({
-      text: `INSERT INTO partner_notices (partner_id, kind, details, at) VALUES ($1, 'sending_re_enabled', '{}', $2)`,
-      values: [uuidFromId(partnerId), at],
-    });
-    await clearAlarmsOf(tx, audit, partnerId);
-    await recordChange(tx, audit, { action: 'webhook.re_enable', subject: partnerId });
-    return 're_enabled';
+    return 'set';
   });
 }

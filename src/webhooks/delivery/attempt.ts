@@ -1,13 +1,17 @@
+import type { KeyObject } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { PaymentTraces } from '../../payments/index.ts';
+import { isFirst } from '../endpoint-tables.ts';
 import type { SendResult } from '../http/post.ts';
 import type { Sender } from '../http/sender.ts';
+import type { SigningKeys } from '../signing/signing-keys.ts';
 import type { DueDelivery } from './due.ts';
 import { envelope, eventHeaders, formatEventId } from './envelope.ts';
 import type { AttemptResult } from './recorder.ts';
 import { sign } from './sign.ts';
 import { slowAfterMs } from './slots.ts';
+import { standardHeaders } from './standard-webhooks.ts';
 import { mustSendTwice } from './test-mode.ts';
 
 export interface AttemptDeps {
@@ -15,6 +19,8 @@ export interface AttemptDeps {
   clock: Clock;
   sender: Sender;
   webhookRetryScheduleSec: number[];
+  /** Undefined: no endpoint asks for its signatures. */
+  signingKeys?: SigningKeys | undefined;
   /** Undefined: nothing is traced. */
   paymentTraces?: PaymentTraces | undefined;
 }
@@ -29,10 +35,11 @@ export async function attemptDelivery(
   signal: AbortSignal,
 ): Promise<AttemptResult | undefined> {
   const { clock, sender } = deps;
-  const { partnerId, event, attempts } = due;
+  const { partnerId, endpointId, event, attempts } = due;
   const at = instantOf(clock);
   const body = envelope(event);
-  const headers = eventHeaders(event, sign(due.secrets, Math.floor(at.getTime() / 1_000), body));
+  const privateKey = due.ed25519 ? await deps.signingKeys?.current() : undefined;
+  const headers = signedHeaders(due, { atSec: Math.floor(at.getTime() / 1_000), body, privateKey });
   const span = await startSpan(deps, due);
   const traced = span ? { ...headers, traceparent: span.traceparent } : headers;
   const verdict = await sender
@@ -45,6 +52,7 @@ export async function attemptDelivery(
   const isDelivered = isAccepted && !goesOutAgain;
   return {
     partnerId,
+    endpointId,
     mode,
     eventId: event.eventId,
     attempt: attempts + 1,
@@ -55,6 +63,17 @@ export async function attemptDelivery(
     durationMs: verdict.durationMs,
     nextAt: isDelivered ? null : goesOutAgain ? instantOf(clock) : nextAttemptAt(deps, attempts + 1),
     at,
+  };
+}
+
+function signedHeaders(
+  { partnerId, endpointId, event, secrets }: DueDelivery,
+  { atSec, body, privateKey }: { atSec: number; body: string; privateKey: KeyObject | undefined },
+) {
+  const further = isFirst(partnerId, endpointId) ? undefined : endpointId;
+  return {
+    ...eventHeaders(event, sign(secrets, atSec, body), further),
+    ...standardHeaders(secrets, { id: formatEventId(event.eventId), atSec, body }, privateKey),
   };
 }
 

@@ -9,18 +9,22 @@ import {
   paymentColumns,
   toPayment,
 } from '../../payments/index.ts';
-import { decryptSecrets } from '../admin/webhook.ts';
+import { decryptSecrets } from '../admin/secrets.ts';
+import type { EndpointTables } from '../endpoint-tables.ts';
 import type { Event } from './envelope.ts';
 import { type RefundColumns, refundColumns, refundOf } from './refund-events.ts';
 import type { Vault } from './secret.ts';
-import type { SlotPlan } from './slots.ts';
+import type { DeliveryKey, SlotPlan } from './slots.ts';
 
 /** A delivery that is due. Its row was written in the transaction of its event: the table is an outbox. */
 export interface DueDelivery {
   partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
   event: Event;
   url: string;
   secrets: string[];
+  /** Also signed with the service's own key. */
+  ed25519: boolean;
   /** Attempts made so far. */
   attempts: number;
   /** The receiver's last attempt failed slowly. */
@@ -32,16 +36,17 @@ export interface DueDelivery {
 interface DueOptions extends SlotPlan {
   /** The process that must hold the lease. */
   instance: number;
-  /** Events under way, or whose attempt is not recorded yet. */
-  except: bigint[];
-  /** A partner whose secret cannot be decrypted is left out, so that the others need not wait for it. */
-  onUnreadableSecret(partnerId: Id<'prt'>): void;
+  /** Under way, or with an attempt that is not recorded yet. */
+  except: DeliveryKey[];
+  /** An endpoint whose secret cannot be decrypted is left out, so that the others need not wait for it. */
+  onUnreadableSecret(partnerId: Id<'prt'>, endpointId: Id<'whe'>): void;
 }
 
 interface DueRow extends Omit<PaymentRow, 'id'>, RefundColumns {
   /** Null if the payment is archived. */
   id: string | null;
   owner: string;
+  endpoint: string;
   payment_mode: Mode;
   payment_id: string;
   event_id: bigint;
@@ -50,40 +55,43 @@ interface DueRow extends Omit<PaymentRow, 'id'>, RefundColumns {
   secret: Buffer;
   old_secret: Buffer | null;
   old_secret_until: Date | null;
+  ed25519: boolean;
   hanging: boolean;
   kept: boolean;
 }
 
-/** The due deliveries of these partners: the oldest of each, as many as it has free slots. */
+/** The due deliveries of these endpoints: the oldest of each, as many as it has free slots. */
 export async function readDue(
   db: Queryable,
   clock: Clock,
   vault: Vault,
-  { instance, partners, limit, except, onUnreadableSecret }: DueOptions,
+  tables: EndpointTables,
+  { instance, endpoints, limit, except, onUnreadableSecret }: DueOptions,
 ): Promise<DueDelivery[]> {
+  const { webhooks, deliveries, key, suffix } = tables;
   const nowMs = clock.nowMs();
   const { rows } = await db.query<DueRow>({
-    name: 'read due deliveries',
-    text: `SELECT ${paymentColumns('p')}, d.partner_id AS owner, d.mode AS payment_mode, d.payment_id, d.event_id,
-                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept,
+    name: `read due deliveries${suffix}`,
+    text: `SELECT ${paymentColumns('p')}, d.partner_id AS owner, d.${key} AS endpoint, d.mode AS payment_mode, d.payment_id, d.event_id,
+                  d.attempts, w.url, w.secret, w.old_secret, w.old_secret_until, w.ed25519, w.hanging, d.event_id <= coalesce(w.kept_until, 0) AS kept,
                   ${refundColumns('r')}
-             FROM unnest($1::uuid[], $2::int[]) AS s (partner_id, free)
-             JOIN webhooks w ON w.partner_id = s.partner_id AND w.lease_holder = $5 AND w.suspended_at IS NULL
+             FROM unnest($1::uuid[], $2::int[]) AS s (${key}, free)
+             JOIN ${webhooks} w ON w.${key} = s.${key} AND w.lease_holder = $5 AND w.suspended_at IS NULL
             CROSS JOIN LATERAL (
-                  SELECT * FROM deliveries d
-                   WHERE d.partner_id = s.partner_id AND d.failed_at IS NULL AND d.next_at <= $3
-                     AND d.event_id <> ALL ($4::bigint[])
+                  SELECT * FROM ${deliveries} d
+                   WHERE d.${key} = s.${key} AND d.failed_at IS NULL AND d.next_at <= $3 AND ${isFree(tables)}
                    ORDER BY d.next_at, d.event_id LIMIT s.free) AS d
              LEFT JOIN payments p ON p.partner_id = d.partner_id AND p.mode = d.mode AND p.id = d.payment_id
              LEFT JOIN refunds r ON r.partner_id = d.partner_id AND r.mode = d.mode AND r.event_id = d.event_id
             LIMIT $6`,
     values: [
-      partners.map(({ partnerId }) => uuidFromId(partnerId)),
-      partners.map(({ free }) => free),
+      endpoints.map(({ endpointId }) => uuidFromId(endpointId)),
+      endpoints.map(({ free }) => free),
       new Date(nowMs),
-      except,
+      except.map(({ eventId }) => eventId),
       instance,
       limit,
+      ...(key === 'endpoint_id' ? [except.map(({ endpointId }) => uuidFromId(endpointId))] : []),
     ],
   });
   // The statement guarantees no order, and a backlog goes out in the order of its events.
@@ -92,22 +100,32 @@ export async function readDue(
   return due.flatMap(({ row, payment }) => {
     if (!payment) return [];
     const { partnerId } = payment;
+    const endpointId = idFromUuid('whe', row.endpoint);
     try {
       return {
         partnerId,
+        endpointId,
         event: { eventId: row.event_id, payment, refund: refundOf(row) },
         url: row.url,
-        secrets: decryptSecrets(vault, partnerId, row, nowMs),
+        secrets: decryptSecrets(vault, { partnerId, endpointId }, row, nowMs),
+        ed25519: row.ed25519,
         attempts: row.attempts,
         isHanging: row.hanging,
         isBacklog: row.kept,
       };
     } catch {
-      onUnreadableSecret(partnerId);
+      onUnreadableSecret(partnerId, endpointId);
       return [];
     }
   });
 }
+
+/** SQL: the delivery is none of `except`. An event has one first endpoint, so there its number is enough. */
+const isFree = ({ key }: EndpointTables) =>
+  key === 'partner_id'
+    ? 'd.event_id <> ALL ($4::bigint[])'
+    : `NOT EXISTS (SELECT FROM unnest($4::bigint[], $7::uuid[]) AS x (event_id, endpoint_id)
+                    WHERE x.event_id = d.event_id AND x.endpoint_id = d.endpoint_id)`;
 
 /** The event of an archived payment is due when it was sent again by hand, or when money has come back. */
 const paymentOf = async (db: Queryable, row: DueRow): Promise<Payment | undefined> =>

@@ -36,10 +36,11 @@ export interface EventReference {
 const eventKind = ({ payment, refund }: EventReference) => `payment.${refund ? 'refunded' : payment.status}`;
 const eventAt = ({ payment, refund }: EventReference) => refund?.at ?? payment.settledAt!;
 
-export const eventHeaders = (event: EventReference, signature: string) => ({
+/** `further` is the endpoint, if it is not the first of its partner. */
+export const eventHeaders = (event: EventReference, signature: string, further?: Id<'whe'>) => ({
   'content-type': 'application/json',
   'x-service-event': eventKind(event),
-  'x-service-delivery': deliveryId(event),
+  'x-service-delivery': deliveryId(event, further),
   'x-service-payment-id': event.payment.paymentId,
   'x-service-signature': signature,
 });
@@ -55,9 +56,10 @@ export function envelope(event: Event): string {
   return `${head.slice(0, -1)},"data":${paymentObject(payment, refund?.total)}}`;
 }
 
-/** Derived from the event, so that it is the same for every attempt, also when it is sent again much later. */
-function deliveryId(event: EventReference): Id<'whd'> {
-  const bytes = hash('sha256', `delivery ${event.eventId}`, 'buffer').subarray(0, 16);
+/** Derived from event and endpoint, so that it is the same for every attempt, also when it is sent again much later. */
+function deliveryId(event: EventReference, further?: Id<'whe'>): Id<'whd'> {
+  const name = further ? `delivery ${event.eventId} ${further}` : `delivery ${event.eventId}`;
+  const bytes = hash('sha256', name, 'buffer').subarray(0, 16);
   bytes.writeUIntBE(eventAt(event).getTime(), 0, 6);
   bytes[6] = 0x70 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);

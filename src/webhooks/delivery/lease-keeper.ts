@@ -2,6 +2,7 @@ import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
+import type { EndpointTables } from '../endpoint-tables.ts';
 import { acquireLeases, listLeaseHolders, releaseLeases, renewLeases } from './leases.ts';
 import type { DeliverySlots } from './slots.ts';
 
@@ -25,16 +26,17 @@ const acquireEveryMs = 200;
 const findDeadEveryMs = 1_500;
 /** After an error of the database the next try comes long before a lease expires. */
 const afterErrorMs = 1_000;
-/** A partner without deliveries for this long is released, so that any process may take its next one. */
+/** An endpoint without deliveries for this long is released, so that any process may take its next one. */
 const idleMs = 5_000;
 const batchSize = 200;
 
 /**
- * Acquires, renews and releases the leases of partners, each loop at its own pace so that none waits for another. The
- * partners it holds are those in `slots`.
+ * Acquires, renews and releases the leases of endpoints, each loop at its own pace so that none waits for another. The
+ * endpoints it holds are those in `slots`.
  */
 export function startLeaseKeeper(
   { db, clock, heartbeat, log }: LeaseKeeperDeps,
+  tables: EndpointTables,
   slots: DeliverySlots,
   onAcquired: () => void,
 ): LeaseKeeper {
@@ -42,26 +44,31 @@ export function startLeaseKeeper(
   let deadHolders: number[] = [];
 
   async function findDeadHolders(): Promise<void> {
-    const holders = await listLeaseHolders(db);
+    const holders = await listLeaseHolders(db, tables);
     deadHolders = await heartbeat.findDead(holders.filter(holder => holder !== instance));
   }
 
   async function acquire(): Promise<void> {
-    const acquired = await acquireLeases(db, clock, { instance, deadHolders, leaseMs, limit: batchSize });
-    for (const partnerId of acquired) slots.add(partnerId);
+    const acquired = await acquireLeases(db, clock, tables, {
+      instance,
+      deadHolders,
+      leaseMs,
+      limit: batchSize,
+    });
+    for (const endpointId of acquired) slots.add(endpointId);
     if (acquired.length > 0) onAcquired();
   }
 
-  /** The database decides what this process holds: a change whose answer was lost must not leave a partner unserved. */
+  /** The database decides what this process holds: a change whose answer was lost must not leave an endpoint unserved. */
   async function renew(): Promise<void> {
     const idle = slots.idle(idleMs);
     // Removed first, so that nothing begins for them meanwhile.
-    for (const partnerId of idle) slots.remove(partnerId);
-    if (idle.length > 0) await releaseLeases(db, instance, idle);
-    const served = slots.partners();
-    const held = await renewLeases(db, clock, { instance, leaseMs });
-    for (const partnerId of served) if (!held.has(partnerId)) slots.remove(partnerId);
-    for (const partnerId of held) slots.add(partnerId);
+    for (const endpointId of idle) slots.remove(endpointId);
+    if (idle.length > 0) await releaseLeases(db, tables, instance, idle);
+    const served = slots.endpoints();
+    const held = await renewLeases(db, clock, tables, { instance, leaseMs });
+    for (const endpointId of served) if (!held.has(endpointId)) slots.remove(endpointId);
+    for (const endpointId of held) slots.add(endpointId);
   }
 
   const start = (everyMs: number, work: () => Promise<void>) =>
@@ -79,6 +86,6 @@ export function startLeaseKeeper(
   ];
   return {
     stop: async () => void (await Promise.all(loops.map(loop => loop.stop()))),
-    releaseAll: () => releaseLeases(db, instance, slots.partners()),
+    releaseAll: () => releaseLeases(db, tables, instance, slots.endpoints()),
   };
 }

@@ -5,9 +5,11 @@ import { findLockedRows, lockTimeoutLanes, lockTimeoutOf, setsLockTimeout } from
 import type { LockWait } from '../../db/own-lanes.ts';
 import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
 import type { Payment } from '../../payments/index.ts';
+import { type EndpointTables, firstEndpoints } from '../endpoint-tables.ts';
 import { releaseHeld } from './test-mode.ts';
 
 export interface AttemptResult extends Pick<Payment, 'partnerId' | 'mode'> {
+  endpointId: Id<'whe'>;
   eventId: bigint;
   attempt: number;
   isDelivered: boolean;
@@ -38,7 +40,7 @@ const gatherMs = 10;
 const maxWaiting = 5_000;
 
 /** Records results in batches. The statement itself stores the alarm of a suspension; here it is only logged. */
-export function createRecorder({ db, clock, log }: RecorderDeps) {
+export function createRecorder({ db, clock, log }: RecorderDeps, tables: EndpointTables = firstEndpoints) {
   return createBatcher<AttemptResult, true>({
     isItemError,
     maxBatch: 256,
@@ -46,20 +48,22 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
     gather: () => clock.sleep(gatherMs),
     ownLanes: {
       ...lockTimeoutLanes(clock),
-      keyOf: ({ partnerId }) => partnerId,
+      keyOf: ({ endpointId }) => endpointId,
       findLocked: results =>
-        findLockedRows(db, results, 'webhooks', [
-          ['partner_id', 'uuid', ({ partnerId }) => uuidFromId(partnerId)],
+        findLockedRows(db, results, tables.webhooks, [
+          [tables.key, 'uuid', ({ endpointId }) => uuidFromId(endpointId)],
         ]),
       maxRuns: 1,
       maxWaitingApart: maxWaiting,
     },
     run: async (results, lockWait) => {
-      const suspended = await retryOnDeadlock(() => recordAttempts(db, results, suspension.detail, lockWait));
+      const suspended = await retryOnDeadlock(() =>
+        recordAttempts(db, tables, results, suspension.detail, lockWait),
+      );
       for (const subject of suspended) log.warn({ ...suspension, subject }, 'alarm');
       const inTestMode = results.filter(({ mode }) => mode === 'test');
       if (inTestMode.length > 0)
-        await releaseHeld(db, clock, inTestMode).catch(err =>
+        await releaseHeld(db, clock, tables, inTestMode).catch(err =>
           log.error({ err }, 'a held-back event could not be released'),
         );
       return results.map(() => true as const);
@@ -67,20 +71,28 @@ export function createRecorder({ db, clock, log }: RecorderDeps) {
   });
 }
 
-/** Records attempts; returns the partners to whom sending is suspended by this, with an alarm. */
+/** Alarms are about the partner, or about a further endpoint of it. */
+const subjectOf = (
+  { key }: EndpointTables,
+  { partnerId, endpointId }: Pick<AttemptResult, 'partnerId' | 'endpointId'>,
+) => (key === 'partner_id' ? partnerId : endpointId);
+
+/** Records attempts; returns to whom sending is suspended by this, with an alarm. */
 export async function recordAttempts(
   db: Queryable,
+  tables: EndpointTables,
   results: Omit<AttemptResult, 'mode'>[],
   alarmDetail: string,
   lockWait: LockWait = 'long',
-): Promise<Id<'prt'>[]> {
-  const { rows } = await db.query<{ partner_id: string }>({
-    name: 'deliveries_end',
-    text: `SELECT partner_id
+): Promise<string[]> {
+  const { key, end } = tables;
+  const { rows } = await db.query<{ endpoint: string }>({
+    name: end,
+    text: `SELECT ${key} AS endpoint
              FROM ${setsLockTimeout('$13', '$12::text')},
-                  deliveries_end($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
+                  ${end}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, call.argument)`,
     values: [
-      results.map(result => uuidFromId(result.partnerId)),
+      results.map(result => uuidFromId(result.endpointId)),
       results.map(result => result.eventId),
       results.map(result => result.attempt),
       results.map(result => result.isDelivered),
@@ -90,10 +102,10 @@ export async function recordAttempts(
       results.map(result => result.durationMs),
       results.map(result => result.nextAt),
       results.map(result => result.at),
-      results.map(result => result.partnerId),
+      results.map(result => subjectOf(tables, result)),
       alarmDetail,
       lockTimeoutOf(lockWait),
     ],
   });
-  return rows.map(row => idFromUuid('prt', row.partner_id));
+  return rows.map(row => idFromUuid(key === 'partner_id' ? 'prt' : 'whe', row.endpoint));
 }

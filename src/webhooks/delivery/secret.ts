@@ -3,12 +3,21 @@ import type { Keyring } from '../../db/keyring.ts';
 import { purposes } from '../../db/sealed-values.ts';
 import { createSealer } from '../../db/sealing.ts';
 
-export const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`;
+/**
+ * Random bytes whose base64 has letters and digits only, and no padding: so the text is the same in every alphabet of base64, and
+ * libraries of Standard Webhooks read it as it is shown.
+ */
+export function newSecret(): string {
+  for (;;) {
+    const text = randomBytes(33).toString('base64');
+    if (/^[A-Za-z0-9]+$/.test(text)) return `whsec_${text}`;
+  }
+}
 
-/** Encrypts webhook secrets under a key of its own, each bound to its partner. */
+/** Encrypts webhook secrets under a key of its own, each bound to its owner: the partner, or a further endpoint. */
 export interface Vault {
-  seal(secret: string, partner: string): Buffer;
-  decrypt(sealed: Buffer, partner: string): string;
+  seal(secret: string, owner: string): Buffer;
+  decrypt(sealed: Buffer, owner: string): string;
 }
 
 const maxDecrypted = 10_000;
@@ -18,12 +27,12 @@ export function createVault(keyring: Keyring): Vault {
   // Decrypting costs more than signing, and the same few secrets are needed again and again.
   const decrypted = new Map<string, string>();
   return {
-    seal: (secret, partner) => sealer.seal(Buffer.from(secret), partner),
-    decrypt: (sealed, partner) => {
-      const name = `${partner} ${sealed.toString('latin1')}`;
+    seal: (secret, owner) => sealer.seal(Buffer.from(secret), owner),
+    decrypt: (sealed, owner) => {
+      const name = `${owner} ${sealed.toString('latin1')}`;
       const known = decrypted.get(name);
       if (known !== undefined) return known;
-      const secret = sealer.unseal(sealed, partner).toString('utf8');
+      const secret = sealer.unseal(sealed, owner).toString('utf8');
       if (decrypted.size >= maxDecrypted) decrypted.clear();
       decrypted.set(name, secret);
       return secret;

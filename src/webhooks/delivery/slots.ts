@@ -1,17 +1,23 @@
 import type { Id } from '../../base/ids.ts';
 import { createSharedSlots, type SlotCounts, type SlotShare } from './shared-slots.ts';
 
-/** How many more deliveries may begin for a partner. */
+/** An event on its way to an endpoint. */
+export interface DeliveryKey {
+  endpointId: Id<'whe'>;
+  eventId: bigint;
+}
+
+/** How many more deliveries may begin for an endpoint. */
 export interface FreeSlots {
-  partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
   free: number;
 }
 
 export type EndAttempt = (result: { isDelivered: boolean; hasHung: boolean }) => void;
 
-/** The partners that share one set of slots, and how many of it are free. */
+/** The endpoints that share one set of slots, and how many of it are free. */
 export interface SlotPlan {
-  partners: FreeSlots[];
+  endpoints: FreeSlots[];
   limit: number;
 }
 
@@ -21,27 +27,27 @@ export interface SlotPlan {
  * however many of them hang, receivers that answer, even with an error, do not wait for them.
  */
 export interface DeliverySlots {
-  add(partnerId: Id<'prt'>): void;
-  remove(partnerId: Id<'prt'>): void;
-  partners(): Id<'prt'>[];
+  add(endpointId: Id<'whe'>): void;
+  remove(endpointId: Id<'whe'>): void;
+  endpoints(): Id<'whe'>[];
   /**
-   * Returns how to end the attempt; undefined when it must not begin now: the partner was removed, or other attempts
+   * Returns how to end the attempt; undefined when it must not begin now: the endpoint was removed, or other attempts
    * exclude this one.
    */
   begin(
-    partnerId: Id<'prt'>,
+    endpointId: Id<'whe'>,
     eventId: bigint,
     options: { isHanging: boolean; isExclusive: boolean },
   ): EndAttempt | undefined;
   /** The free quick slots and the free slow slots, where there are any. */
   plan(): SlotPlan[];
-  inFlight(): bigint[];
-  /** Partners without an attempt for at least this long. */
-  idle(ms: number): Id<'prt'>[];
+  inFlight(): DeliveryKey[];
+  /** Endpoints without an attempt for at least this long. */
+  idle(ms: number): Id<'whe'>[];
 }
 
 interface Receiver {
-  partnerId: Id<'prt'>;
+  endpointId: Id<'whe'>;
   /** When each attempt began, by event. */
   underWay: Map<bigint, number>;
   /** Attempts at a time. */
@@ -58,7 +64,7 @@ export function createDeliverySlots(
   nowMs: () => number,
   share: SlotShare = createSharedSlots(1).of(0),
 ): DeliverySlots {
-  const receivers = new Map<Id<'prt'>, Receiver>();
+  const receivers = new Map<Id<'whe'>, Receiver>();
   share.countWith(() => countUsed(receivers.values(), nowMs()));
   let firstIndex = 0;
 
@@ -70,19 +76,19 @@ export function createDeliverySlots(
   }
 
   return {
-    add: partnerId => {
-      if (!receivers.has(partnerId)) receivers.set(partnerId, newReceiver(partnerId, nowMs()));
+    add: endpointId => {
+      if (!receivers.has(endpointId)) receivers.set(endpointId, newReceiver(endpointId, nowMs()));
     },
-    remove: partnerId => void receivers.delete(partnerId),
-    partners: () => [...receivers.keys()],
-    begin: (partnerId, eventId, { isHanging, isExclusive }) => {
-      const receiver = receivers.get(partnerId);
+    remove: endpointId => void receivers.delete(endpointId),
+    endpoints: () => [...receivers.keys()],
+    begin: (endpointId, eventId, { isHanging, isExclusive }) => {
+      const receiver = receivers.get(endpointId);
       if (!receiver || (isExclusive && receiver.underWay.size > 0)) return undefined;
       receiver.underWay.set(eventId, nowMs());
       receiver.isHanging = isHanging;
       receiver.lastActiveMs = nowMs();
       if (isExclusive) receiver.maxUnderWay = 1;
-      // Of this receiver: a partner that was removed and added again meanwhile has a new one, which may send the same
+      // Of this receiver: an endpoint that was removed and added again meanwhile has a new one, which may send the same
       // event again, and must not count as idle then.
       return ({ isDelivered, hasHung }) => {
         receiver.underWay.delete(eventId);
@@ -92,16 +98,19 @@ export function createDeliverySlots(
       };
     },
     plan: () => planSlots(inRotation(), nowMs(), share.limits()),
-    inFlight: () => Array.from(receivers.values(), ({ underWay }) => [...underWay.keys()]).flat(),
+    inFlight: () =>
+      Array.from(receivers.values(), ({ endpointId, underWay }) =>
+        Array.from(underWay.keys(), eventId => ({ endpointId, eventId })),
+      ).flat(),
     idle: ms =>
       Array.from(receivers.values())
         .filter(({ underWay, lastActiveMs }) => underWay.size === 0 && nowMs() - lastActiveMs >= ms)
-        .map(({ partnerId }) => partnerId),
+        .map(({ endpointId }) => endpointId),
   };
 }
 
-const newReceiver = (partnerId: Id<'prt'>, nowMs: number): Receiver => ({
-  partnerId,
+const newReceiver = (endpointId: Id<'whe'>, nowMs: number): Receiver => ({
+  endpointId,
   underWay: new Map(),
   maxUnderWay: 1,
   isHanging: false,
@@ -119,20 +128,20 @@ function countUsed(receivers: Iterable<Receiver>, nowMs: number): SlotCounts {
 }
 
 function planSlots(receivers: Receiver[], nowMs: number, limits: SlotCounts): SlotPlan[] {
-  const quick: SlotPlan = { partners: [], limit: limits.quick };
-  const slow: SlotPlan = { partners: [], limit: limits.slow };
+  const quick: SlotPlan = { endpoints: [], limit: limits.quick };
+  const slow: SlotPlan = { endpoints: [], limit: limits.slow };
   let unused = limits.underWay;
   for (const receiver of receivers) {
-    const { partnerId, underWay } = receiver;
+    const { endpointId, underWay } = receiver;
     unused -= underWay.size;
     const slots = isSlow(receiver, nowMs) ? slow : quick;
     slots.limit -= underWay.size;
     const free = (slots === slow ? 1 : receiver.maxUnderWay) - underWay.size;
-    if (free > 0) slots.partners.push({ partnerId, free });
+    if (free > 0) slots.endpoints.push({ endpointId, free });
   }
   return [quick, slow]
-    .map(({ partners, limit }) => ({ partners, limit: Math.min(limit, unused) }))
-    .filter(({ partners, limit }) => limit > 0 && partners.length > 0);
+    .map(({ endpoints, limit }) => ({ endpoints, limit: Math.min(limit, unused) }))
+    .filter(({ endpoints, limit }) => limit > 0 && endpoints.length > 0);
 }
 
 function isSlow({ isHanging, underWay }: Receiver, nowMs: number): boolean {

@@ -1,6 +1,7 @@
 import type { Alarms } from '../../alarms/index.ts';
 import { startBackgroundLoop } from '../../base/background-loop.ts';
 import type { Id } from '../../base/ids.ts';
+import { allEndpoints, type EndpointTables, firstEndpointOf, firstEndpoints } from '../endpoint-tables.ts';
 import type { WebhookMetrics } from '../metrics.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt.ts';
 import { type DueDelivery, readDue } from './due.ts';
@@ -8,7 +9,7 @@ import { type LeaseKeeperDeps, startLeaseKeeper } from './lease-keeper.ts';
 import { createRecorder, type RecorderDeps } from './recorder.ts';
 import type { Vault } from './secret.ts';
 import type { SlotShare } from './shared-slots.ts';
-import { createDeliverySlots, type EndAttempt } from './slots.ts';
+import { createDeliverySlots, type DeliveryKey, type EndAttempt } from './slots.ts';
 import { holdBack } from './test-mode.ts';
 
 export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps {
@@ -17,7 +18,7 @@ export interface DeliveryDeps extends AttemptDeps, LeaseKeeperDeps, RecorderDeps
   log: RecorderDeps['log'];
   webhookMetrics?: WebhookMetrics;
   /** With several shards: the part of this one in the slots of the process. */
-  slotShare?: SlotShare;
+  slotShares?: { first: SlotShare; further: SlotShare };
 }
 
 export interface Delivery {
@@ -38,21 +39,35 @@ const afterFailureMs = 5_000;
 const drainMs = 1_000;
 
 /**
- * Sends events to partners for as long as this process runs. It serves the partners whose lease it holds. A delivery
+ * Sends events to partners for as long as this process runs. It serves the endpoints whose lease it holds. A delivery
  * leaves the outbox only when the receiver has accepted it, or when all attempts of the retry schedule have failed: at
- * least once.
+ * least once. First and further endpoints have slots of their own, so neither waits for the others.
  */
 export function startDelivery(deps: DeliveryDeps): Delivery {
+  const all = allEndpoints.map(tables => startDeliveryOf(deps, tables));
+  return {
+    runNow: () => {
+      for (const one of all) one.runNow();
+    },
+    stop: async () => void (await Promise.all(all.map(one => one.stop()))),
+  };
+}
+
+function startDeliveryOf(deps: DeliveryDeps, tables: EndpointTables): Delivery {
   const { clock } = deps;
-  const slots = createDeliverySlots(clock.monotonicMs, deps.slotShare);
+  const slots = createDeliverySlots(
+    clock.monotonicMs,
+    deps.slotShares?.[tables === firstEndpoints ? 'first' : 'further'],
+  );
   const stopping = new AbortController();
   const cutOff = new AbortController();
   const work: Work = {
     ...deps,
+    tables,
     slots,
-    record: createRecorder(deps),
+    record: createRecorder(deps, tables),
     underWay: new Set(),
-    unrecorded: new Set(),
+    unrecorded: new Map(),
     pausing: new Map(),
     stopping: stopping.signal,
     cutOff: cutOff.signal,
@@ -68,7 +83,7 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
     },
     onError: err => deps.log.error({ err }, 'events could not be read'),
   });
-  const leases = startLeaseKeeper(deps, slots, loop.runNow);
+  const leases = startLeaseKeeper(deps, tables, slots, loop.runNow);
   return {
     runNow: loop.runNow,
     stop: async () => {
@@ -83,36 +98,39 @@ export function startDelivery(deps: DeliveryDeps): Delivery {
 }
 
 interface Work extends DeliveryDeps {
+  tables: EndpointTables;
   slots: ReturnType<typeof createDeliverySlots>;
   record: ReturnType<typeof createRecorder>;
   underWay: Set<Promise<void>>;
-  /** Events whose attempt has ended but is not recorded yet: still due in the database, but not to be sent. */
-  unrecorded: Set<bigint>;
+  /** Whose attempt has ended but is not recorded yet: still due in the database, but not to be sent. By `nameOf`. */
+  unrecorded: Map<string, DeliveryKey>;
   /** Those of them that could not be recorded and pause, until the first read after their pause begins. */
-  pausing: Map<bigint, Id<'prt'>>;
+  pausing: Map<string, DeliveryKey>;
   stopping: AbortSignal;
   cutOff: AbortSignal;
   runNow(): void;
 }
 
+const nameOf = ({ endpointId, eventId }: DeliveryKey) => `${endpointId} ${eventId}`;
+
 /** Begins what is due and has a free slot; returns how many attempts that were. */
 async function beginDue(work: Work): Promise<number> {
-  const { db, clock, vault, heartbeat, slots, underWay, unrecorded } = work;
+  const { db, clock, vault, heartbeat, tables, slots, underWay, unrecorded } = work;
   if (unrecorded.size >= maxUnrecorded) return 0;
   let begun = 0;
   for (const plan of slots.plan()) {
-    for (const eventId of work.pausing.keys()) if (!unrecorded.has(eventId)) work.pausing.delete(eventId);
-    const due = await readDue(db, clock, vault, {
+    for (const name of work.pausing.keys()) if (!unrecorded.has(name)) work.pausing.delete(name);
+    const due = await readDue(db, clock, vault, tables, {
       ...plan,
       instance: heartbeat.instance,
-      except: [...slots.inFlight(), ...unrecorded],
-      onUnreadableSecret: partnerId => raiseUnreadableSecret(work, partnerId),
+      except: [...slots.inFlight(), ...unrecorded.values()],
+      onUnreadableSecret: (partnerId, endpointId) => raiseUnreadableSecret(work, partnerId, endpointId),
     });
     for (const delivery of due) {
-      const { partnerId, event, isHanging, isBacklog } = delivery;
+      const { endpointId, event, isHanging, isBacklog } = delivery;
       if (isBacklog && isEarlierPausing(work, delivery)) continue;
       if (event.payment.mode === 'test' && (await holdBack(db, clock, delivery))) continue;
-      const end = slots.begin(partnerId, event.eventId, { isHanging, isExclusive: isBacklog });
+      const end = slots.begin(endpointId, event.eventId, { isHanging, isExclusive: isBacklog });
       if (!end) continue;
       const attempt = attemptAndRecord(work, delivery, end).finally(() => underWay.delete(attempt));
       underWay.add(attempt);
@@ -123,36 +141,36 @@ async function beginDue(work: Work): Promise<number> {
 }
 
 /** A backlog goes out in the order of its events, so it waits for one that pauses, or paused while the backlog was read. */
-const isEarlierPausing = ({ pausing }: Work, { partnerId, event }: DueDelivery) =>
-  [...pausing].some(([eventId, owner]) => owner === partnerId && eventId < event.eventId);
+const isEarlierPausing = ({ pausing }: Work, { endpointId, event }: DueDelivery) =>
+  [...pausing.values()].some(one => one.endpointId === endpointId && one.eventId < event.eventId);
 
 async function attemptAndRecord(work: Work, due: DueDelivery, end: EndAttempt): Promise<void> {
   const { clock, log, unrecorded, stopping, cutOff } = work;
-  const { partnerId, event } = due;
-  const { eventId } = event;
+  const { partnerId, endpointId, event } = due;
+  const key = { endpointId, eventId: event.eventId };
   const result = await attemptDelivery(work, due, cutOff).catch(err => {
-    if (!cutOff.aborted) log.error({ err, partnerId }, 'an event could not be sent');
+    if (!cutOff.aborted) log.error({ err, partnerId, endpointId }, 'an event could not be sent');
     return undefined;
   });
   if (cutOff.aborted) return;
   if (result) work.webhookMetrics?.observeAttempt(result, event.payment.settledAt!);
   // The slot is free while the attempt is being recorded, but the event must not be read again before that.
-  unrecorded.add(eventId);
+  unrecorded.set(nameOf(key), key);
   end(result ?? { isDelivered: false, hasHung: false });
   work.runNow();
   const isRecorded =
     result && (await work.record(result).catch(err => void log.error({ err }, 'an attempt is not recorded')));
   if (!isRecorded) {
-    work.pausing.set(eventId, partnerId);
+    work.pausing.set(nameOf(key), key);
     await clock.sleep(afterFailureMs, stopping);
   }
-  unrecorded.delete(eventId);
+  unrecorded.delete(nameOf(key));
 }
 
-const raiseUnreadableSecret = ({ alarms }: Work, subject: string) =>
+const raiseUnreadableSecret = ({ alarms }: Work, partnerId: Id<'prt'>, endpointId: Id<'whe'>) =>
   void alarms.raise({
     kind: 'webhook_secret_unreadable',
-    subject,
+    subject: endpointId === firstEndpointOf(partnerId) ? partnerId : endpointId,
     detail:
       'The webhook secret cannot be decrypted, so no events are sent. Create a new one with kopeck webhook rotate --force.',
   });

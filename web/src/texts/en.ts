@@ -35,6 +35,7 @@ const errors = {
   min_above_max: 'The minimum amount is above the maximum amount.',
   already_revoked: 'The key is already revoked.',
   no_webhook: 'The partner has no webhook.',
+  several_endpoints: 'The partner has several endpoints: choose one.',
   no_order: 'This order has already been released.',
   not_held: 'This deposit is not held any more. No changes were made.',
   too_large: 'A deposit of more than a billion USDT cannot be released. Credit it by hand, then reject it.',

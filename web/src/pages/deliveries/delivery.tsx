@@ -1,7 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { DeliveryDetail } from '../../../../src/console/shapes/deliveries.ts';
+import { query } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, State, TestMark } from '../../parts/badge.tsx';
 import { Copyable } from '../../parts/copy.tsx';
@@ -18,9 +19,11 @@ import { texts } from './texts.ts';
 /** One delivery: what is sent, and what came back on each attempt. */
 export function OneDelivery({ partnerId, eventId }: { partnerId: string; eventId: string }) {
   const t = useTexts(texts);
+  const [params] = useSearchParams();
+  const endpoint_id = params.get('endpoint_id') ?? '';
   const [isSending, setSending] = useState(false);
-  const path = `/deliveries/${encodeURIComponent(partnerId)}/${encodeURIComponent(eventId)}`;
-  const found = useLive<DeliveryDetail>(['delivery', partnerId, eventId], path, 5000);
+  const path = `/deliveries/${encodeURIComponent(partnerId)}/${encodeURIComponent(eventId)}${query({ endpoint_id })}`;
+  const found = useLive<DeliveryDetail>(['delivery', partnerId, eventId, endpoint_id], path, 5000);
   if (!found.data)
     return (
       <PageFrame title={t.delivery} lead={<code>{eventId}</code>}>

@@ -20,6 +20,8 @@ import { texts } from './texts.ts';
 const names = ['state', 'event', 'mode', 'partner_id', 'period', 'created_after', 'created_before'] as const;
 type Filters = Record<(typeof names)[number], string>;
 
+const keyOf = ({ event_id, endpoint_id }: DeliveryRow) => `${event_id} ${endpoint_id}`;
+
 /** The filters are in the URL, so that a list can be shared. */
 export function DeliveryList() {
   const t = useTexts(texts);
@@ -32,7 +34,7 @@ export function DeliveryList() {
     setParams(Object.fromEntries(Object.entries({ ...filters, ...change }).filter(([, value]) => value)));
   const choose = (rows: DeliveryRow[], isChosen: boolean) => {
     const next = new Map(chosen);
-    for (const row of rows) isChosen ? next.set(row.event_id, row) : next.delete(row.event_id);
+    for (const row of rows) isChosen ? next.set(keyOf(row), row) : next.delete(keyOf(row));
     setChosen(next);
   };
   const { period, created_after, created_before, ...rest } = filters;
@@ -46,8 +48,10 @@ export function DeliveryList() {
         path={`/deliveries${query({ ...rest, since: from, until })}`}
         everyMs={5000}
         columns={useColumns(chosen, (row, isChosen) => choose([row], isChosen))}
-        keyOf={row => row.event_id}
-        hrefOf={row => `/deliveries/${row.partner_id}/${row.event_id}`}
+        keyOf={keyOf}
+        hrefOf={row =>
+          `/deliveries/${row.partner_id}/${row.event_id}${query({ endpoint_id: row.endpoint_id })}`
+        }
         above={rows => (
           <Selection
             chosen={[...chosen.values()]}
@@ -88,6 +92,7 @@ function useColumns(
             <Name text={row.partner} />
             <TestMark mode={row.mode} />
           </span>
+          {row.endpoint && <span className="under wrap-anywhere">{row.endpoint.url}</span>}
           {row.endpoint && row.endpoint.state !== 'active' && <State state={row.endpoint.state} />}
         </>
       ),
@@ -130,7 +135,7 @@ function useColumns(
           type="checkbox"
           className="select-row"
           aria-label={t.selectOne(row.event_id)}
-          checked={chosen.has(row.event_id)}
+          checked={chosen.has(keyOf(row))}
           onChange={event => onChoose(row, event.currentTarget.checked)}
         />
       ),

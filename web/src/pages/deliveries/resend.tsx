@@ -6,7 +6,7 @@ import { query, send } from '../../api.ts';
 import { useSentence, useShared, useTexts } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-export type Chosen = Pick<DeliveryRow, 'event_id' | 'partner_id'>;
+export type Chosen = Pick<DeliveryRow, 'event_id' | 'partner_id' | 'endpoint_id'>;
 
 interface Progress {
   done: number;
@@ -27,10 +27,10 @@ export function ResendDialog({ chosen, onClose }: { chosen: Chosen[]; onClose: (
   async function run() {
     const now: Progress = { done: 0, failures: 0, error: null, isRunning: true };
     setProgress({ ...now });
-    for (const { event_id, partner_id } of chosen) {
+    for (const { event_id, partner_id, endpoint_id } of chosen) {
       if (isStopped.current) break;
       try {
-        await send(`/events/${event_id}/resend${query({ partner_id })}`);
+        await send(`/events/${event_id}/resend${query({ partner_id, endpoint_id })}`);
         now.done += 1;
       } catch (error) {
         now.failures += 1;

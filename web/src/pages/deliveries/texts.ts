@@ -48,7 +48,7 @@ export const texts = inBoth({
     noneYetHint: 'When a payment of a partner with a webhook finishes, its event appears here.',
     delivery: 'Delivery',
     endpoint: 'Endpoint',
-    noEndpoint: 'The partner has no webhook any more.',
+    noEndpoint: 'The endpoint was removed.',
     endpointStates: {
       failing: 'Failing: the last events were not accepted.',
       suspended: 'Suspended: no events are sent until a check of the endpoint succeeds.',
@@ -112,7 +112,7 @@ export const texts = inBoth({
     noneYetHint: 'Когда завершится платёж партнёра с вебхуком, его событие появится здесь.',
     delivery: 'Доставка',
     endpoint: 'Обработчик',
-    noEndpoint: 'У партнёра больше нет вебхука.',
+    noEndpoint: 'Обработчик удалён.',
     endpointStates: {
       failing: 'Ошибки: последние события не приняты.',
       suspended: 'Отправка приостановлена до успешной проверки обработчика.',

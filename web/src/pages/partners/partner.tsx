@@ -78,7 +78,7 @@ export function OnePartner({ partnerId, part }: { partnerId: string; part: strin
             <Members members={detail.members} />
           </>
         )}
-        {part === 'webhook' && <Webhook partnerId={partnerId} webhook={detail.webhook} />}
+        {part === 'webhook' && <Webhook partnerId={partnerId} endpoints={detail.endpoints} />}
         {part === undefined && (
           <>
             {requests.map(request => (

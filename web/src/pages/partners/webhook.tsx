@@ -1,8 +1,8 @@
 import { Alert } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { AttemptRow, CheckResult, PartnerDetail } from '../../../../src/console/shapes/partners.ts';
-import { send } from '../../api.ts';
+import type { AttemptRow, CheckResult, EndpointRow } from '../../../../src/console/shapes/partners.ts';
+import { query, send } from '../../api.ts';
 import { Action } from '../../parts/action.tsx';
 import { Answer, Badge, State } from '../../parts/badge.tsx';
 import { Count } from '../../parts/money.tsx';
@@ -15,17 +15,42 @@ import { faultTexts } from '../../texts/faults.ts';
 import { useTexts, wordIn } from '../../texts/index.ts';
 import { texts } from './texts.ts';
 
-export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<PartnerDetail, 'webhook'>) {
+interface Endpoints {
+  partnerId: string;
+  endpoints: EndpointRow[];
+}
+
+export function Webhook({ partnerId, endpoints }: Endpoints) {
+  const t = useTexts(texts);
+  if (endpoints.length === 0) return <Empty title={t.noWebhook}>{t.noWebhookHint}</Empty>;
+  return (
+    <>
+      {endpoints.map(one => (
+        <EndpointCard key={one.endpoint_id} partnerId={partnerId} endpoint={one} />
+      ))}
+      <section>
+        <h2 className="section-title">{t.log}</h2>
+        <Log partnerId={partnerId} endpoints={endpoints} />
+      </section>
+    </>
+  );
+}
+
+function EndpointCard({ partnerId, endpoint: webhook }: { partnerId: string; endpoint: EndpointRow }) {
   const t = useTexts(texts);
   const [result, setResult] = useState<CheckResult | null>(null);
   const { pending, run } = useRun();
-  if (!webhook) return <Empty title={t.noWebhook}>{t.noWebhookHint}</Empty>;
+  const { endpoint_id } = webhook;
   const check = () =>
-    run(async () => setResult(await send<CheckResult>(`/partners/${partnerId}/webhook/check`)), t.checked);
+    run(
+      async () =>
+        setResult(await send<CheckResult>(`/partners/${partnerId}/webhook/check${query({ endpoint_id })}`)),
+      t.checked,
+    );
   return (
     <>
       <Card
-        title={t.webhook}
+        title={webhook.mode ? t.endpointOf[webhook.mode] : t.webhook}
         side={
           <Action needs="webhooks.check" loading={pending} onClick={check}>
             {t.check}
@@ -47,15 +72,12 @@ export function Webhook({ partnerId, webhook }: { partnerId: string } & Pick<Par
             [t.state, <State key="state" state={webhook.state} />],
             [t.waitingEvents, <Count key="waiting" value={webhook.waiting} />],
             [t.givenUp, <Count key="given" value={webhook.given_up} />],
-            [t.extraEvents, webhook.extra_events.length > 0 ? t.refundEvents : t.noExtraEvents],
+            [t.eventKinds, webhook.events.map(kind => wordIn(t.kinds, kind)).join(', ')],
+            [t.endpointId, <code key="id">{endpoint_id}</code>],
           ]}
         />
       </Card>
       {result && <Checked result={result} />}
-      <section>
-        <h2 className="section-title">{t.log}</h2>
-        <Log partnerId={partnerId} />
-      </section>
     </>
   );
 }
@@ -91,22 +113,32 @@ function Checked({ result }: { result: CheckResult }) {
   );
 }
 
-function Log({ partnerId }: { partnerId: string }) {
+function Log({ partnerId, endpoints }: Endpoints) {
   const t = useTexts(texts);
+  const urlOf = (row: AttemptRow) =>
+    endpoints.find(one => one.endpoint_id === row.endpoint_id)?.url ?? t.removedEndpoint;
   return (
     <KeysetTable<AttemptRow>
       label={t.log}
       queryKey={['deliveries', partnerId]}
       path={`/partners/${partnerId}/deliveries`}
       everyMs={5000}
-      keyOf={row => `${row.event_id} ${row.attempt} ${row.at}`}
+      keyOf={row => `${row.event_id} ${row.endpoint_id} ${row.attempt} ${row.at}`}
       empty={<Empty title={t.noDeliveries}>{t.noDeliveriesHint}</Empty>}
       columns={[
         { head: t.at, cell: row => <Time as="short" at={row.at} /> },
         { head: t.answer, cell: row => <Answer status={row.status} error={row.error} /> },
         { head: t.attempt, right: true, cell: row => <Count value={row.attempt} /> },
         { head: t.took, right: true, wideOnly: true, cell: row => <Duration ms={row.duration_ms} /> },
-        { head: t.event, cell: row => <code>{row.event_id}</code> },
+        {
+          head: t.event,
+          cell: row => (
+            <>
+              <code>{row.event_id}</code>
+              {endpoints.length > 1 && <span className="under wrap-anywhere">{urlOf(row)}</span>}
+            </>
+          ),
+        },
         {
           head: t.payment,
           cell: row => (
@@ -115,20 +147,26 @@ function Log({ partnerId }: { partnerId: string }) {
             </Link>
           ),
         },
-        { head: t.actions, right: true, cell: row => <Resend eventId={row.event_id} /> },
+        { head: t.actions, right: true, cell: row => <Resend partnerId={partnerId} row={row} /> },
       ]}
     />
   );
 }
 
-function Resend({ eventId }: { eventId: string }) {
+function Resend({ partnerId, row }: { partnerId: string; row: AttemptRow }) {
+  const { event_id, endpoint_id } = row;
   const t = useTexts(texts);
   const { pending, run } = useRun();
   return (
     <Action
       needs="events.resend"
       loading={pending}
-      onClick={() => run(() => send(`/events/${eventId}/resend`), t.resent)}
+      onClick={() =>
+        run(
+          () => send(`/events/${event_id}/resend${query({ partner_id: partnerId, endpoint_id })}`),
+          t.resent,
+        )
+      }
     >
       {t.resend}
     </Action>

@@ -1,0 +1,60 @@
+import {
+  checkObject,
+  checkPartner,
+  createSender,
+  createVault,
+  responseText,
+  type Webhook,
+  type WebhookCheck,
+} from '../webhooks/index.ts';
+import type { CommandContext } from './command.ts';
+import { type Output, table } from './output.ts';
+import { noWebhook } from './webhook-choice.ts';
+
+export async function checkWebhook(
+  context: CommandContext,
+  { partnerId, endpointId }: Webhook,
+): Promise<Output> {
+  const { audit, settings, keyring, progress } = context;
+  const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
+  const slow = setInterval(() => progress('Waiting for the endpoint …'), 2_000);
+  const vault = createVault(keyring);
+  const result = await checkPartner({ audit, sender, vault }, partnerId, { endpointId }).finally(async () => {
+    clearInterval(slow);
+    await sender.close();
+  });
+  if (result.outcome !== 'checked') throw noWebhook(partnerId);
+  const { check, reEnabled } = result;
+  const ids = { partner_id: partnerId, endpoint_id: endpointId };
+  return describeCheck(ids, check, reEnabled);
+}
+
+function describeCheck(ids: Record<string, string>, check: WebhookCheck, reEnabled: boolean): Output {
+  const { results, canReceive, passed, tls } = check;
+  const expectation = { accept: 'accept', refuse: 'reject' };
+  const conclusion = canReceive
+    ? `The endpoint accepts valid events${passed ? ' and rejects all others' : ', but some checks failed'}.`
+    : 'The endpoint does not accept valid events. Fix it and check again.';
+  return {
+    isBad: !canReceive,
+    json: { ...ids, ...checkObject(check, reEnabled) },
+    text: [
+      table(
+        ['request', 'expected', 'response', 'ms', 'passed'],
+        results.map(result => [
+          result.name,
+          expectation[result.expected],
+          responseText(result),
+          `${result.durationMs}`,
+          result.passed ? 'yes' : 'NO',
+        ]),
+      ),
+      '',
+      tls
+        ? `TLS: ${tls.protocol}, certificate valid until ${tls.validUntil}.`
+        : 'TLS: not used (plain HTTP).',
+      conclusion,
+      ...(reEnabled ? ['Delivery was suspended and resumes now with the pending events.'] : []),
+    ].join('\n'),
+  };
+}

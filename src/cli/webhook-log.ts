@@ -1,0 +1,38 @@
+import type { Id } from '../base/ids.ts';
+import { formatEventId, listAttempts, responseText } from '../webhooks/index.ts';
+import type { CommandContext } from './command.ts';
+import { formatInstant, type Output, table } from './output.ts';
+import { find } from './partner.ts';
+
+export async function showLog(
+  context: CommandContext,
+  partner: string,
+  { limit, endpointId }: { limit: number; endpointId?: Id<'whe'> | undefined },
+): Promise<Output> {
+  const { partnerId } = await find(context, partner);
+  const attempts = await listAttempts(context.audit.pool, partnerId, limit, { endpointId });
+  return {
+    json: {
+      attempts: attempts.map(attempt => ({
+        event_id: formatEventId(attempt.eventId),
+        endpoint_id: attempt.endpointId,
+        attempt: attempt.attempt,
+        at: attempt.at.toISOString(),
+        status: attempt.status,
+        error: attempt.error,
+        duration_ms: attempt.durationMs,
+      })),
+    },
+    text: table(
+      ['event', 'endpoint', 'attempt', 'at (UTC)', 'response', 'ms'],
+      attempts.map(attempt => [
+        formatEventId(attempt.eventId),
+        attempt.endpointId,
+        `${attempt.attempt}`,
+        formatInstant(attempt.at),
+        responseText(attempt),
+        `${attempt.durationMs}`,
+      ]),
+    ),
+  };
+}

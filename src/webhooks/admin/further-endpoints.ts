@@ -1,0 +1,95 @@
+import { clearAlarmsOf } from '../../alarms/index.ts';
+import { instantOf } from '../../base/clock.ts';
+import { type Id, newId, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { enterShardOf } from '../../db/shards/sessions.ts';
+import type { Mode } from '../../ledger/index.ts';
+import { newSecret, type Vault } from '../delivery/secret.ts';
+import { tablesOf } from '../endpoint-tables.ts';
+import { ownerOf } from './secrets.ts';
+import { type EventKind, findWebhook, nameInAudit, type Webhook } from './webhook.ts';
+
+/** With the first one, of a partner and mode. */
+export const maxEndpoints = 5;
+
+export interface NewEndpoint {
+  mode: Mode;
+  /** Has been checked. */
+  url: string;
+  /** At least one. */
+  events: EventKind[];
+}
+
+/**
+ * Functions that write events lock the account of their partner and mode, and then look which endpoints there are. So under this
+ * lock each event either has happened, or will see the change.
+ */
+const lockAccounts = (tx: Queryable, partnerId: Id<'prt'>, modes: Mode[]) =>
+  tx.query({
+    text: 'SELECT FROM accounts WHERE partner_id = $1 AND mode = ANY ($2::mode[]) ORDER BY mode FOR UPDATE',
+    values: [uuidFromId(partnerId), modes],
+  });
+
+/** Adds an endpoint with a secret of its own. It gets the events that happen from now on. */
+export function addEndpoint(
+  audit: AuditContext,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  { mode, url, events }: NewEndpoint,
+): Promise<{ outcome: 'added'; endpointId: Id<'whe'> } | { outcome: 'too_many' }> {
+  const endpointId = newId('whe', audit.clock);
+  return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
+    await lockAccounts(tx, partnerId, [mode]);
+    const { rowCount } = await tx.query({
+      text: `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
+             SELECT $1, $2, $3, n, $4, $5, $6, $7, $7 FROM generate_series(2, ${maxEndpoints}) AS n
+              WHERE NOT EXISTS (SELECT FROM further_webhooks w WHERE w.partner_id = $2 AND w.mode = $3 AND w.number = n)
+              ORDER BY n LIMIT 1`,
+      values: [
+        uuidFromId(endpointId),
+        uuidFromId(partnerId),
+        mode,
+        url,
+        vault.seal(newSecret(), ownerOf({ partnerId, endpointId })),
+        events,
+        instantOf(audit.clock),
+      ],
+    });
+    if (rowCount === 0) return { outcome: 'too_many' };
+    await recordChange(tx, audit, {
+      action: 'webhook.add',
+      subject: partnerId,
+      after: { endpoint_id: endpointId, mode, url, events },
+    });
+    return { outcome: 'added', endpointId };
+  });
+}
+
+/** Removes an endpoint with everything that waits for it. What is being sent to it may still arrive. */
+export function removeEndpoint(
+  audit: AuditContext,
+  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+): Promise<'removed' | 'no_webhook'> {
+  const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
+  return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
+    const before = await findWebhook(tx, partnerId, endpointId);
+    if (!before) return 'no_webhook';
+    await lockAccounts(tx, partnerId, before.mode ? [before.mode] : ['live', 'test']);
+    const { rowCount } = await tx.query({
+      text: `DELETE FROM ${webhooks} WHERE ${key} = $1`,
+      values: [uuidFromId(endpointId)],
+    });
+    if (rowCount === 0) return 'no_webhook';
+    await tx.query({ text: `DELETE FROM ${deliveries} WHERE ${key} = $1`, values: [uuidFromId(endpointId)] });
+    await clearAlarmsOf(tx, audit, ownerOf({ partnerId, endpointId }));
+    await recordChange(tx, audit, {
+      action: 'webhook.remove',
+      subject: partnerId,
+      before: { ...nameInAudit(partnerId, endpointId), url: before.url, pending: before.waiting },
+    });
+    return 'removed';
+  });
+}

@@ -1,0 +1,56 @@
+import { clearAlarmsOf } from '../../alarms/index.ts';
+import { instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { writeNotice } from '../../db/notices.ts';
+import { transaction } from '../../db/pool.ts';
+import { enterShardOf } from '../../db/shards/sessions.ts';
+import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { ownerOf } from './secrets.ts';
+import { nameInAudit } from './webhook.ts';
+
+/** Ends the suspension of an endpoint, the first unless another is named. The backlog goes out one by one in the order of events, each with the whole retry schedule. */
+export function reEnable(
+  audit: AuditContext,
+  partnerId: Id<'prt'>,
+  endpointId: Id<'whe'> = firstEndpointOf(partnerId),
+): Promise<'re_enabled' | 'not_suspended'> {
+  const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
+  return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
+    const { rows } = await tx.query<{ url: string }>({
+      text: `UPDATE ${webhooks} w
+                SET suspended_at = NULL, given_up = 0, hanging = false, changed_at = $2,
+                    kept_until = (SELECT max(event_id) FROM ${deliveries} d
+                                   WHERE d.${key} = w.${key} AND d.failed_at IS NULL)
+              WHERE ${key} = $1 AND suspended_at IS NOT NULL RETURNING w.url`,
+      values: [uuidFromId(endpointId), instantOf(audit.clock)],
+    });
+    const [found] = rows;
+    if (!found) return 'not_suspended';
+    await tx.query({
+      // Events are sent by their due time. Times of two processes may differ a little, so a later event is due no earlier.
+      text: `UPDATE ${deliveries} d SET attempts = 0, next_at = o.at
+               FROM (SELECT k.event_id, max(e.at) OVER (ORDER BY k.event_id) AS at
+                       FROM ${deliveries} k JOIN deliverable_events e
+                         ON e.partner_id = k.partner_id AND e.mode = k.mode AND e.id = k.event_id
+                      WHERE k.${key} = $1 AND k.failed_at IS NULL) AS o
+              WHERE d.${key} = $1 AND d.event_id = o.event_id AND (d.attempts > 0 OR d.next_at <> o.at)`,
+      values: [uuidFromId(endpointId)],
+    });
+    await writeNotice(
+      tx,
+      audit.clock,
+      partnerId,
+      'sending_re_enabled',
+      isFirst(partnerId, endpointId) ? {} : { url: found.url },
+    );
+    await clearAlarmsOf(tx, audit, ownerOf({ partnerId, endpointId }));
+    await recordChange(tx, audit, {
+      action: 'webhook.re_enable',
+      subject: partnerId,
+      after: nameInAudit(partnerId, endpointId),
+    });
+    return 're_enabled';
+  });
+}

@@ -1,0 +1,146 @@
+import { instantOf } from '../../base/clock.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { enterShardOf, inEachShard } from '../../db/shards/sessions.ts';
+import type { Mode } from '../../ledger/index.ts';
+import { allEndpoints, tablesOf } from '../endpoint-tables.ts';
+import { listWebhooks, nameInAudit, type Webhook } from './webhook.ts';
+
+const resetTo = (at: string) => `SET attempts = 0, next_at = ${at}, failed_at = NULL`;
+
+type Resent =
+  | { outcome: 'queued'; partnerId: Id<'prt'>; endpointId: Id<'whe'>; suspended: boolean }
+  /** Each of these gets the mode of the event: the caller must choose. */
+  | { outcome: 'several_endpoints'; partnerId: Id<'prt'>; endpoints: Webhook[] }
+  | { outcome: 'no_event' | 'no_webhook' };
+
+interface EventRow {
+  partner_id: string;
+  mode: Mode;
+  payment_id: string;
+}
+
+/**
+ * Sends an event again, delivered or not. With `ofPartner`, only if it is an event of this partner. Without an endpoint, to the only
+ * one of its partner and mode.
+ */
+export function resendEvent(
+  audit: AuditContext,
+  eventId: bigint,
+  { ofPartner, endpointId }: { ofPartner?: Id<'prt'> | undefined; endpointId?: Id<'whe'> | undefined } = {},
+): Promise<Resent> {
+  return transaction(audit.pool, async tx => {
+    // A delivery whose event is pruned meanwhile would be due without end.
+    await tx.query({ text: 'SELECT wait_for_test_pruning()' });
+    const event = await findEvent(tx, eventId, ofPartner);
+    if (!event) return { outcome: 'no_event' };
+    const partnerId = idFromUuid('prt', event.partner_id);
+    await enterShardOf(tx, event.partner_id);
+    const ofMode = (await listWebhooks(tx, partnerId)).filter(
+      ({ mode }) => (mode ?? event.mode) === event.mode,
+    );
+    const asked = endpointId ? ofMode.filter(one => one.endpointId === endpointId) : ofMode;
+    if (asked.length > 1) return { outcome: 'several_endpoints', partnerId, endpoints: asked };
+    const [endpoint] = asked;
+    if (!endpoint || !(await queueAgain(tx, audit, endpoint, { ...event, eventId })))
+      return { outcome: 'no_webhook' };
+    await recordChange(tx, audit, {
+      action: 'webhook.resend',
+      subject: partnerId,
+      after: { ...nameInAudit(partnerId, endpoint.endpointId), event_id: `evt_${eventId}` },
+    });
+    const suspended = endpoint.state === 'suspended';
+    return { outcome: 'queued', partnerId, endpointId: endpoint.endpointId, suspended };
+  });
+}
+
+async function findEvent(
+  tx: Queryable,
+  eventId: bigint,
+  ofPartner: Id<'prt'> | undefined,
+): Promise<EventRow | undefined> {
+  const { rows } = await tx.query<EventRow>({
+    text: `SELECT e.partner_id, e.mode, e.payment_id
+             FROM partners p CROSS JOIN unnest(enum_range(NULL::mode)) AS m (mode)
+            CROSS JOIN LATERAL (SELECT * FROM deliverable_events e
+                                 WHERE e.partner_id = p.id AND e.mode = m.mode AND e.id = $1 OFFSET 0) AS e
+            WHERE $2::uuid IS NULL OR p.id = $2`,
+    values: [eventId, ofPartner ? uuidFromId(ofPartner) : null],
+  });
+  return rows[0];
+}
+
+/** False if the endpoint was removed meanwhile: its row stays locked until the delivery is written. */
+async function queueAgain(
+  tx: Queryable,
+  { clock }: AuditContext,
+  { partnerId, endpointId }: Webhook,
+  event: EventRow & { eventId: bigint },
+): Promise<boolean> {
+  const { webhooks, deliveries, key } = tablesOf(partnerId, endpointId);
+  const { rowCount } = await tx.query({
+    text: `SELECT FROM ${webhooks} WHERE ${key} = $1 FOR KEY SHARE`,
+    values: [uuidFromId(endpointId)],
+  });
+  if (rowCount === 0) return false;
+  const columns = key === 'endpoint_id' ? 'endpoint_id, partner_id' : 'partner_id';
+  const owners = key === 'endpoint_id' ? '$1, $6' : '$1';
+  await tx.query({
+    text: `INSERT INTO ${deliveries} AS d (${columns}, event_id, mode, payment_id, next_at)
+           VALUES (${owners}, $2, $3, $4, $5)
+           ON CONFLICT (${key}, event_id) DO UPDATE ${resetTo('$5')}`,
+    values: [
+      uuidFromId(endpointId),
+      event.eventId,
+      event.mode,
+      event.payment_id,
+      instantOf(clock),
+      ...(key === 'endpoint_id' ? [event.partner_id] : []),
+    ],
+  });
+  return true;
+}
+
+const resendBatchSize = 500;
+
+/** Sends again what was given up since then, for all partners; in batches, so that locks are held for a short time. */
+export async function resendFailed(
+  audit: AuditContext,
+  since: Date,
+  onProgress: (done: number, of: number) => void,
+): Promise<number> {
+  const which = 'failed_at >= $1 AND failed_at <= $2';
+  const until = instantOf(audit.clock);
+  const failed = allEndpoints.map(({ deliveries }) => `SELECT FROM ${deliveries} WHERE ${which}`);
+  const { rows } = await audit.pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (${failed.join(' UNION ALL ')}) AS f`,
+    [since, until],
+  );
+  const { count } = rows[0]!;
+  let done = 0;
+  for (;;) {
+    const counts = await inEachShard(audit.pool, async tx => {
+      let batch = 0;
+      for (const { deliveries, key } of allEndpoints) {
+        const { rowCount } = await tx.query({
+          text: `UPDATE ${deliveries} d ${resetTo('$2')}
+                   FROM (SELECT ${key}, event_id FROM ${deliveries} WHERE ${which} LIMIT ${resendBatchSize} FOR UPDATE SKIP LOCKED) f
+                  WHERE d.${key} = f.${key} AND d.event_id = f.event_id`,
+          values: [since, until],
+        });
+        batch += rowCount ?? 0;
+      }
+      return batch;
+    });
+    const batch = counts.reduce((sum, count) => sum + count, 0);
+    if (batch === 0) break;
+    done += batch;
+    onProgress(done, count);
+  }
+  if (done > 0) {
+    const after = { events: done, since };
+    await recordChange(audit.pool, audit, { action: 'webhook.resend_failed', subject: 'webhooks', after });
+  }
+  return done;
+}

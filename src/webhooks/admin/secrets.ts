@@ -1,0 +1,74 @@
+import { instantOf } from '../../base/clock.ts';
+import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { enterShardOf } from '../../db/shards/sessions.ts';
+import { newSecret, type Vault } from '../delivery/secret.ts';
+import { firstEndpointOf, isFirst, tablesOf } from '../endpoint-tables.ts';
+import { findWebhook, nameInAudit, type Webhook } from './webhook.ts';
+
+type EndpointRef = Pick<Webhook, 'partnerId' | 'endpointId'>;
+
+/** What a sealed secret is bound to, so that it opens in no other row. */
+export const ownerOf = ({ partnerId, endpointId }: EndpointRef): string =>
+  isFirst(partnerId, endpointId) ? partnerId : endpointId;
+
+interface SecretRow {
+  secret: Buffer;
+  old_secret: Buffer | null;
+  old_secret_until: Date | null;
+}
+
+/** The secrets in force, the newest first. */
+export function decryptSecrets(vault: Vault, endpoint: EndpointRef, row: SecretRow, nowMs: number): string[] {
+  const old = row.old_secret && row.old_secret_until!.getTime() > nowMs ? [row.old_secret] : [];
+  return [row.secret, ...old].map(sealed => vault.decrypt(sealed, ownerOf(endpoint)));
+}
+
+export async function readSecrets(
+  db: Queryable,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  nowMs: number,
+  endpointId: Id<'whe'> = firstEndpointOf(partnerId),
+): Promise<string[]> {
+  const { webhooks, key } = tablesOf(partnerId, endpointId);
+  const { rows } = await db.query<SecretRow>({
+    text: `SELECT secret, old_secret, old_secret_until FROM ${webhooks} WHERE partner_id = $1 AND ${key} = $2`,
+    values: [uuidFromId(partnerId), uuidFromId(endpointId)],
+  });
+  return rows[0] ? decryptSecrets(vault, { partnerId, endpointId }, rows[0], nowMs) : [];
+}
+
+const overlapMs = 24 * 3_600_000;
+
+/** A new secret; for a day the old one signs as well, so that the receiver can change over without a gap. */
+export function rotateSecret(
+  audit: AuditContext,
+  vault: Vault,
+  partnerId: Id<'prt'>,
+  { force = false, endpointId = firstEndpointOf(partnerId) } = {},
+): Promise<'rotated' | 'no_webhook' | 'overlap'> {
+  const { webhooks, key } = tablesOf(partnerId, endpointId);
+  return transaction(audit.pool, async tx => {
+    await enterShardOf(tx, uuidFromId(partnerId));
+    const known = await findWebhook(tx, partnerId, endpointId);
+    // A third secret would end the first one at once, and the receiver may still use it.
+    if (!force && known?.oldSecretUntil && known.oldSecretUntil.getTime() > audit.clock.nowMs())
+      return 'overlap';
+    const until = new Date(audit.clock.nowMs() + overlapMs);
+    const sealed = vault.seal(newSecret(), ownerOf({ partnerId, endpointId }));
+    const { rowCount } = await tx.query({
+      text: `UPDATE ${webhooks} SET old_secret = secret, old_secret_until = $3, secret = $2, changed_at = $4
+              WHERE partner_id = $5 AND ${key} = $1`,
+      values: [uuidFromId(endpointId), sealed, until, instantOf(audit.clock), uuidFromId(partnerId)],
+    });
+    if (rowCount === 0) return 'no_webhook';
+    await recordChange(tx, audit, {
+      action: 'webhook.rotate',
+      subject: partnerId,
+      after: { ...nameInAudit(partnerId, endpointId), old_secret_until: until },
+    });
+    return 'rotated';
+  });
+}

@@ -1,0 +1,34 @@
+import { instantOf } from '../../base/clock.ts';
+import { uuidFromId } from '../../base/ids.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import type { Keyring } from '../../db/keyring.ts';
+import { transaction } from '../../db/pool.ts';
+import { enterShardOf } from '../../db/shards/sessions.ts';
+import { tablesOf } from '../endpoint-tables.ts';
+import { ensureSigningKey } from '../signing/signing-keys.ts';
+import { nameInAudit, type Webhook } from './webhook.ts';
+
+/** Whether requests to the endpoint are also signed with the service's own key. */
+export function setEd25519(
+  audit: AuditContext,
+  keyring: Keyring,
+  { partnerId, endpointId }: Pick<Webhook, 'partnerId' | 'endpointId'>,
+  isOn: boolean,
+): Promise<'set' | 'no_webhook'> {
+  const { webhooks, key } = tablesOf(partnerId, endpointId);
+  return transaction(audit.pool, async tx => {
+    if (isOn) await ensureSigningKey(tx, audit, keyring);
+    await enterShardOf(tx, uuidFromId(partnerId));
+    const { rowCount } = await tx.query({
+      text: `UPDATE ${webhooks} SET ed25519 = $3, changed_at = $4 WHERE partner_id = $1 AND ${key} = $2`,
+      values: [uuidFromId(partnerId), uuidFromId(endpointId), isOn, instantOf(audit.clock)],
+    });
+    if (rowCount === 0) return 'no_webhook';
+    await recordChange(tx, audit, {
+      action: 'webhook.ed25519',
+      subject: partnerId,
+      after: { ...nameInAudit(partnerId, endpointId), ed25519: isOn },
+    });
+    return 'set';
+  });
+}

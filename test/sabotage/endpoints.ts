@@ -1,0 +1,109 @@
+import type { Sabotage } from './sabotage.ts';
+
+const delivery = { test: 'test/webhooks/endpoints.test.ts' };
+const changes = { test: 'test/webhooks/endpoint-changes.test.ts' };
+const refunds = { test: 'test/api/refunds.test.ts' };
+const opening = { file: 'database/functions/payments_open.sql', ...delivery };
+const finish = { file: 'database/functions/payments_finish.sql', ...refunds };
+const endings = { file: 'database/functions/further_deliveries_end.sql', ...delivery };
+const administration = { file: 'src/webhooks/admin/further-endpoints.ts', ...changes };
+
+/** Guards of several endpoints of a partner. */
+export const endpointSabotages: Sabotage[] = [
+  {
+    guard: 'each endpoint gets each event of a payment that ends when it is opened',
+    ...opening,
+    pattern: /JOIN further_webhooks w ON w\.partner_id = n\.partner_id AND w\.mode = n\.mode/,
+    replacement: 'JOIN further_webhooks w ON false',
+    failingTitle: 'gets every event once, in its order',
+  },
+  {
+    guard: 'each endpoint gets each event of a payment that is finished',
+    ...finish,
+    pattern: /JOIN further_webhooks w ON w\.partner_id = n\.partner_id AND w\.mode = n\.mode/,
+    replacement: 'JOIN further_webhooks w ON false',
+    failingTitle: 'further endpoints get the ends and the refunds',
+  },
+  {
+    guard: 'endpoints get the kinds that they ask for, at the opening',
+    ...opening,
+    pattern: /'payment\.' \|\| \(SELECT o\.outcome[^;]*;/,
+    replacement: 'true;',
+    failingTitle: 'gets only the kinds of events',
+  },
+  {
+    guard: 'endpoints get the kinds that they ask for, at the end',
+    ...finish,
+    pattern: /'payment\.' \|\| \(SELECT h\.status.*/,
+    replacement: 'true',
+    failingTitle: 'further endpoints get the ends and the refunds',
+  },
+  {
+    guard: 'endpoints get refunds if they ask for them',
+    ...refunds,
+    file: 'database/functions/payments_refund.sql',
+    pattern: / AND 'payment\.refunded' = ANY \(w\.events\)/,
+    failingTitle: 'further endpoints get the ends and the refunds',
+  },
+  {
+    guard: 'endpoints get events of their mode',
+    ...opening,
+    pattern: / AND w\.mode = n\.mode/,
+    failingTitle: 'gets no events of the other mode',
+  },
+  {
+    guard: 'an event is sent to an endpoint once',
+    ...endings,
+    pattern: /DELETE FROM further_deliveries d WHERE/,
+    replacement: 'DELETE FROM further_deliveries d WHERE false AND',
+    failingTitle: 'gets every event once, in its order',
+  },
+  {
+    guard: 'an event under way at one endpoint is not kept from another',
+    ...changes,
+    file: 'src/webhooks/delivery/due.ts',
+    pattern: / AND x\.endpoint_id = d\.endpoint_id/,
+    failingTitle: 'a hanging attempt at one endpoint',
+  },
+  {
+    guard: 'three events given up suspend their endpoint',
+    ...endings,
+    pattern: /in_a_row >= 3/,
+    replacement: 'false',
+    failingTitle: 'is suspended alone after three events',
+  },
+  {
+    guard: 'the results of a removed endpoint are dropped',
+    ...changes,
+    file: 'database/functions/further_deliveries_end.sql',
+    pattern: /CONTINUE WHEN NOT FOUND;/,
+    failingTitle: 'while an attempt is under way',
+  },
+  {
+    guard: 'endpoints change under the lock of the account',
+    ...administration,
+    pattern: / ORDER BY mode FOR UPDATE/,
+    failingTitle: 'leaves no delivery of a payment that ends at the same moment',
+  },
+  {
+    guard: 'five endpoints, raced',
+    ...administration,
+    pattern: /await lockAccounts\(tx, partnerId, \[mode\]\);/,
+    failingTitle: 'in each mode, however many are added at once',
+  },
+  {
+    guard: 'five endpoints, by the database',
+    ...changes,
+    file: 'database/migrations/0033_further_webhooks.sql',
+    pattern: / CONSTRAINT further_webhooks_are_four CHECK \(number BETWEEN 2 AND 5\)/,
+    failingTitle: 'by the database itself',
+  },
+  {
+    guard: 'a payment is archived when no endpoint waits for it',
+    ...delivery,
+    file: 'database/migrations/0033_further_webhooks.sql',
+    pattern:
+      /AND NOT EXISTS \(SELECT FROM events e JOIN further_deliveries d[^;]*?WHERE e\.payment_id = p\.id\)/,
+    failingTitle: 'a payment is archived only when no endpoint',
+  },
+];

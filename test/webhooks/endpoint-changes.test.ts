@@ -1,0 +1,185 @@
+import { describe, expect, test, vi } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import {
+  addEndpoint,
+  contractEvents,
+  findWebhook,
+  firstEndpointOf,
+  listWebhooks,
+  removeEndpoint,
+  resendEvent,
+  setEvents,
+  setWebhook,
+  startDelivery,
+} from '../../src/webhooks/index.ts';
+import { follow, holdLocks } from '../helpers/locks.ts';
+import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
+import { untilReceived } from './delivery-world.ts';
+import { startEndpointWorld } from './endpoint-world.ts';
+
+const world = await startEndpointWorld();
+const { pool, clock, audit, vault, deps, newPartner, add } = world;
+const url = 'https://shop.example/hook';
+
+describe('five endpoints at most', () => {
+  test('in each mode, however many are added at once', async () => {
+    const { partnerId } = await newPartner();
+    for (const mode of ['live', 'test'] as const) {
+      const added = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          addEndpoint(audit, vault, partnerId, { mode, url, events: contractEvents }),
+        ),
+      );
+      const outcomes = added.map(({ outcome }) => outcome).toSorted();
+      expect(outcomes).toEqual([...Array(4).fill('added'), ...Array(4).fill('too_many')]);
+    }
+    const endpoints = await listWebhooks(pool, partnerId);
+    expect(endpoints).toHaveLength(9);
+    const removed = endpoints.find(({ mode }) => mode === 'live')!;
+    expect(await removeEndpoint(audit, removed)).toBe('removed');
+    const again = await addEndpoint(audit, vault, partnerId, { mode: 'live', url, events: contractEvents });
+    expect(again.outcome).toBe('added');
+  });
+
+  test('by the database itself', async () => {
+    const { partnerId } = await newPartner();
+    const insert = (number: number) =>
+      pool.query(
+        `INSERT INTO further_webhooks (endpoint_id, partner_id, mode, number, url, secret, events, created_at, changed_at)
+         VALUES (gen_random_uuid(), $1, 'test', $2, 'u', '', '{payment.failed}', now(), now())`,
+        [uuidFromId(partnerId), number],
+      );
+    await expect(insert(1)).rejects.toThrow('further_webhooks_are_four');
+    await expect(insert(6)).rejects.toThrow('further_webhooks_are_four');
+    await insert(5);
+    await expect(insert(5)).rejects.toThrow('further_webhooks_have_a_number');
+  });
+});
+
+describe('a removed endpoint', () => {
+  test('gets nothing more, and nothing is left of what waited for it', async () => {
+    const { partnerId, receiver, pay } = await newPartner();
+    const other = await add(partnerId);
+    other.receiver.answer(withStatus(500));
+    await pay();
+    await other.untilRecorded(1);
+    expect(await removeEndpoint(audit, { partnerId, endpointId: other.endpointId })).toBe('removed');
+    expect(await removeEndpoint(audit, { partnerId, endpointId: other.endpointId })).toBe('no_webhook');
+    clock.advance(10_000);
+    await pay();
+    await untilReceived(receiver, 2);
+    const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
+      uuidFromId(other.endpointId),
+    ]);
+    expect([rowCount, other.receiver.received.length]).toEqual([0, 1]);
+  });
+
+  test('while an attempt is under way: its result is dropped', async () => {
+    const { partnerId, receiver, pay } = await newPartner();
+    const [other, third] = [await add(partnerId), await add(partnerId)];
+    const answers: (() => void)[] = [];
+    other.receiver.answer(response => answers.push(() => void response.writeHead(200).end()));
+    await pay();
+    await untilReceived(other.receiver, 1);
+    await removeEndpoint(audit, { partnerId, endpointId: other.endpointId });
+    for (const answer of answers) answer();
+    await pay();
+    await untilReceived(receiver, 2);
+    await third.untilRecorded(2);
+    expect(await other.attempts()).toEqual([]);
+  });
+
+  test('leaves no delivery of a payment that ends at the same moment', async () => {
+    const { partnerId, pay } = await newPartner();
+    const other = await add(partnerId);
+    // The payment has seen the endpoint, and waits before it writes its event.
+    await pool.query(`
+      CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$;
+      CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
+    const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
+    const waiting = (count: number) =>
+      vi.waitFor(
+        async () => {
+          const { rowCount } = await pool.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          );
+          expect(rowCount).toBe(count);
+        },
+        { timeout: 2_000, interval: 5 },
+      );
+    const paying = pay();
+    await waiting(1);
+    const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));
+    await Promise.race([waiting(2), removing.result]);
+    await unlock();
+    await Promise.all([paying, removing.result]);
+    await pool.query('DROP TRIGGER wait_for_test ON events');
+    const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
+      uuidFromId(other.endpointId),
+    ]);
+    expect(rowCount).toBe(0);
+  });
+
+  test('may be the first one; a new one begins with a secret of its own', async () => {
+    const { partnerId, pay, secret } = await newPartner();
+    const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
+    const other = await add(partnerId);
+    expect(await removeEndpoint(audit, first)).toBe('removed');
+    await pay();
+    await other.untilRecorded(1);
+    expect(await findWebhook(pool, partnerId)).toBeUndefined();
+    const eventId = BigInt(other.receiver.received[0]!.json.id.slice(4));
+    expect(await resendEvent(audit, eventId)).toMatchObject({ endpointId: other.endpointId });
+    await setWebhook(audit, vault, partnerId, url);
+    expect((await findWebhook(pool, partnerId))!.isFirst).toBe(true);
+    expect((await world.secretsOf(partnerId))[0]).not.toBe(secret);
+  });
+});
+
+test('the first endpoint always gets the events of the contract', async () => {
+  const { partnerId } = await newPartner();
+  const first = { partnerId, endpointId: firstEndpointOf(partnerId) };
+  expect(await setEvents(audit, first, ['payment.failed'])).toBe('contract_events');
+  expect(await setEvents(audit, first, [...contractEvents, 'payment.refunded'])).toBe('set');
+  expect((await findWebhook(pool, partnerId))!.events).toHaveLength(3);
+});
+
+test('a process that dies between attempts leaves the rest to another', async () => {
+  const { partnerId, receiver, pay } = await newPartner();
+  const other = await add(partnerId);
+  other.receiver.answer(withStatus(500));
+  const paymentId = await pay();
+  await other.untilRecorded(1);
+  await untilReceived(receiver, 1);
+  // The process is gone without releasing its lease: its heartbeat holds no lock.
+  await world.delivery.stop();
+  await pool.query(
+    'UPDATE further_webhooks SET lease_holder = 999999, leased_until = $2 WHERE endpoint_id = $1',
+    [uuidFromId(other.endpointId), new Date(clock.nowMs() + 3_600_000)],
+  );
+  other.receiver.answer(withStatus(200));
+  clock.advance(10_000);
+  const heartbeat = await startHeartbeat(pool);
+  const successor = startDelivery({ ...deps, heartbeat });
+  await vi.waitFor(async () => expect(await other.attempts()).toHaveLength(2), { timeout: 8_000 });
+  expect(other.paymentsReceived()).toEqual([paymentId, paymentId]);
+  expect((await other.attempts())[0]).toMatchObject({ attempt: 2, status: 200 });
+  await successor.stop();
+  await heartbeat.close();
+});
+
+test('a hanging attempt at one endpoint does not keep the same event from another', async () => {
+  const { partnerId, receiver, pay } = await newPartner();
+  const [hangs, fails] = [await add(partnerId), await add(partnerId)];
+  hangs.receiver.answer(hanging);
+  fails.receiver.answer(withStatus(500));
+  await pay();
+  await untilReceived(hangs.receiver, 1);
+  await fails.untilRecorded(1);
+  clock.advance(10_000);
+  world.delivery.runNow();
+  await fails.untilRecorded(2);
+  await untilReceived(receiver, 1);
+});

@@ -1,5 +1,4 @@
 import { maxBytes, receive, tooLarge, type WebhookOptions } from './receive.ts';
-import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
 
@@ -19,7 +18,7 @@ export function kopeckWebhook(options: WebhookOptions) {
   return async (request: Request, response: Response, next: (error?: unknown) => void): Promise<void> => {
     try {
       const raw = await rawBodyOf(request);
-      const reply = raw ? await receive(raw, request.headers[signatureHeader], options) : tooLarge;
+      const reply = raw ? await receive(raw, request.headers, options) : tooLarge;
       response.status(reply.status).json(reply.body);
     } catch (error) {
       next(error);

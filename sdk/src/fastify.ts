@@ -1,5 +1,4 @@
 import { maxBytes, receive, type WebhookOptions } from './receive.ts';
-import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
 
@@ -41,7 +40,7 @@ export async function kopeckWebhook(
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request, body) => body);
   scope.post(path, { bodyLimit: maxBytes }, async (request, reply) => {
     const raw = request.body instanceof Uint8Array ? request.body : '';
-    const { status, body } = await receive(raw, request.headers[signatureHeader], options);
+    const { status, body } = await receive(raw, request.headers, options);
     return reply.code(status).send(body);
   });
 }

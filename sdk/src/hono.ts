@@ -1,5 +1,4 @@
 import { receive, type WebhookOptions } from './receive.ts';
-import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
 
@@ -7,11 +6,13 @@ interface Context {
   req: { arrayBuffer(): Promise<ArrayBuffer>; header(name: string): string | undefined };
 }
 
+const headersOf = ({ req }: Context) => ({ get: (name: string) => req.header(name) ?? null });
+
 /** `app.post('/kopeck', kopeckWebhook({ secret, onEvent }))`. */
 export function kopeckWebhook(options: WebhookOptions) {
   return async (context: Context): Promise<Response> => {
     const raw = new Uint8Array(await context.req.arrayBuffer());
-    const { status, body } = await receive(raw, context.req.header(signatureHeader), options);
+    const { status, body } = await receive(raw, headersOf(context), options);
     return Response.json(body, { status });
   };
 }

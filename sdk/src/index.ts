@@ -18,4 +18,4 @@ export type { CallOptions, CreateOptions, PaymentList, Payments, WaitOptions } f
 export type { Fetch } from './send-once.ts';
 export type { Sleep } from './transport.ts';
 export type * from './types.ts';
-export { signatureHeader, type VerifyOptions, verifyWebhook } from './webhook.ts';
+export { type RequestHeaders, signatureHeader, type VerifyOptions, verifyWebhook } from './webhook.ts';

@@ -1,5 +1,4 @@
 import { receive, type WebhookOptions } from './receive.ts';
-import { signatureHeader } from './webhook.ts';
 
 export type { WebhookOptions } from './receive.ts';
 
@@ -7,7 +6,7 @@ export type { WebhookOptions } from './receive.ts';
 export function kopeckWebhook(options: WebhookOptions) {
   return async (request: Request): Promise<Response> => {
     const raw = new Uint8Array(await request.arrayBuffer());
-    const { status, body } = await receive(raw, request.headers.get(signatureHeader), options);
+    const { status, body } = await receive(raw, request.headers, options);
     return Response.json(body, { status });
   };
 }

@@ -1,6 +1,6 @@
 import { SignatureError } from './errors.ts';
 import type { PaymentEvent } from './types.ts';
-import { type VerifyOptions, verifyWebhook } from './webhook.ts';
+import { type RequestHeaders, type VerifyOptions, verifyWebhook } from './webhook.ts';
 
 export interface WebhookOptions extends VerifyOptions {
   /** Your webhook secret; while it is being replaced, both. */
@@ -28,13 +28,13 @@ export const tooLarge: Reply = {
 /** What to answer. Errors of `onEvent` reach the framework, which answers 500 and logs them. */
 export async function receive(
   rawBody: string | Uint8Array,
-  header: string | string[] | null | undefined,
+  headers: RequestHeaders,
   { secret, onEvent, ...options }: WebhookOptions,
 ): Promise<Reply> {
   if (rawBody.length > maxBytes) return tooLarge;
   let event: PaymentEvent;
   try {
-    event = await verifyWebhook(rawBody, header, secret, options);
+    event = await verifyWebhook(rawBody, headers, secret, options);
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
     return { status: 400, body: { error: { code: error.code, message: error.message } } };

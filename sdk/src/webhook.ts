@@ -11,13 +11,19 @@ export interface VerifyOptions {
 /** The header that carries the signature. */
 export const signatureHeader = 'x-service-signature';
 
+type HeaderValue = string | string[] | null | undefined;
+
+/** All headers of a request, as Node or the Fetch API has them. */
+export type RequestHeaders = Record<string, HeaderValue> | Pick<Headers, 'get'>;
+
 /**
  * The event of a webhook, if it is from the service and fresh; otherwise a SignatureError. The body must be the raw
- * bytes: parsed and serialised again, it has another signature. While a secret is being rotated, pass both.
+ * bytes: parsed and serialised again, it has another signature. While a secret is being rotated, pass both. Instead of the
+ * header `x-service-signature` all headers can be passed: without that one, those of Standard Webhooks are verified.
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array,
-  header: string | string[] | null | undefined,
+  header: HeaderValue | RequestHeaders,
   secret: string | readonly string[],
   { toleranceSec = 300, now = Date.now }: VerifyOptions = {},
 ): Promise<PaymentEvent> {
@@ -27,11 +33,11 @@ export async function verifyWebhook(
   const secrets = typeof secret === 'string' ? [secret] : (secret ?? []);
   if (secrets.length === 0 || secrets.some(one => typeof one !== 'string' || one === ''))
     throw new TypeError('verifyWebhook needs the webhook secret');
-  const { atSec, digests } = readHeader(header);
+  const signature = readSignature(header);
   const body = isText ? new TextEncoder().encode(rawBody) : rawBody;
-  if (!(await isSigned(secrets, digests, joined(new TextEncoder().encode(`${atSec}.`), body))))
+  if (!(await isSigned(secrets, signature, body)))
     throw refused('signature_mismatch', 'No signature matches: wrong secret, or the body was changed.');
-  if (Math.abs(now() / 1_000 - Number(atSec)) > toleranceSec)
+  if (Math.abs(now() / 1_000 - Number(signature.atSec)) > toleranceSec)
     throw refused('timestamp_out_of_tolerance', `The timestamp is off by more than ${toleranceSec} s.`);
   try {
     return JSON.parse(isText ? rawBody : new TextDecoder().decode(body));
@@ -42,8 +48,28 @@ export async function verifyWebhook(
 
 const refused = (code: string, message: string) => new SignatureError(message, { code });
 
+interface Signature {
+  atSec: string;
+  digests: Bytes[];
+  /** What is signed before the body. */
+  prefix: string;
+  keyOf(secret: string): Bytes;
+}
+
+function readSignature(header: HeaderValue | RequestHeaders): Signature {
+  if (typeof header !== 'object' || header === null || Array.isArray(header)) return readHeader(header);
+  const own = headerIn(header, signatureHeader);
+  return own || !headerIn(header, 'webhook-signature') ? readHeader(own) : readStandard(header);
+}
+
+function headerIn(headers: RequestHeaders, name: string): HeaderValue {
+  return typeof headers.get === 'function'
+    ? (headers as Pick<Headers, 'get'>).get(name)
+    : (headers as Record<string, HeaderValue>)[name];
+}
+
 /** `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; unknown schemes are ignored. */
-function readHeader(header: string | string[] | null | undefined): { atSec: string; digests: Bytes[] } {
+function readHeader(header: HeaderValue): Signature {
   const text = Array.isArray(header) ? header.join(',') : header;
   if (!text) throw refused('signature_missing', `The header ${signatureHeader} is missing.`);
   const parts = text.split(',').map(part => part.trim());
@@ -52,17 +78,39 @@ function readHeader(header: string | string[] | null | undefined): { atSec: stri
   const [atSec = ''] = times;
   if (times.length !== 1 || !/^\d{1,12}$/.test(atSec) || digests.length === 0)
     throw refused('signature_malformed', 'The header is not t=<unix seconds>,v1=<hex digest>.');
-  return { atSec, digests };
+  return { atSec, digests, prefix: `${atSec}.`, keyOf: secret => new TextEncoder().encode(secret) };
 }
+
+/** `v1,<base64>` for each secret, separated by spaces; other schemes are ignored. */
+function readStandard(headers: RequestHeaders): Signature {
+  const [id, atSec, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    name => headerIn(headers, name) ?? '',
+  );
+  const digests = `${signatures}`
+    .split(' ')
+    .filter(part => /^v1,[A-Za-z0-9+/]{43}=$/.test(part))
+    .map(part => fromBase64(part.slice(3)));
+  if (!id || !/^\d{1,12}$/.test(`${atSec}`) || digests.length === 0)
+    throw refused('signature_malformed', 'The header webhook-signature is not v1,<base64>.');
+  return { atSec: `${atSec}`, digests, prefix: `${id}.${atSec}.`, keyOf: standardKey };
+}
+
+/** What follows `whsec_`; older secrets are in the alphabet of base64url. */
+const standardKey = (secret: string) =>
+  fromBase64(secret.replace('whsec_', '').replaceAll('-', '+').replaceAll('_', '/'));
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** WebCrypto compares in constant time. */
-async function isSigned(secrets: readonly string[], digests: Bytes[], signed: Bytes): Promise<boolean> {
+async function isSigned(
+  secrets: readonly string[],
+  { digests, prefix, keyOf }: Signature,
+  body: Uint8Array,
+): Promise<boolean> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const signed = joined(new TextEncoder().encode(prefix), body);
   for (const secret of secrets) {
-    const bytes = new TextEncoder().encode(secret);
-    const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+    const key = await crypto.subtle.importKey('raw', keyOf(secret), algorithm, false, ['verify']);
     for (const digest of digests) if (await crypto.subtle.verify('HMAC', key, digest, signed)) return true;
   }
   return false;
@@ -72,6 +120,14 @@ const fromHex = (hex: string): Bytes =>
   Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
+
+function fromBase64(text: string): Bytes {
+  try {
+    return Uint8Array.from(atob(text), character => character.charCodeAt(0));
+  } catch {
+    throw new TypeError('the webhook secret is not whsec_ and base64');
+  }
+}
 
 function joined(first: Uint8Array, second: Uint8Array): Bytes {
   const all = new Uint8Array(first.length + second.length);

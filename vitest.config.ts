@@ -10,6 +10,7 @@ const systemTests = [
   'test/browser/**',
   'test/deposits/real-node/**',
   'test/traces/**',
+  'test/quotes/processes.test.ts',
   'test/guides/{languages,snippets}.test.ts',
   'test/gateway/check.test.ts',
   'test/ledger/churn.test.ts',
@@ -34,7 +35,10 @@ const timedTests = ['test/faults/**', 'test/crashes/**'];
 
 /** Tests of shards on Citus, and tests of functions that then run in one of these: see docs/internals/testing.md. */
 const citusTests = ['test/citus/**'];
-const functionTests = ['test/payments/{open-together,unchecked}.test.ts'];
+const functionTests = [
+  'test/payments/{open-together,unchecked}.test.ts',
+  'test/quotes/{opening,locking}.test.ts',
+];
 
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end

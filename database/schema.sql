@@ -597,6 +597,27 @@ CREATE UNLOGGED TABLE listed_orders (
   CONSTRAINT listed_orders_pkey PRIMARY KEY (run_id, order_id, payment)
 );
 
+CREATE TABLE locked_quotes (
+  id uuid NOT NULL,
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  amount_kopecks bigint NOT NULL,
+  micro_usdt bigint NOT NULL,
+  rate_e4 bigint NOT NULL,
+  rate_id bigint NOT NULL,
+  spread_bps integer NOT NULL,
+  locked_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  payment_id uuid,
+  CONSTRAINT locked_quotes_pkey PRIMARY KEY (id),
+  CONSTRAINT locked_quotes_amount_kopecks_check CHECK (amount_kopecks > 0),
+  CONSTRAINT locked_quotes_micro_usdt_check CHECK (micro_usdt > 0),
+  CONSTRAINT locked_quotes_rate_e4_check CHECK (rate_e4 > 0),
+  CONSTRAINT locked_quotes_spread_bps_check CHECK (spread_bps >= 0)
+) WITH (fillfactor=80);
+CREATE INDEX locked_quotes_by_expiry ON locked_quotes USING btree (expires_at);
+CREATE UNIQUE INDEX locked_quotes_by_payment ON locked_quotes USING btree (payment_id) WHERE payment_id IS NOT NULL;
+
 CREATE TABLE login_attempts (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   at timestamp with time zone NOT NULL,
@@ -1291,6 +1312,17 @@ UNION ALL
     refunds.refund_id
    FROM refunds;
 
+CREATE VIEW unused_quotes AS
+ SELECT id,
+    partner_id,
+    mode,
+    micro_usdt,
+    expires_at
+   FROM locked_quotes q
+  WHERE payment_id IS NULL OR (EXISTS ( SELECT
+           FROM payments p
+          WHERE p.partner_id = q.partner_id AND p.mode = q.mode AND p.id = q.payment_id AND p.rejected));
+
 FUNCTION announce_access_change()
   RETURNS trigger;
 
@@ -1418,6 +1450,15 @@ FUNCTION payments_open_limited(openings payment_opening[], keys text[], limits b
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION payments_open_quoted(openings payment_opening[], quotes uuid[], keys text[], limits bigint[], at timestamp with time zone, test_payments_per_day integer)
+  RETURNS TABLE(item bigint, verdict text, payment_id uuid, balance bigint)
+  SET plan_cache_mode=force_generic_plan
+  SET enable_seqscan=off
+  SET enable_bitmapscan=off
+  SET enable_hashjoin=off
+  SET enable_mergejoin=off
+  SET cpu_index_tuple_cost=10;
+
 FUNCTION payments_open_singly(openings payment_opening[], at timestamp with time zone, test_payments_per_day integer)
   RETURNS TABLE(item bigint, verdict opening_verdict, payment_id uuid, balance bigint)
   SET plan_cache_mode=force_generic_plan
@@ -1458,6 +1499,9 @@ FUNCTION queue_audit_record()
 
 FUNCTION queue_deliveries()
   RETURNS trigger;
+
+FUNCTION quotes_lock(ids uuid[], partner_ids uuid[], modes mode[], amounts_kopecks bigint[], amounts_usdt bigint[], rates_e4 bigint[], rate_ids bigint[], rates_stale_at timestamp with time zone[], in_spread_bps integer, at timestamp with time zone, until timestamp with time zone, max_of_partner bigint, max_of_shard bigint)
+  RETURNS TABLE(item bigint, verdict text);
 
 FUNCTION refuse_change()
   RETURNS trigger;

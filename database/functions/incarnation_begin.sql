@@ -76,6 +76,8 @@ BEGIN
                       FROM %1$I.entry_gaps g WHERE g.incarnation = $1 AND g.partner_id = a.partner_id AND g.mode = a.mode',
                    shard.schema)
       USING begun.number;
+    -- A payment of the lost history may have used what stands here as unused.
+    EXECUTE format('UPDATE %1$I.locked_quotes SET expires_at = $1 WHERE expires_at > $1', shard.schema) USING at;
   END LOOP;
   RETURN begun;
 END $$;

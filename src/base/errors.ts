@@ -120,10 +120,41 @@ export const keyErrors = {
   },
 } as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
 
+/** Of locked quotes, which are no part of the contract: requests without `lock` and `quote_id` never get them. */
+export const quoteErrors = {
+  quote_not_found: {
+    status: 404,
+    message: 'There is no such locked quote in this account; lock a new one.',
+    ...fixFirst,
+  },
+  quote_mode_mismatch: {
+    status: 409,
+    message: 'The quote was locked in the other mode; lock one with a key of this mode.',
+    ...fixFirst,
+  },
+  quote_amount_mismatch: {
+    status: 409,
+    message: 'The quote was locked for another amount than that of the QR code; lock one for this amount.',
+    ...fixFirst,
+  },
+  quote_used: {
+    status: 409,
+    message: 'Another payment has used this quote; lock a new one.',
+    ...fixFirst,
+  },
+  quote_expired: { status: 409, message: 'The locked quote has expired; lock a new one.', ...fixFirst },
+  quote_limit_exceeded: {
+    status: 403,
+    message: 'No more can be locked now; use or let expire what is locked, or ask for a quote without lock.',
+    ...fixFirst,
+  },
+} as const satisfies Record<string, { status: number; message: string } & RetryAdvice>;
+
 /** The codes of the contract, and those that are not part of it. */
 export const allErrors = {
   ...errors,
   ...keyErrors,
+  ...quoteErrors,
   test_key_required: { status: 403, message: 'Only a test key can do this.', ...fixFirst },
 } as const;
 

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
  * Identifiers as partners see them: a prefix that names the kind, and a UUIDv7 in base32, as TypeID writes it
  * (26 characters, sortable by time of creation). The database stores the UUID.
  */
-export type IdKind = 'pay' | 'prt' | 'whd' | 'req' | 'opr' | 'ses' | 'apr' | 'dep' | 'whe' | 'wsk';
+export type IdKind = 'pay' | 'prt' | 'whd' | 'req' | 'opr' | 'ses' | 'apr' | 'dep' | 'whe' | 'wsk' | 'qte';
 export type Id<Kind extends IdKind> = `${Kind}_${string}`;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';

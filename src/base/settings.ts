@@ -1,8 +1,10 @@
 import { parseDatabaseUrl } from './database-url.ts';
 import { type DepositChainSettings, readDepositChains, readScreenUrl } from './deposit-settings.ts';
 import { refuseSetting as refuse } from './operator-error.ts';
+import { type QuoteLockSettings, readQuoteLock } from './quote-settings.ts';
 import { parseRateSources, type RateSourceSetting, readRateBounds } from './rate-sources.ts';
 import { readS3Settings, type S3Settings } from './s3-settings.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -56,6 +58,7 @@ export interface Settings {
   requestLogDays: number;
   /** No quote outside is ever used. */
   rateBounds: { minE4: bigint; maxE4: bigint };
+  quoteLock: QuoteLockSettings;
   cryptoPayToken: string | undefined;
   /** The pause before each delivery attempt of an event; one attempt per pause. */
   webhookRetryScheduleSec: number[];
@@ -122,6 +125,7 @@ export function readSettings(environment: Environment): Settings {
     requestLogDays: wholeNumber('REQUEST_LOG_DAYS', read('REQUEST_LOG_DAYS') ?? '7', 0, 90),
     rateMaxAgeSec: wholeNumber('RATE_MAX_AGE_SEC', read('RATE_MAX_AGE_SEC') ?? '300', 1, secPerDay),
     rateBounds,
+    quoteLock: readQuoteLock(read),
     cryptoPayToken: cryptoPayToken('CRYPTO_PAY_TOKEN', read('CRYPTO_PAY_TOKEN'), rateSources),
     webhookRetryScheduleSec: retrySchedule('WEBHOOK_RETRY_SCHEDULE_SEC', read('WEBHOOK_RETRY_SCHEDULE_SEC')),
     webhookAllowPrivate: allowPrivate('WEBHOOK_ALLOW_PRIVATE', read('WEBHOOK_ALLOW_PRIVATE'), production),
@@ -159,13 +163,6 @@ function allowPrivate(name: string, text: string | undefined, production: boolea
 function port(name: string, text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return value <= 65535 ? value : refuse(name, `must be a port from 0 to 65535, not "${text}"`);
-}
-
-function wholeNumber(name: string, text: string, min: number, max: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max
-    ? value
-    : refuse(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
 }
 
 function oneOf<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {

@@ -25,6 +25,13 @@ export const paymentGauges: DatabaseGauge[] = [
             FROM unnest(enum_range(NULL::mode)) AS m LEFT JOIN open_payments o ON o.mode = m GROUP BY m`,
   },
   {
+    name: 'kopeck_quotes_locked_usdt',
+    help: 'Live quotes whose rate is locked, neither used nor expired',
+    labels: [],
+    sql: `SELECT ARRAY[]::text[], coalesce(sum(q.micro_usdt), 0) / 1e6
+            FROM unused_quotes q WHERE q.expires_at > $1::timestamptz AND q.mode = 'live'`,
+  },
+  {
     name: 'kopeck_reconciliation_age_seconds',
     help: 'Time since a reconciliation with the payment gateway was last completed',
     labels: [],

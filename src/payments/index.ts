@@ -36,6 +36,10 @@ export {
   type Refunded,
   toPayment,
 } from './payment.ts';
+export { type Exposure, pruneQuotes, readExposure } from './quotes/exposure.ts';
+export { lockQuote } from './quotes/lock-quote.ts';
+export type { QuoteLocker } from './quotes/locker.ts';
+export { findQuoteOf, type LockedQuote } from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject } from './reconciliation/reconcile.ts';

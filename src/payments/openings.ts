@@ -1,4 +1,4 @@
-import { uuidFromId } from '../base/ids.ts';
+import { type Id, uuidFromId } from '../base/ids.ts';
 import type { TraceContext } from '../telemetry/index.ts';
 import type { FailureCode, Payment } from './payment.ts';
 
@@ -12,6 +12,7 @@ export interface NewPayment
     'status' | 'statusDetail' | 'gatewayOrderId' | 'errorCode' | 'createdAt' | 'settledAt'
   > {
   rateId: bigint;
+  /** Of a payment with a locked quote: when that expires. */
   rateStaleAt: Date;
   nextAt: Date;
   /** The process that pays it; null for a test payment whose outcome comes with time alone. */
@@ -22,6 +23,8 @@ export interface NewPayment
   unchecked?: { name: string; id: string };
   /** Of a key with a daily limit: the key that its turnover is counted for. */
   keyLimit?: { keyId: string; dailyKopecks: bigint };
+  /** The locked quote whose rate it has. */
+  quoteId?: Id<'qte'>;
   /** Where traces are exported: the span that opens it, then the one of its request. */
   trace?: TraceContext | undefined;
 }

@@ -3,6 +3,7 @@ import type { Id } from '../base/ids.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import type { TraceContext } from '../telemetry/index.ts';
 import type { FailureCode, Payment } from './payment.ts';
+import type { QuoteRefusal } from './quotes/quote.ts';
 
 export interface OpenResult {
   verdict:
@@ -17,6 +18,8 @@ export interface OpenResult {
     | 'insufficient_balance'
     /** Only of a payment with a `keyLimit`. */
     | 'key_daily_limit_exceeded'
+    /** Only of a payment with a `quoteId`. */
+    | QuoteRefusal
     | 'no_account';
   /** Of the payment that was opened, or that has this idempotency key already. */
   paymentId: Id<'pay'> | undefined;

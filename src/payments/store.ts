@@ -7,61 +7,13 @@ import { isItemError, type Queryable, retryOnDeadlock } from '../db/pool.ts';
 import { sharedRead } from '../db/shared-read.ts';
 import type { AccountKey } from '../ledger/index.ts';
 import { observeBatches } from './observed-batches.ts';
-import { type NewPayment, openingArray, openingColumnCount, openingValues } from './openings.ts';
+import { openAll } from './open-statements.ts';
+import type { NewPayment } from './openings.ts';
 import { type Payment, type PaymentRow, paymentColumns, toPayment } from './payment.ts';
 import type { PhaseDeps } from './phases.ts';
 import type { FinishResult, OpenResult, PaymentOutcome, PaymentToFinish } from './results.ts';
 import type { CodeGuard } from './shards/code-guard.ts';
 import { guardedFinish, guardedOpening } from './shards/guarded-writes.ts';
-
-const openStatement = `
-  SELECT verdict, payment_id, balance
-    FROM ${setsLockTimeout(`$${openingColumnCount + 2}`, '$1::timestamptz')},
-         payments_open(${openingArray(2)}, call.argument, $${openingColumnCount + 3})
-   ORDER BY item`;
-
-const openLimitedStatement = `
-  SELECT verdict, payment_id, balance
-    FROM ${setsLockTimeout(`$${openingColumnCount + 2}`, '$1::timestamptz')},
-         payments_open_limited(${openingArray(2)}, $${openingColumnCount + 4}, $${openingColumnCount + 5}, call.argument,
-                               $${openingColumnCount + 3})
-   ORDER BY item`;
-
-/** Opens payments in one statement: either none of them has a `keyLimit`, or all have. */
-async function openAll(
-  db: Queryable,
-  clock: Clock,
-  payments: NewPayment[],
-  lockWait: LockWait,
-  { testPaymentsPerDay = null }: { testPaymentsPerDay?: number | null },
-): Promise<OpenResult[]> {
-  const at = instantOf(clock);
-  const values = [at, ...openingValues(payments), lockTimeoutOf(lockWait), testPaymentsPerDay];
-  const limits = payments.flatMap(({ keyLimit }) => keyLimit ?? []);
-  const { rows } = await db.query<{
-    verdict: OpenResult['verdict'];
-    payment_id: string | null;
-    balance: bigint;
-  }>(
-    limits.length === 0
-      ? { name: 'payments_open', text: openStatement, values }
-      : {
-          name: 'payments_open_limited',
-          text: openLimitedStatement,
-          values: [
-            ...values,
-            limits.map(({ keyId }) => keyId),
-            limits.map(({ dailyKopecks }) => dailyKopecks),
-          ],
-        },
-  );
-  return rows.map(row => ({
-    verdict: row.verdict,
-    paymentId: row.payment_id === null ? undefined : idFromUuid('pay', row.payment_id),
-    balanceMicroUsdt: row.balance,
-    at,
-  }));
-}
 
 /**
  * Finishes payments in one statement: the status, the ledger entries and the outbox row of the webhook event commit
@@ -142,9 +94,12 @@ export function createPaymentWriter(
       },
     });
   const open = createOpening();
-  // A statement of its own: it takes longer, and payments of other keys do not wait for it.
-  const openLimited = createOpening();
-  const openEach = (payment: NewPayment) => (payment.keyLimit ? openLimited(payment) : open(payment));
+  // Statements of their own: they take longer, and other payments do not wait for them.
+  const [openLimited, openQuoted] = [createOpening(), createOpening()];
+  const openEach = (payment: NewPayment) => {
+    if (payment.quoteId !== undefined) return openQuoted(payment);
+    return payment.keyLimit ? openLimited(payment) : open(payment);
+  };
   const finish = createBatcher<PaymentToFinish, FinishResult>({
     ...common,
     ...observeBatches(observers, 'finish', finishBatch, outcomeOfFinish),

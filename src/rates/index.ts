@@ -1,4 +1,4 @@
-export type { Alarm, Part } from './combine.ts';
+export { type Alarm, type Part, partnerRateE4 } from './combine.ts';
 export { createRateSources } from './create-sources.ts';
 export { createRateMetrics, rateGauges } from './gauges.ts';
 export { startRateRefresher } from './refresher.ts';

@@ -10,6 +10,7 @@ import { pruneCalls } from '../gateway/index.ts';
 import { pruneInvitations, pruneKeyAddresses } from '../partners/index.ts';
 import {
   pruneKeyTurnovers,
+  pruneQuotes,
   pruneRefusals,
   pruneRuns,
   pruneTestData,
@@ -52,5 +53,6 @@ const createShardPrunes = ({ testDataDays }: Retentions): Prune[] => [
   pruneCalls,
   pruneRefusals,
   pruneTraces,
+  pruneQuotes,
   (pool, clock) => pruneTestData(pool, clock, { keptDays: testDataDays }),
 ];

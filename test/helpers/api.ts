@@ -7,6 +7,7 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { type QuoteLockSettings, readQuoteLock } from '../../src/base/quote-settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { shardsOf } from '../../src/db/shards/shards.ts';
@@ -22,6 +23,9 @@ import { keyring } from './partners.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
+/** As without any setting. */
+export const defaultQuoteLock = readQuoteLock(() => undefined);
+
 export interface ApiOptions {
   pool: Pool;
   clock?: typeof systemClock;
@@ -36,6 +40,7 @@ export interface ApiOptions {
   confirmHistory?: ApiDeps['confirmHistory'];
   requestLog?: NonNullable<ApiDeps['requestLog']>;
   chains?: NonNullable<ApiDeps['chains']>;
+  quoteLock?: Partial<QuoteLockSettings>;
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -52,7 +57,8 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
   const signals = createPaymentSignals();
   const metrics = new Registry();
   const paymentMetrics = createPaymentMetrics(metrics);
-  const shards = openShards({ pool, clock, signals, heartbeat, paymentMetrics });
+  const quoteLock = { ...defaultQuoteLock, ...options.quoteLock };
+  const shards = openShards({ pool, clock, signals, heartbeat, paymentMetrics, quoteLock });
   const shared = {
     pool,
     db: pool,

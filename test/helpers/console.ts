@@ -21,6 +21,7 @@ import {
 } from '../../src/payments/index.ts';
 import { createRequestLog } from '../../src/request-log/index.ts';
 import { createSender, createVault } from '../../src/webhooks/index.ts';
+import { defaultQuoteLock } from './api.ts';
 import { keyring } from './partners.ts';
 
 export interface ConsoleOptions extends Partial<ConsoleDeps> {
@@ -63,9 +64,10 @@ export async function startConsole({ pool, clock = systemClock, ...options }: Co
     signals,
     qrHosts: ['qr.nspk.ru', 'web.qr.nspk.ru'],
     rateMaxAgeSec: 300,
+    quoteLock: defaultQuoteLock,
     rateBounds: { minE4: 400_000n, maxE4: 4_000_000n },
   };
-  const shards = openShards({ pool, clock, signals, heartbeat });
+  const shards = openShards({ pool, clock, signals, heartbeat, quoteLock: defaultQuoteLock });
   const { writer, leaseRelease } = shards.of({ shard: 0 });
   const deps: ConsoleDeps & Pick<RecoverDeps, 'writer' | 'leaseRelease'> = {
     ...shared,

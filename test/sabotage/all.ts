@@ -10,6 +10,7 @@ import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { openingSabotages } from './openings.ts';
+import { quoteSabotages } from './quotes.ts';
 import { refundSabotages } from './refunds.ts';
 import { secretSabotages } from './secrets.ts';
 import { serviceSabotages } from './service.ts';
@@ -25,6 +26,7 @@ export const sabotages = [
   ...endpointSabotages,
   ...openingSabotages,
   ...keySabotages,
+  ...quoteSabotages,
   ...lostHistorySabotages,
   ...archiveSabotages,
   ...testDataSabotages,

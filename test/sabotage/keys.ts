@@ -44,10 +44,10 @@ export const keySabotages: Sabotage[] = [
   },
   {
     guard: 'payments of limited keys go to their own statement',
-    file: 'src/payments/store.ts',
+    file: 'src/payments/open-statements.ts',
     ...api,
-    pattern: /limits\.length === 0/,
-    replacement: 'true',
+    pattern: /payments\.some\(\(\{ keyLimit \}\) => keyLimit\)/,
+    replacement: 'false',
     failingTitle: 'per day hold for 50 payments at once',
   },
   {

@@ -62,7 +62,13 @@ export interface WebhookWatch {
 type Sent = Statement & { sentMs: number };
 
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
-const functions = ['payments_open', 'payments_finish', 'deliveries_end'];
+const functions = [
+  'payments_open',
+  'payments_open_quoted',
+  'quotes_lock',
+  'payments_finish',
+  'deliveries_end',
+];
 const isRead = ({ name = '', text }: Statement) =>
   /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
 const isUpdate = ({ name, text }: Statement) => /^\s*UPDATE/.test(text) || name === 'acquire webhook leases';
@@ -73,7 +79,7 @@ const changesWebhooks = [
   'release webhook leases',
 ];
 /** Also of a payment that ends when it is opened. */
-const writesEvents = ['payments_open', 'payments_finish'];
+const writesEvents = ['payments_open', 'payments_open_quoted', 'payments_finish'];
 
 export function createSimulatedDatabase(world: World, options: DatabaseOptions): SimulatedDatabase {
   // Nobody else uses this database, so a result stays valid until its table is written.
@@ -86,7 +92,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function paymentsChanged(sentMs: number): Promise<void> {
-    forget(/payments/);
+    forget(/payments|quotes/);
     open = await options.onChange(sentMs);
   }
 
@@ -125,7 +131,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'endpoint');
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
-    if (await history.observe(statement)) forget(/incarnations|stray_orders/);
+    if (await history.observe(statement)) forget(/incarnations|stray_orders|quotes/);
     return result;
   }
 

@@ -4,6 +4,7 @@ import type { Actor } from './actor.ts';
 import type { Bank, Qr } from './bank.ts';
 import type { Histories, History } from './histories.ts';
 import type { Answer, Processes } from './processes.ts';
+import type { Quotes } from './quotes.ts';
 import type { World } from './world.ts';
 
 interface Known {
@@ -19,6 +20,8 @@ interface Intent {
   mode: 'live' | 'test';
   key: string;
   qr: Qr;
+  /** The locked quote that it is asked with. */
+  quoteId: string | undefined;
   known: Known | undefined;
   /** An answer was lost, so a payment may exist that the partner has not seen. */
   inDoubt: boolean;
@@ -32,6 +35,8 @@ export interface PartnersOptions {
   bank: Bank;
   histories: Histories;
   newQr: (index: number) => Qr;
+  /** In runs where partners lock quotes. */
+  quotes: Quotes | undefined;
 }
 
 export interface Partners extends Actor {
@@ -49,7 +54,7 @@ type Payment = Extract<Answer, { outcome: 'payment' }>['payment'];
 /** Partners who request payments, and repeat with the same key until the payment is over. */
 export function createPartners(
   world: World,
-  { accounts, processes, bank, histories, newQr }: PartnersOptions,
+  { accounts, processes, bank, histories, newQr, quotes }: PartnersOptions,
 ): Partners {
   const { random, scheduler, trace, violate } = world;
   const asked: Intent[] = [];
@@ -68,7 +73,7 @@ export function createPartners(
     const sentMs = scheduler.nowMs();
     const knownBefore = intent.known;
     intent.underWay += 1;
-    const { account, mode, key, qr } = intent;
+    const { account, mode, key, qr, quoteId } = intent;
     const { partnerId, limits } = account;
     const request: PaymentRequest = {
       qrUrl: qr.url,
@@ -76,6 +81,7 @@ export function createPartners(
       externalId: null,
       metadata: new Map(),
       idempotencyKey: key,
+      quoteId,
     };
     if (reachable.length === 0) {
       receive(intent, { outcome: 'broken' }, knownBefore, histories.current());
@@ -155,6 +161,7 @@ export function createPartners(
       mode !== intent.mode
     )
       violate('a partner gets its own payment', `${nameOf(intent)}: ${name}`);
+    if (intent.quoteId !== undefined) quotes!.sawPayment(intent.quoteId, payment);
     const booked = history.model.find(paymentId);
     if (!booked || (status !== 'processing' && booked.status !== status))
       violate(
@@ -202,11 +209,25 @@ export function createPartners(
     for (const intent of asked) if (random.chance(0.6)) sendAfter(random.between(0, repeatsWithinMs), intent);
   }
 
-  /** Sends the request once, or several times at the same moment. */
+  /** Some customers decide only after the quote has expired. */
   function want(intent: Intent): void {
+    if (!quotes) {
+      sendCopies(intent);
+      return;
+    }
+    asking += 1;
+    quotes.lockFor(intent, quoteId => {
+      asking -= 1;
+      intent.quoteId = quoteId;
+      sendCopies(intent, quoteId !== undefined && random.chance(0.4) ? random.between(0, 90_000) : 0);
+    });
+  }
+
+  /** Sends the request once, or several times at the same moment. */
+  function sendCopies(intent: Intent, decidedAfterMs = 0): void {
     asked.push(intent);
     for (let copies = random.chance(0.3) ? random.between(2, 3) : 1; copies > 0; copies--)
-      sendAfter(random.chance(0.5) ? 0 : random.between(0, 5_000), intent);
+      sendAfter(decidedAfterMs + (random.chance(0.5) ? 0 : random.between(0, 5_000)), intent);
   }
 
   return {
@@ -221,6 +242,7 @@ export function createPartners(
           mode: random.chance(0.8) ? 'live' : 'test',
           key: `key ${count}`,
           qr: random.pick(qrs),
+          quoteId: undefined,
           known: undefined,
           inDoubt: false,
           underWay: 0,

@@ -9,10 +9,12 @@ import {
   type Creation,
   createPayment,
   createPaymentSignals,
+  lockQuote,
   type PaymentSignals,
   startHistoryRecovery,
   startRecovery,
 } from '../../src/payments/index.ts';
+import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
 import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { startDelivery } from '../../src/webhooks/index.ts';
@@ -21,6 +23,7 @@ import type { Deposits } from './deposits.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Model } from './model.ts';
+import { quoteLock } from './quotes.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -38,6 +41,12 @@ export interface ServiceProcess {
   hasStalled: boolean;
   /** As a partner sees it: every outcome is an answer, a crash of the process too. */
   request(caller: Caller, request: PaymentRequest, answered: (answer: Answer) => void): void;
+  /** Undefined: no answer, or an error. */
+  lock(
+    caller: Caller,
+    amountKopecks: bigint,
+    answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
+  ): void;
 }
 
 export interface Processes {
@@ -146,6 +155,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
       gateway: bank.portOf(name),
       references,
       writer: createPaymentWriter(db, clock),
+      quoteLocker: createQuoteLocker(db, clock, quoteLock, 1),
       signals,
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
@@ -184,6 +194,17 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
           expectLost(error);
           answer({ outcome: 'error' });
         });
+      },
+      lock: (caller, amountKopecks, answered) => {
+        const broken = () => answered(undefined);
+        waiting.add(broken);
+        lockQuote(deps, caller, amountKopecks).then(
+          locking => waiting.delete(broken) && answered(locking),
+          error => {
+            expectLost(error);
+            if (waiting.delete(broken)) broken();
+          },
+        );
       },
     };
     running.set(instance, process);

@@ -15,6 +15,7 @@ import { createPaidKeys } from './paid-keys.ts';
 import { createPartners } from './partners.ts';
 import { createProcessFailures } from './process-failures.ts';
 import { createProcesses } from './processes.ts';
+import { createQuotes } from './quotes.ts';
 import { createRates } from './rates.ts';
 import type { RunDatabase } from './run-database.ts';
 import { createScheduler } from './scheduler.ts';
@@ -70,6 +71,7 @@ async function beginWithIncarnation(pool: Pool): Promise<void> {
 
 const mayGoBackIn = (seed: number) => seed % 4 === 3;
 const hasChainIn = (seed: number) => seed % 5 === 1;
+const hasQuotesIn = (seed: number) => seed % 7 === 0;
 
 /** Runs one seed to its end; nothing else may use the database. */
 export async function runSeed(
@@ -105,6 +107,7 @@ export async function runSeed(
   await deleteWebhooks(pool);
   // What earlier runs have left says nothing about this one.
   if (mayGoBack) await beginWithIncarnation(pool);
+  await pool.query('DELETE FROM locked_quotes');
   await pool.query('DELETE FROM stray_orders');
   await pool.query(`UPDATE incarnations SET listed_at = 'infinity'`);
   const accounts = await createAccounts(world, run);
@@ -150,7 +153,8 @@ export async function runSeed(
     : undefined;
   const processes = createProcesses(world, { histories, bank, webhooks, deposits });
   const newQr = (index: number) => drawQr(world, run, index);
-  const partners = createPartners(world, { accounts, processes, bank, histories, newQr });
+  const quotes = hasQuotesIn(seed) ? createQuotes(world, () => processes) : undefined;
+  const partners = createPartners(world, { accounts, processes, bank, histories, newQr, quotes });
   const actors: Actor[] = [
     createProcessFailures(world, processes),
     createOperator(world, { histories, bank }),
@@ -193,6 +197,7 @@ export async function runSeed(
     }
     await processes.checkAbandonedLeases(histories.current().model.books.open.leaseHolders);
     webhooks?.model.checkWaiting();
+    quotes?.check(histories.current().model.books);
     if (world.counts.steps > maxStepsPerPayment * maxPayments || scheduler.nowMs() - startMs > maxSimulatedMs)
       world.violate(
         'every payment ends, every request is answered, and every event is sent or given up',

@@ -17,6 +17,7 @@ export const shardRelations = [
   'further_deliveries',
   'further_webhooks',
   'gateway_calls',
+  'locked_quotes',
   'long_payments',
   'open_payments',
   'payment_traces',
@@ -35,6 +36,7 @@ export const shardRelations = [
   'all_payments',
   'archivable_payments',
   'deliverable_events',
+  'unused_quotes',
 ];
 
 /** Has a view over all shards for each of their relations. It is there if there are several. */

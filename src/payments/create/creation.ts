@@ -1,7 +1,7 @@
-import type { errors, keyErrors } from '../../base/errors.ts';
+import type { errors, keyErrors, quoteErrors } from '../../base/errors.ts';
 import type { Payment } from '../payment.ts';
 
-export type ErrorCode = keyof typeof errors | keyof typeof keyErrors;
+export type ErrorCode = keyof typeof errors | keyof typeof keyErrors | keyof typeof quoteErrors;
 
 /** The answer to a request for a payment. */
 export type Creation = (

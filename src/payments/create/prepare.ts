@@ -11,7 +11,7 @@ import type { Heartbeat } from '../../db/heartbeat.ts';
 import type { Queryable } from '../../db/pool.ts';
 import type { AccountKey } from '../../ledger/index.ts';
 import type { LimitedRights, Limits } from '../../partners/index.ts';
-import { type CurrentRate, isStale, readCurrentRate } from '../../rates/index.ts';
+import { type CurrentRate, isStale } from '../../rates/index.ts';
 import type { TraceContext } from '../../telemetry/index.ts';
 import { isBlockedCode, isBlockedRequest } from '../lost-history/stray-orders.ts';
 import { findSupersession } from '../lost-history/superseded.ts';
@@ -22,6 +22,7 @@ import { type Creation, type ErrorCode, refused } from './creation.ts';
 import { hashRequest, type PaymentRequest } from './request.ts';
 import type { PayableQr, QrResolution, ResolveDeps } from './resolve-qr.ts';
 import { countRefusal, outcomeAfterMs, scenarioIn, testOutcome } from './scenarios.ts';
+import { findTerms, type Terms, termsOf } from './terms.ts';
 
 export interface PrepareDeps extends ResolveDeps {
   db: Queryable;
@@ -60,10 +61,10 @@ export async function preparePayment(
   request: PaymentRequest,
   resolve: Resolve,
 ): Promise<Preparation> {
-  const [known, stops, rate] = await Promise.all([
+  const [known, stops, terms] = await Promise.all([
     findPaymentByKey(deps.db, caller, request.idempotencyKey),
     readPaymentStops(deps.db, deps.clock),
-    readCurrentRate(deps.db),
+    findTerms(deps, caller, request),
   ]);
   if (known) {
     // A payment that may still be undone must not be shown.
@@ -75,22 +76,23 @@ export async function preparePayment(
   // Before anything else can refuse it: the partner may have seen its payment.
   if (caller.mode === 'live' && stops.hasStrayOrders && (await isBlockedRequest(deps.db, caller, request)))
     return refused('maintenance');
-  const scenario = scenarioIn(caller.mode, request.metadata);
-  if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenario === 'rate_stale')
-    return refused('rate_unavailable');
+  if (typeof terms === 'string') return refused(terms);
 
   const resolution = await resolve();
   if (resolution.outcome === 'refused') return refused(resolution.code);
   const { qr } = resolution;
-  const refusal = amountRefusal(caller, request, qr) ?? (await findRefusal(deps, caller, qr, stops));
+  const refusal =
+    amountRefusal(caller, request, qr) ??
+    quoteRefusal(terms, qr) ??
+    (await findRefusal(deps, caller, qr, stops));
   if (refusal) return refused(refusal);
   if (
-    scenario === 'unavailable_twice' &&
+    scenarioIn(caller.mode, request.metadata) === 'unavailable_twice' &&
     (await countRefusal(deps.db, deps.clock, caller.partnerId, request.idempotencyKey))
   )
     return { ...refused('gateway_unavailable'), retryAfterSec };
-  lastRates.set(deps.db, rate);
-  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, rate }) };
+  if ('rate' in terms.from) lastRates.set(deps.db, terms.from.rate);
+  return { outcome: 'prepared', payment: newPayment(deps, { caller, request, qr, terms }) };
 }
 
 /** Of the last payment that was checked here and not refused, while none meets an objection. */
@@ -102,7 +104,7 @@ export const checkAll = ({ db }: PrepareDeps) => lastRates.delete(db);
 /**
  * The same without the reads that almost never refuse a payment: the statement that opens it makes these checks, and checks that
  * the rate is still the newest. Undefined, or the verdict `objection`, if something is not as usual: then `preparePayment`
- * finds out what it is, in the order in which refusals are promised.
+ * finds out what it is, in the order in which refusals are promised. A payment with a locked quote does not have the newest rate.
  */
 export async function prepareUnchecked(
   deps: PrepareDeps,
@@ -111,6 +113,7 @@ export async function prepareUnchecked(
   resolve: Resolve,
 ): Promise<Preparation | undefined> {
   const rate = lastRates.get(deps.db);
+  if (request.quoteId !== undefined) return undefined;
   if (!rate || isStale(rate, deps.clock, deps.rateMaxAgeSec) || scenarioIn(caller.mode, request.metadata))
     return undefined;
   if (caller.mode === 'live') {
@@ -126,22 +129,30 @@ export async function prepareUnchecked(
   if (resolution.outcome === 'refused') return undefined;
   const { qr } = resolution;
   if (amountRefusal(caller, request, qr) || isChangedInTest(caller, qr)) return undefined;
-  const payment = newPayment(deps, { caller, request, qr, rate });
+  const payment = newPayment(deps, { caller, request, qr, terms: termsOf(deps, rate) });
   return { outcome: 'prepared', payment: { ...payment, unchecked: foldRecipient(qr) } };
 }
 
 function amountRefusal(
-  { limits, rights }: Caller,
+  caller: Caller,
   request: PaymentRequest,
   { amountKopecks }: PayableQr,
 ): ErrorCode | undefined {
   if (request.amountKopecks !== undefined && request.amountKopecks !== amountKopecks)
     return 'amount_mismatch';
+  return limitRefusal(caller, amountKopecks);
+}
+
+/** Of a single payment. */
+export function limitRefusal({ limits, rights }: Caller, amountKopecks: bigint): ErrorCode | undefined {
   if (amountKopecks < limits.minKopecks) return 'invalid_request';
   if (amountKopecks > limits.maxKopecks) return 'amount_limit_exceeded';
   const keyLimit = rights?.maxKopecks ?? null;
   return keyLimit !== null && amountKopecks > keyLimit ? 'key_payment_limit_exceeded' : undefined;
 }
+
+const quoteRefusal = ({ from }: Terms, { amountKopecks }: PayableQr) =>
+  'quote' in from && from.quote.amountKopecks !== amountKopecks ? 'quote_amount_mismatch' : undefined;
 
 const isChangedInTest = ({ mode }: Caller, { amountKopecks }: PayableQr) =>
   mode === 'test' && amountKopecks % 100n === 3n;
@@ -163,13 +174,14 @@ interface PreparedParts {
   caller: Caller;
   request: PaymentRequest;
   qr: PayableQr;
-  rate: CurrentRate;
+  terms: Terms;
 }
 
 function newPayment(
   deps: PrepareDeps,
-  { caller: { partnerId, mode, rights }, request, qr, rate }: PreparedParts,
+  { caller: { partnerId, mode, rights }, request, qr, terms }: PreparedParts,
 ): NewPayment {
+  const { rateE4, rateId, rateStaleAt, from } = terms;
   const { qrcId, qrUrl, fingerprint, recipient, amountKopecks } = qr;
   const metadata = stringifyJson(request.metadata);
   const delayMs = outcomeAfterMs({ mode, amountKopecks, metadata });
@@ -186,16 +198,17 @@ function newPayment(
     fingerprint,
     recipient,
     amountKopecks,
-    microUsdt: kopecksToMicroUsdt(amountKopecks, rate.rateE4),
-    rateE4: rate.rateE4,
-    rateId: rate.rateId,
-    rateStaleAt: new Date(rate.asOf.getTime() + deps.rateMaxAgeSec * 1000),
+    microUsdt: kopecksToMicroUsdt(amountKopecks, rateE4),
+    rateE4,
+    rateId,
+    rateStaleAt,
     metadata,
     nextAt: new Date(deps.clock.nowMs() + (delayMs ?? requestLeaseMs)),
     leaseHolder: delayMs === undefined ? deps.heartbeat.instance : null,
     ...(rights && rights.dailyKopecks !== null
       ? { keyLimit: { keyId: rights.turnoverKey, dailyKopecks: rights.dailyKopecks } }
       : {}),
+    ...('quote' in from ? { quoteId: from.quote.quoteId } : {}),
     ...(endsAtOnce ? { ending: testOutcome({ mode, amountKopecks, metadata }) } : {}),
   };
 }

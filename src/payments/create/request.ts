@@ -10,6 +10,8 @@ export interface PaymentRequest {
   externalId: string | null;
   metadata: JsonObject;
   idempotencyKey: string;
+  /** Of a locked quote, as it was sent. */
+  quoteId?: string | undefined;
 }
 
 /**
@@ -42,6 +44,8 @@ function hashMeaning(link: string | { code: string }, request: PaymentRequest): 
     request.amountKopecks?.toString() ?? null,
     request.externalId,
     canonicalJson(request.metadata),
+    // Only if there is one: the hash of other requests stays as it is on record.
+    ...(request.quoteId === undefined ? [] : [request.quoteId]),
   ]);
   return hash('sha256', meaning, 'buffer');
 }

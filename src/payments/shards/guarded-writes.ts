@@ -37,7 +37,8 @@ async function refusalOf(clock: Clock, findKnown: FindKnown, payment: NewPayment
   const known = await findKnown(payment);
   if (known) return result('known', known.paymentId);
   if (payment.unchecked) return result('objection');
-  return result(payment.rateStaleAt < at ? 'rate_unavailable' : 'duplicate_qr_in_flight');
+  if (payment.rateStaleAt >= at) return result('duplicate_qr_in_flight');
+  return result(payment.quoteId === undefined ? 'rate_unavailable' : 'quote_expired');
 }
 
 /** Frees the code of a live payment that has ended. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { QuoteLockSettings } from '../../base/quote-settings.ts';
 import { createPartnerReads, openReadPool, type PartnerReads } from '../../db/outside-pools.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
 import {
@@ -11,6 +12,7 @@ import { openShardPools } from '../../db/shards/sessions.ts';
 import { type Shards, shardsOf } from '../../db/shards/shards.ts';
 import { createOutcomeWaiters, type OutcomeWaiters } from '../create/outcome-waiters.ts';
 import type { PhaseDeps } from '../phases.ts';
+import { createQuoteLocker, type QuoteLocker } from '../quotes/locker.ts';
 import { createLeaseRelease, type LeaseRelease } from '../recovery/lease-release.ts';
 import { createPaymentSignals, type PaymentSignals } from '../signals.ts';
 import { createPaymentWriter, type PaymentWriter } from '../store.ts';
@@ -26,6 +28,7 @@ export interface Shard {
   reads: PartnerReads;
   readPool: Pool;
   writer: PaymentWriter;
+  quoteLocker: QuoteLocker;
   leaseRelease: LeaseRelease;
   outcomeWaiters: OutcomeWaiters;
   paymentTraces: PaymentTraces | undefined;
@@ -40,6 +43,7 @@ interface ShardsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
   signals: PaymentSignals;
   heartbeat: { instance: number; isDatabaseAnswering(): boolean };
   testPaymentsPerDay?: number;
+  quoteLock: QuoteLockSettings;
   /** Of the sessions of a shard. */
   withCircuitBreaker?: (pool: Pool) => Queryable;
   onShardState?: AvailabilityOptions['onShardState'];
@@ -78,6 +82,7 @@ export function openShards(deps: ShardsDeps): OpenShards {
       reads: createPartnerReads(readPool, clock, isDatabaseAnswering),
       readPool,
       writer: createPaymentWriter(db, clock, deps, observers, guard),
+      quoteLocker: createQuoteLocker(db, clock, deps.quoteLock, pools.length),
       leaseRelease: createLeaseRelease(db, clock, heartbeat.instance),
       outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       paymentTraces,

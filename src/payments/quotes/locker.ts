@@ -1,0 +1,75 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { newId, uuidFromId } from '../../base/ids.ts';
+import type { QuoteLockSettings } from '../../base/quote-settings.ts';
+import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
+import { isItemError, type Queryable, retryOnDeadlock } from '../../db/pool.ts';
+import type { AccountKey } from '../../ledger/index.ts';
+import type { LockedQuote } from './quote.ts';
+
+/** The terms of a quote that is to be locked. */
+export interface QuoteTerms
+  extends AccountKey,
+    Pick<LockedQuote, 'amountKopecks' | 'microUsdt' | 'rateE4' | 'rateId'> {
+  /** After that the rate locks nothing any more. */
+  rateStaleAt: Date;
+}
+
+export type QuoteLocking =
+  | { outcome: 'locked'; quote: LockedQuote }
+  | { outcome: 'refused'; code: 'rate_unavailable' | 'quote_limit_exceeded' };
+
+/** Locks quotes of one shard. Calls that arrive together share one statement and one commit. */
+export interface QuoteLocker {
+  settings: QuoteLockSettings;
+  lock(terms: QuoteTerms): Promise<QuoteLocking>;
+}
+
+/** Each shard has an equal part of what may be locked in all: no lock and no sum spans shards. */
+export function createQuoteLocker(
+  db: Queryable,
+  clock: Clock,
+  settings: QuoteLockSettings,
+  shards: number,
+): QuoteLocker {
+  const { lifetimeSec, spreadBps, maxMicroUsdtOfPartner, maxMicroUsdt } = settings;
+
+  async function lockAll(quotes: QuoteTerms[]): Promise<QuoteLocking[]> {
+    const at = instantOf(clock);
+    const expiresAt = new Date(at.getTime() + lifetimeSec * 1_000);
+    const ids = quotes.map(() => newId('qte', clock));
+    const { rows } = await db.query<{ verdict: 'locked' | 'rate_unavailable' | 'quote_limit_exceeded' }>({
+      name: 'quotes_lock',
+      text: 'SELECT verdict FROM quotes_lock($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ORDER BY item',
+      values: [
+        ids.map(uuidFromId),
+        quotes.map(({ partnerId }) => uuidFromId(partnerId)),
+        quotes.map(({ mode }) => mode),
+        quotes.map(({ amountKopecks }) => amountKopecks),
+        quotes.map(({ microUsdt }) => microUsdt),
+        quotes.map(({ rateE4 }) => rateE4),
+        quotes.map(({ rateId }) => rateId),
+        quotes.map(({ rateStaleAt }) => rateStaleAt),
+        spreadBps,
+        at,
+        expiresAt,
+        maxMicroUsdtOfPartner,
+        maxMicroUsdt / BigInt(shards),
+      ],
+    });
+    return rows.map(({ verdict }, nth): QuoteLocking => {
+      if (verdict !== 'locked') return { outcome: 'refused', code: verdict };
+      const { amountKopecks, microUsdt, rateE4, rateId } = quotes[nth]!;
+      const terms = { amountKopecks, microUsdt, rateE4, rateId, spreadBps };
+      return { outcome: 'locked', quote: { quoteId: ids[nth]!, ...terms, lockedAt: at, expiresAt } };
+    });
+  }
+
+  const lock = createBatcher<QuoteTerms, QuoteLocking>({
+    run: quotes => retryOnDeadlock(() => lockAll(quotes)),
+    isItemError,
+    maxBatch: 64,
+    maxWaiting: 1_000,
+    gather: nextLoopTurn,
+  });
+  return { settings, lock };
+}

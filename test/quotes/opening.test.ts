@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { uuidFromId } from '../../src/base/ids.ts';
+import { openPool } from '../../src/db/pool.ts';
+import { verifyLedger } from '../../src/ledger/index.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
+import { endOfTime } from '../helpers/clock.ts';
+import { count, startQuotesWorld } from './quotes-world.ts';
+
+const { pool, clock, writer, lock, paymentWith, newPartner, usedBy, expectNoPayment } =
+  await startQuotesWorld();
+const ending = { outcome: 'succeeded' } as const;
+
+describe('a locked quote', () => {
+  test.each([
+    ['live', {}],
+    ['test', {}],
+    ['test', { ending }],
+  ] as const)('is used by the payment that is opened with it (%s, %j)', async (mode, more) => {
+    const partnerId = await newPartner();
+    const quote = await lock(partnerId, { mode });
+    const payment = paymentWith(partnerId, quote, { mode, ...more });
+    expect(await writer.open(payment)).toMatchObject({ verdict: 'opened', paymentId: payment.paymentId });
+    expect(await usedBy(quote)).toBe(uuidFromId(payment.paymentId));
+    const { rows } = await pool.query('SELECT rate_e4, micro_usdt FROM payments WHERE id = $1', [
+      uuidFromId(payment.paymentId),
+    ]);
+    expect(rows).toEqual([{ rate_e4: 920_375n, micro_usdt: quote.microUsdt }]);
+    expect((await writer.open(paymentWith(partnerId, quote, { mode, ...more }))).verdict).toBe('quote_used');
+    expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+  });
+
+  test.each(['live', 'test'] as const)(
+    'opens one payment of 20 at once from two processes, round after round (%s)',
+    async mode => {
+      const partnerId = await newPartner();
+      const otherPool = openPool({ ...pool.options }, 4);
+      const writers = [writer, createPaymentWriter(otherPool, clock)];
+      for (let round = 0; round < 15; round++) {
+        const quote = await lock(partnerId, { mode });
+        const results = await Promise.all(
+          Array.from({ length: 20 }, (_, nth) =>
+            writers[nth % 2]!.open(
+              paymentWith(partnerId, quote, { mode, ...(mode === 'test' && { ending }) }),
+            ),
+          ),
+        );
+        expect(count(results.map(({ verdict }) => verdict))).toEqual({ opened: 1, quote_used: 19 });
+        const opened = results.find(({ verdict }) => verdict === 'opened')!.paymentId!;
+        expect(await usedBy(quote)).toBe(uuidFromId(opened));
+      }
+      await otherPool.end();
+      expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
+    },
+  );
+
+  test('is not used by a payment that is refused', async () => {
+    const partnerId = await newPartner(2_000_000n);
+    const [small, large] = [await lock(partnerId), await lock(partnerId, { amountKopecks: 1_000_000n })];
+    const refused = await writer.open(paymentWith(partnerId, large));
+    expect(refused).toMatchObject({ verdict: 'insufficient_balance', balanceMicroUsdt: 2_000_000n });
+    expect(await usedBy(large)).toBeNull();
+    await expectNoPayment(partnerId);
+    expect((await writer.open(paymentWith(partnerId, small))).verdict).toBe('opened');
+  });
+
+  test('can be used again once its payment was undone, and not after it has failed', async () => {
+    const partnerId = await newPartner();
+    const quote = await lock(partnerId);
+    const end = { partnerId, mode: 'live' } as const;
+    const [undone, failing] = [paymentWith(partnerId, quote), paymentWith(partnerId, quote)];
+    await writer.open(undone);
+    await writer.finish({ ...end, paymentId: undone.paymentId, outcome: 'rejected', code: 'gateway_busy' });
+    expect((await writer.open(failing)).verdict).toBe('opened');
+    expect(await usedBy(quote)).toBe(uuidFromId(failing.paymentId));
+    await writer.finish({
+      ...end,
+      paymentId: failing.paymentId,
+      outcome: 'failed',
+      code: 'gateway_declined',
+    });
+    expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_used');
+  });
+
+  test('holds up to the millisecond before it expires', async () => {
+    const partnerId = await newPartner();
+    const [used, late] = [await lock(partnerId), await lock(partnerId)];
+    clock.advance(used.expiresAt.getTime() - clock.nowMs() - 1);
+    expect((await writer.open(paymentWith(partnerId, used))).verdict).toBe('opened');
+    clock.advance(1);
+    expect((await writer.open(paymentWith(partnerId, late))).verdict).toBe('quote_expired');
+    expect(await usedBy(late)).toBeNull();
+  });
+
+  test('that expires while its payment waits behind another batch is refused', async () => {
+    const [slow, partnerId] = [await newPartner(), await newPartner()];
+    const [first, second] = [await lock(slow), await lock(partnerId)];
+    const session = await pool.connect();
+    await session.query('BEGIN');
+    await session.query("SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE", [
+      uuidFromId(slow),
+    ]);
+    const waiting = writer.open(paymentWith(slow, first));
+    await expect
+      .poll(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount)
+      .toBe(1);
+    const behind = writer.open(paymentWith(partnerId, second));
+    clock.advance(60_000);
+    await session.query('COMMIT');
+    session.release();
+    // Its statement was sent in time.
+    expect((await waiting).verdict).toBe('opened');
+    expect((await behind).verdict).toBe('quote_expired');
+  });
+
+  test('of another partner is as unknown as one that never was', async () => {
+    const [owner, other] = [await newPartner(), await newPartner()];
+    const quote = await lock(owner);
+    expect((await writer.open(paymentWith(other, quote))).verdict).toBe('quote_not_found');
+    await pool.query('DELETE FROM locked_quotes WHERE id = $1', [uuidFromId(quote.quoteId)]);
+    expect((await writer.open(paymentWith(owner, quote))).verdict).toBe('quote_not_found');
+    await expectNoPayment(other);
+    await expectNoPayment(owner);
+  });
+
+  test('of the other mode is refused', async () => {
+    const partnerId = await newPartner();
+    const quote = await lock(partnerId, { mode: 'test' });
+    expect((await writer.open(paymentWith(partnerId, quote))).verdict).toBe('quote_mode_mismatch');
+    await expectNoPayment(partnerId);
+    expect(await usedBy(quote)).toBeNull();
+  });
+
+  test('of another amount is refused, to the kopeck', async () => {
+    const partnerId = await newPartner();
+    const quote = await lock(partnerId);
+    for (const amountKopecks of [14_999n, 15_001n])
+      expect((await writer.open(paymentWith(partnerId, quote, { amountKopecks }))).verdict).toBe(
+        'quote_amount_mismatch',
+      );
+    await expectNoPayment(partnerId);
+  });
+
+  test('gives no terms but its own', async () => {
+    const partnerId = await newPartner();
+    const quote = await lock(partnerId);
+    for (const change of [{ rateE4: 920_376n }, { microUsdt: quote.microUsdt - 1n }])
+      await expect(writer.open(paymentWith(partnerId, quote, change))).rejects.toThrow('terms of its quote');
+    await expectNoPayment(partnerId);
+  });
+
+  test('does not hide the payment of an idempotency key', async () => {
+    const partnerId = await newPartner();
+    const [quote, other] = [await lock(partnerId), await lock(partnerId)];
+    const first = paymentWith(partnerId, quote);
+    const [opened, twin] = await Promise.all([
+      writer.open(first),
+      writer.open({ ...first, paymentId: paymentWith(partnerId, quote).paymentId }),
+    ]);
+    expect(opened).toMatchObject({ verdict: 'opened', paymentId: first.paymentId });
+    expect(twin).toMatchObject({ verdict: 'known', paymentId: first.paymentId });
+    clock.advance(120_000);
+    const repeated = paymentWith(partnerId, other, { idempotencyKey: first.idempotencyKey });
+    expect(await writer.open(repeated)).toMatchObject({ verdict: 'known', paymentId: first.paymentId });
+    expect(await usedBy(other)).toBeNull();
+  });
+});

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
+import { kopecksToMicroUsdt } from '../../src/base/money.ts';
+import type { QuoteLockSettings } from '../../src/base/quote-settings.ts';
+import type { Mode } from '../../src/ledger/index.ts';
+import { setLimits } from '../../src/partners/index.ts';
+import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';
+import type { LockedQuote } from '../../src/payments/quotes/quote.ts';
+import { createPaymentWriter } from '../../src/payments/store.ts';
+import { defaultQuoteLock } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { openingsOf } from '../helpers/openings.ts';
+import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+
+export const count = (values: string[]) =>
+  Object.fromEntries(
+    Array.from(
+      Map.groupBy(values, value => value),
+      ([value, all]) => [value, all.length],
+    ),
+  );
+
+/** Partners that lock quotes and pay with them, through the functions of the database alone. */
+export async function startQuotesWorld() {
+  const { pool } = await createDatabase();
+  await setRate(pool);
+  const clock = manualClock();
+  const opening = await openingsOf(pool, clock);
+  const writer = createPaymentWriter(pool, clock);
+  const { rows } = await pool.query<{ id: bigint }>('SELECT max(id) AS id FROM rates');
+  const rateId = rows[0]!.id;
+
+  const lockerWith = (settings: Partial<QuoteLockSettings> = {}, db = pool) =>
+    createQuoteLocker(db, clock, { ...defaultQuoteLock, ...settings }, 1);
+
+  const termsOf = (partnerId: Id<'prt'>, change: Partial<QuoteTerms> = {}): QuoteTerms => {
+    const terms = { amountKopecks: 15_000n, rateE4: 920_375n, ...change };
+    return {
+      ...{ partnerId, mode: 'live', rateId, rateStaleAt: new Date(clock.nowMs() + 300_000) },
+      microUsdt: kopecksToMicroUsdt(terms.amountKopecks, terms.rateE4),
+      ...terms,
+    };
+  };
+
+  async function lock(partnerId: Id<'prt'>, change: Partial<QuoteTerms> = {}): Promise<LockedQuote> {
+    const locking = await lockerWith({ maxMicroUsdtOfPartner: 10n ** 15n, maxMicroUsdt: 10n ** 15n }).lock(
+      termsOf(partnerId, change),
+    );
+    if (locking.outcome !== 'locked') throw new Error(locking.code);
+    return locking.quote;
+  }
+
+  /** A payment with the terms of the quote. */
+  const paymentWith = (partnerId: Id<'prt'>, quote: LockedQuote, change: object = {}) =>
+    opening(partnerId, {
+      paymentId: newId('pay', clock),
+      idempotencyKey: randomUUID(),
+      amountKopecks: quote.amountKopecks,
+      microUsdt: quote.microUsdt,
+      rateE4: quote.rateE4,
+      rateStaleAt: new Date('2030-01-01'),
+      quoteId: quote.quoteId,
+      ...change,
+    });
+
+  return {
+    ...{ pool, clock, writer, lockerWith, termsOf, lock, paymentWith },
+    newPartner: async (liveMicroUsdt = 10n ** 12n) => {
+      const partnerId = await createFundedPartner(pool, liveMicroUsdt);
+      await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000 });
+      return partnerId;
+    },
+    /** The payment that the quote is used by; null if it is unused. */
+    usedBy: async ({ quoteId }: LockedQuote): Promise<string | null> => {
+      const found = await pool.query<{ payment_id: string | null }>(
+        'SELECT payment_id FROM locked_quotes WHERE id = $1',
+        [uuidFromId(quoteId)],
+      );
+      return found.rows[0]!.payment_id;
+    },
+    expectNoPayment: async (partnerId: Id<'prt'>, mode: Mode = 'live') => {
+      const { rows: found } = await pool.query(
+        `SELECT (SELECT count(*)::int FROM payments WHERE partner_id = a.partner_id AND mode = a.mode) AS payments,
+                (SELECT count(*)::int FROM open_payments WHERE partner_id = a.partner_id AND mode = a.mode) AS codes, a.held
+           FROM accounts a WHERE partner_id = $1 AND mode = $2`,
+        [uuidFromId(partnerId), mode],
+      );
+      expect(found[0]).toEqual({ payments: 0, codes: 0, held: 0n });
+    },
+  };
+}

@@ -4,6 +4,7 @@ import { type CallOptions, createPayments, type Payments } from './payments.ts';
 import { createTransport, type Transport, type TransportOptions } from './transport.ts';
 import type {
   Balance,
+  LockedQuote,
   Ping,
   Quote,
   QuoteParams,
@@ -88,7 +89,9 @@ export class Kopeck {
     return this.#transport.json('GET', 'rate', { signal });
   }
 
-  /** What would be debited now for an amount in rubles. */
+  /** What would be debited now for an amount in rubles. With `lock` the rate is kept: pay with its `quote_id`. */
+  quote(params: QuoteParams & { lock: true }, options?: CallOptions): Promise<LockedQuote>;
+  quote(params: QuoteParams, options?: CallOptions): Promise<Quote>;
   quote(params: QuoteParams, { signal }: CallOptions = {}): Promise<Quote> {
     return this.#transport.json('POST', 'quote', { body: params, signal });
   }

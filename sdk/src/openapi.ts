@@ -101,6 +101,8 @@ export interface GetRateAnswer {
 export interface CreateQuoteBody {
   /** Rubles as a decimal string or a number, with at most 2 decimal places */
   amount_rub: string | number;
+  /** Addition. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay */
+  lock?: boolean | null | undefined;
 }
 
 export interface CreateQuoteAnswer {
@@ -118,6 +120,10 @@ export interface CreateQuoteAnswer {
   max_age_sec: number;
   /** True when the rate is too old and payments are not accepted */
   stale: boolean;
+  /** Addition, only with `lock`: send it with the payment, which then has this rate. It serves one payment */
+  quote_id?: string | undefined;
+  /** Addition, only with `lock`: the payment must be accepted before */
+  expires_at?: string | undefined;
   /** Identifies this request; also in the header X-Request-Id */
   request_id: string;
 }
@@ -147,6 +153,8 @@ export interface CreatePaymentBody {
   amount_rub?: string | number | null | undefined;
   /** Your order identifier */
   external_id?: string | null | undefined;
+  /** Addition. A quote that was locked for this amount: the payment has its rate, also while the current one is stale */
+  quote_id?: string | null | undefined;
   /** Arbitrary data, returned in the payment and in webhooks. At most 16 KiB */
   metadata?: Record<string, unknown> | null | undefined;
 }

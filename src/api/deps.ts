@@ -7,7 +7,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Shards } from '../db/shards/shards.ts';
 import type { DepositChains } from '../deposits/index.ts';
 import type { Authenticator, KeyHolder, RateLimiter, Scope } from '../partners/index.ts';
-import type { Caller, CreateDeps } from '../payments/index.ts';
+import type { Caller, CreateDeps, QuoteLocker } from '../payments/index.ts';
 import type { RequestLog } from '../request-log/index.ts';
 import type { Span } from '../telemetry/index.ts';
 import type { Admission } from './http/admission-control.ts';
@@ -17,6 +17,7 @@ import type { TelegramReceiver } from './telegram/webhook-route.ts';
 /** What belongs to one shard, and the rest of what creating a payment needs. */
 export interface ApiShard extends CreateDeps {
   reads: PartnerReads;
+  quoteLocker: QuoteLocker;
 }
 
 /** What the HTTP server needs from the rest of the service. */

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import {
   insufficientBalance,
+  lockedQuote,
   missingField,
   partnerId as partnerIdExample,
   succeeded,
@@ -40,6 +41,9 @@ export const paymentId = (example: string) =>
     description: 'Assigned by the service',
     examples: [example],
   });
+
+export const quoteId = (description: string) =>
+  Type.String({ pattern: '^qte_[0-7][0-9a-z]{25}$', description, examples: [lockedQuote.quote_id] });
 
 export const partnerId = Type.String({
   pattern: '^prt_[0-7][0-9a-z]{25}$',

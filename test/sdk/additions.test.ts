@@ -30,6 +30,16 @@ async function newClient(mode: 'testKey' | 'liveKey' = 'testKey') {
   return { kopeck, pauses };
 }
 
+test('a locked quote gives the payment its price', async () => {
+  const { kopeck } = await newClient();
+  const { quote_id, amount_usdt, rate } = await kopeck.quote({ amount_rub: '100.00', lock: true });
+  const paid = { qr_url: newLink(10_000), quote_id, external_id: 'locked' };
+  expect(await kopeck.payments.create(paid)).toMatchObject({ status: 'succeeded', amount_usdt, rate });
+  await expect(
+    kopeck.payments.create({ ...paid, qr_url: newLink(10_000), external_id: 'again' }),
+  ).rejects.toMatchObject({ name: 'PaymentRefusedError', code: 'quote_used', sameKey: true });
+});
+
 test('payments are filtered by external_id and time', async () => {
   const { kopeck } = await newClient();
   const made = [];

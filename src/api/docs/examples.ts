@@ -195,17 +195,36 @@ export const currentRate = only('Rubles for 1 USDT', {
   request_id: 'req_01m7faazdge00aq0jew1djx791',
 });
 
-export const quoteRequest = only('Before order-42 is paid', { amount_rub: '305.10' });
+export const quoteRequest = {
+  plain: named('Before order-42 is paid', { amount_rub: '305.10' }),
+  locked: named('The same, and the price has to hold', { amount_rub: '305.10', lock: true }),
+};
 
-export const quote = only('305.10 / 92.5, rounded up to the sixth place', {
+/** The customer of order-42 did not take the time, so that it was paid without it. */
+export const lockedQuote = {
   amount_rub: '305.10',
-  amount_usdt: '3.298379',
-  rate,
+  amount_usdt: '3.314954',
+  rate: '92.0375',
   pair: 'USDT/RUB',
   fee_rub: '0.00',
   ...freshness,
-  request_id: 'req_01m7fab960e00ay0bqevhg5794',
-});
+  quote_id: 'qte_01m7fabamwe0099a62t2sndsmw',
+  expires_at: '2026-11-15T10:00:21.500000+00:00',
+  request_id: 'req_01m7fabamwe00sj90sm2ds1qyd',
+};
+
+export const quote = {
+  plain: named('305.10 / 92.5, rounded up to the sixth place', {
+    amount_rub: '305.10',
+    amount_usdt: '3.298379',
+    rate,
+    pair: 'USDT/RUB',
+    fee_rub: '0.00',
+    ...freshness,
+    request_id: 'req_01m7fab960e00ay0bqevhg5794',
+  }),
+  locked: named('The rate is 0.5% lower, and holds for a minute', lockedQuote),
+};
 
 export const resolveRequest = only('The code of order-42', { qr_url: qrUrls.succeeded });
 

@@ -1,17 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
-import { type Caller, createPayment } from '../../payments/index.ts';
+import { formatMicroUsdt } from '../../base/money.ts';
+import { createPayment } from '../../payments/index.ts';
 import { parseTraceparent, type Span } from '../../telemetry/index.ts';
 import type { ApiDeps } from '../deps.ts';
 import { losslessBody, readAmount, readMetadata } from '../http/body.ts';
-import { type ErrorCode, sendError } from '../http/errors.ts';
+import { sendError } from '../http/errors.ts';
 import { sendJsonText } from '../http/responses.ts';
+import { limitMessage } from '../limit-message.ts';
 import type { FinishedPaymentCache } from './finished-payment-cache.ts';
 import { createPaymentOperation } from './schemas.ts';
 
 interface PaymentBody {
   qr_url: string;
   external_id?: string | null;
+  quote_id?: string | null;
 }
 
 /** `POST /v1/payments`. The body was validated before; here the amount, the metadata and the key are read. */
@@ -41,6 +43,7 @@ export function createPaymentRoute(
           externalId: request.body.external_id ?? null,
           metadata,
           idempotencyKey,
+          quoteId: request.body.quote_id ?? undefined,
         },
       ).finally(leave);
       // A failure scenario of test mode: the connection breaks before the answer.
@@ -113,24 +116,4 @@ function refusePayment(request: FastifyRequest, reply: FastifyReply, refused: Re
           balance_usdt: formatMicroUsdt(balanceMicroUsdt!),
         }),
   });
-}
-
-/** Names the limit of the partner, or of the key, that the amount violates. */
-function limitMessage(code: ErrorCode, { limits, rights }: Caller): { message?: string } {
-  switch (code) {
-    case 'invalid_request':
-      return { message: `The amount is below your minimum of ${formatKopecks(limits.minKopecks)} RUB.` };
-    case 'amount_limit_exceeded':
-      return { message: `The amount is above your maximum of ${formatKopecks(limits.maxKopecks)} RUB.` };
-    case 'key_payment_limit_exceeded':
-      return {
-        message: `The amount is above the maximum of this key, ${formatKopecks(rights!.maxKopecks!)} RUB.`,
-      };
-    case 'key_daily_limit_exceeded':
-      return {
-        message: `With this payment, this key would spend more than ${formatKopecks(rights!.dailyKopecks!)} RUB a day.`,
-      };
-    default:
-      return {};
-  }
 }

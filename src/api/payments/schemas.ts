@@ -44,6 +44,15 @@ const PaymentRequest = Type.Object(
     external_id: Type.Optional(
       orNull(Type.String({ maxLength: 128, description: 'Your order identifier', examples: ['order-42'] })),
     ),
+    quote_id: Type.Optional(
+      orNull(
+        Type.String({
+          maxLength: 64,
+          description:
+            'Addition. A quote that was locked for this amount: the payment has its rate, also while the current one is stale',
+        }),
+      ),
+    ),
     metadata: Type.Optional(
       orNull(
         Type.Object(
@@ -148,6 +157,11 @@ export const createPaymentOperation = {
       'daily_limit_exceeded',
       'key_payment_limit_exceeded',
       'key_daily_limit_exceeded',
+      'quote_not_found',
+      'quote_mode_mismatch',
+      'quote_amount_mismatch',
+      'quote_used',
+      'quote_expired',
       'idempotency_conflict',
       'duplicate_qr_in_flight',
       'qr_changed',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import * as examples from '../docs/examples.ts';
 import { apiKeySecurity, responses } from '../http/responses.ts';
-import { rate, requestId, rubles, usdt } from '../shared-schemas.ts';
+import { instant, orNull, quoteId, rate, requestId, rubles, usdt } from '../shared-schemas.ts';
 
 const freshness = {
   as_of: Type.Integer({ description: 'Unix seconds of the exchange data', examples: [1794736740] }),
@@ -26,6 +26,17 @@ const Quote = Type.Object({
   pair: Type.Literal('USDT/RUB'),
   fee_rub: Type.Literal('0.00'),
   ...freshness,
+  quote_id: Type.Optional(
+    quoteId(
+      'Addition, only with `lock`: send it with the payment, which then has this rate. It serves one payment',
+    ),
+  ),
+  expires_at: Type.Optional(
+    instant(
+      'Addition, only with `lock`: the payment must be accepted before',
+      examples.lockedQuote.expires_at,
+    ),
+  ),
   request_id: requestId,
 });
 
@@ -34,7 +45,21 @@ const amountRub = Type.Union([Type.String(), Type.Number()], {
   examples: ['305.10'],
 });
 
-const QuoteRequest = Type.Object({ amount_rub: amountRub }, { 'x-examples': examples.quoteRequest });
+const QuoteRequest = Type.Object(
+  {
+    amount_rub: amountRub,
+    lock: Type.Optional(
+      orNull(
+        Type.Boolean({
+          description:
+            'Addition. True: the rate is kept for one payment of this amount until `expires_at`. It is a little lower than the current one. The key must be able to pay',
+          examples: [true],
+        }),
+      ),
+    ),
+  },
+  { 'x-examples': examples.quoteRequest },
+);
 
 export const getRateOperation = {
   operationId: 'getRate',
@@ -55,7 +80,14 @@ export const createQuoteOperation = {
   body: QuoteRequest,
   response: responses(
     { description: 'What a payment of this amount would cost now', schema: Quote, examples: examples.quote },
-    ['invalid_request', 'rate_unavailable'],
+    [
+      'invalid_request',
+      'amount_limit_exceeded',
+      'key_payment_limit_exceeded',
+      'quote_limit_exceeded',
+      'rate_unavailable',
+      'maintenance',
+    ],
     examples.missingField('body', 'amount_rub'),
   ),
 };

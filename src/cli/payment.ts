@@ -4,6 +4,7 @@ import { formatKopecks, formatMicroUsdt, formatRate } from '../base/money.ts';
 import {
   decidePayment,
   findPaymentAnywhere,
+  findQuoteOf,
   listRefunds,
   paymentObject,
   pollNow,
@@ -103,6 +104,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
   const payment = paymentId && (await findPaymentAnywhere(audit.pool, paymentId));
   if (!payment) throw noSuchPayment(id);
   const refunds = await listRefunds(audit.pool, payment.paymentId);
+  const quote = await findQuoteOf(audit.pool, payment.paymentId);
   const refunded = refunds.at(-1);
   const { partnerId, qrcId, idempotencyKey, gatewayOrderId, nextPollAt, supportSince } = payment;
   const state = [payment.status, payment.statusDetail, payment.errorCode].filter(Boolean).join(', ');
@@ -112,6 +114,12 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
     ['status', state],
     ['amount', `${formatKopecks(payment.amountKopecks)} RUB`],
     ['debited', `${formatMicroUsdt(payment.microUsdt)} USDT at ${formatRate(payment.rateE4)}`],
+    [
+      'locked quote',
+      quote
+        ? `${quote.quoteId} of ${formatInstant(quote.lockedAt)} UTC, ${quote.spreadBps / 100}% extra`
+        : null,
+    ],
     ...refunds.map((refund): [string, string] => [
       'refunded',
       `${formatKopecks(refund.amountKopecks)} RUB, ${formatMicroUsdt(refund.amountMicroUsdt)} USDT (${refund.refundId}, ${formatInstant(refund.bookedAt)} UTC)`,
@@ -135,6 +143,7 @@ async function show({ audit }: CommandContext, id: string): Promise<Output> {
       gateway_order_id: gatewayOrderId,
       next_poll_at: nextPollAt?.toISOString() ?? null,
       support_since: supportSince?.toISOString() ?? null,
+      quote_id: quote?.quoteId ?? null,
       refunds: refunds.map(refund => ({
         refund_id: refund.refundId,
         amount_rub: formatKopecks(refund.amountKopecks),

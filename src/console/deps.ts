@@ -10,6 +10,7 @@ type Needed =
   | 'depositChains'
   | 'depositScreenUrl'
   | 'publicUrl'
+  | 'quoteLock'
   | 'rateBounds'
   | 'rateMaxAgeSec'
   | 'rateRefreshSec'

@@ -11,6 +11,7 @@ import { countInReview, createThroughputReader } from '../../payments/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById } from '../fields.ts';
+import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
 import { auditContextOf, done, refuse, typed } from '../replies.ts';
 import type { Overview } from '../shapes/overview.ts';
@@ -90,12 +91,13 @@ function createOverview(deps: ConsoleDeps) {
       countInReview(db),
       countDeliveries(db),
     ]);
-    const [requests, toApprove, held, alarms, maintenance] = await Promise.all([
+    const [requests, toApprove, held, alarms, maintenance, quotes] = await Promise.all([
       countWaiting(db),
       countAwaitingApproval(db),
       countHeld(db),
       listAlarms(db, { cleared: false }),
       isUnderMaintenance(db, clock),
+      readLockedQuotes(deps),
     ]);
     const total = (name: 'created' | 'succeeded' | 'failed') =>
       minutes.reduce((sum, minute) => sum + minute[name], 0);
@@ -117,6 +119,7 @@ function createOverview(deps: ConsoleDeps) {
         settled_usdt: formatMicroUsdt(live.settled),
         partners: live.partners,
       },
+      quotes,
       review: {
         count: review.count,
         oldest_at: review.oldestAt?.toISOString() ?? null,

@@ -24,6 +24,7 @@ import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
+import { readLockedQuotes } from '../locked-quotes.ts';
 import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
 import { endpointRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
@@ -102,9 +103,10 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
     const partnerId = parseId('prt', request.params.id);
     const partner = partnerId && (await findPartner(db, partnerId));
     if (!partner) return noPartner(request, reply);
-    const [row, balances, keys, webhooks, states, members, requests] = await Promise.all([
+    const [row, balances, quotes, keys, webhooks, states, members, requests] = await Promise.all([
       partnerRow(db, deps.clock, partner.partnerId),
       readBalances(db, partner.partnerId),
+      readLockedQuotes(deps, partner.partnerId),
       listKeys(db, partner.partnerId),
       listWebhooks(db, partner.partnerId),
       listEndpoints(db, deps.clock, [partner.partnerId]),
@@ -115,6 +117,7 @@ function showPartner(routes: Routes, deps: ConsoleDeps): void {
       partner: row,
       limits: limitsObject(partner.limits),
       balances: { live: moneyRow(balances.live), test: moneyRow(balances.test) },
+      quotes,
       keys: keys.map(key => keyObject(key, deps.clock)),
       endpoints: webhooks.map(one => endpointRow(one, states)),
       members: members.map(({ name, role, joinedAt }) => ({ name, role, joined_at: joinedAt.toISOString() })),

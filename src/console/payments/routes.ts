@@ -7,6 +7,7 @@ import { formatKopecks, formatMicroUsdt } from '../../base/money.ts';
 import { changesOf } from '../../db/audit.ts';
 import {
   findPaymentAnywhere,
+  findQuoteOf,
   findRefunded,
   paymentTimeline,
   pollNow,
@@ -92,7 +93,7 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
         return answer(request, reply, { outcome: 'no_payment' }) as typeof reply;
       const { db } = deps;
       const { partnerId, partnerName, mode } = payment;
-      const [events, deliveries, changes, requests, thresholds, creatingRequest, balance, refunded] =
+      const [events, deliveries, changes, requests, thresholds, creatingRequest, balance, refunded, quote] =
         await Promise.all([
           paymentTimeline(db, payment),
           deliveryHistory(db, payment),
@@ -102,6 +103,7 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           findCreatingRequest(db, payment),
           readBalance(db, partnerId, partnerName, mode),
           findRefunded(db, payment),
+          findQuoteOf(db, payment.paymentId),
         ]);
       return {
         payment: {
@@ -117,6 +119,13 @@ function showPayment(routes: Routes, deps: ConsoleDeps): void {
           api_request_id: creatingRequest,
           refunded: refunded
             ? { rub: formatKopecks(refunded.kopecks), usdt: formatMicroUsdt(refunded.microUsdt) }
+            : null,
+          quote: quote
+            ? {
+                quote_id: quote.quoteId,
+                locked_at: quote.lockedAt.toISOString(),
+                spread_percent: quote.spreadBps / 100,
+              }
             : null,
         },
         timeline: timelineOf({ status: payment.status, events, deliveries, changes }),

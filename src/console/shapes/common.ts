@@ -21,3 +21,10 @@ export interface Refusal {
     request_id: string;
   };
 }
+
+/** Live quotes whose rate is locked, neither used nor expired, and how much of them there may be. */
+export interface LockedQuotes {
+  locked_usdt: string;
+  max_usdt: string;
+  count: number;
+}

@@ -1,4 +1,5 @@
 import type { AlarmObject } from '../../alarms/index.ts';
+import type { LockedQuotes } from './common.ts';
 import type { RateNow } from './rates.ts';
 
 export interface Overview {
@@ -16,6 +17,7 @@ export interface Overview {
   rate: RateNow | null;
   /** The sum over all partners, live mode. */
   balances: { available_usdt: string; held_usdt: string; settled_usdt: string; partners: number };
+  quotes: LockedQuotes;
   review: { count: number; oldest_at: string | null; overdue: number };
   requests_waiting: number;
   deposits_held: number;

@@ -1,5 +1,5 @@
 import type { RequestRow } from './approvals.ts';
-import type { Mode } from './common.ts';
+import type { LockedQuotes, Mode } from './common.ts';
 
 export interface Limits {
   min_rub: string;
@@ -49,6 +49,7 @@ export interface PartnerDetail {
   partner: PartnerRow;
   limits: Limits;
   balances: Record<Mode, Money>;
+  quotes: LockedQuotes;
   keys: KeyRow[];
   /** The first one, then those of live and of test mode. */
   endpoints: EndpointRow[];

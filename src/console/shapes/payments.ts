@@ -49,6 +49,8 @@ export interface PaymentDetail {
     api_request_id: string | null;
     /** What its recipient has returned; null: nothing. */
     refunded: { rub: string; usdt: string } | null;
+    /** The locked quote that its rate is from; null: it has the rate of its time. */
+    quote: { quote_id: string; locked_at: string; spread_percent: number } | null;
   };
   /** The oldest first. */
   timeline: TimelineItem[];

@@ -109,6 +109,13 @@ function Figures({ now, minutes }: { now: OverviewNow; minutes: number }) {
       <Figure name={t.rate} href="/rates" value={<Rate rate={rate?.rate} />}>
         {rate ? t.rateAge(durationIn(language, Math.max(1, rate.age_sec) * 1000)) : t.noRate}{' '}
         {rate?.stale && <State state="stale" />}
+        {now.quotes.count > 0 && (
+          <>
+            {' · '}
+            {t.locked} <Usdt amount={now.quotes.locked_usdt} bare cents /> /{' '}
+            <Usdt amount={now.quotes.max_usdt} cents />
+          </>
+        )}
       </Figure>
       <Figure name={t.available} href="/ledger" value={<Usdt amount={balances.available_usdt} bare cents />}>
         {t.held} <Usdt amount={balances.held_usdt} bare cents /> · {t.partners(balances.partners)}

@@ -8,7 +8,7 @@ import { State, TestMark } from '../parts/badge.tsx';
 import { BalanceChange } from '../parts/balance-change.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copyable } from '../parts/copy.tsx';
-import { Rate, Rub, Usdt } from '../parts/money.tsx';
+import { percentIn, Rate, Rub, Usdt } from '../parts/money.tsx';
 import { Card, Facts, PageFrame } from '../parts/page.tsx';
 import { useLive } from '../parts/polling.ts';
 import { RequestCard } from '../parts/request.tsx';
@@ -16,7 +16,7 @@ import { useRun } from '../parts/run.ts';
 import { Failure } from '../parts/states.tsx';
 import { Waiting } from '../parts/table.tsx';
 import { Duration, Time } from '../parts/time.tsx';
-import { useTexts, wordIn } from '../texts/index.ts';
+import { useLanguage, useTexts, wordIn } from '../texts/index.ts';
 import { texts } from './payment.texts.ts';
 import { stateOf } from './payments.tsx';
 import { Timeline } from './timeline.tsx';
@@ -65,6 +65,7 @@ export default function Payment({ paymentId }: { paymentId: string }) {
 
 function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
   const t = useTexts(texts);
+  const language = useLanguage();
   const tookMs = payment.settled_at ? Date.parse(payment.settled_at) - Date.parse(payment.created_at) : null;
   return (
     <Card title={t.facts}>
@@ -75,6 +76,18 @@ function PaymentFacts({ payment }: { payment: PaymentDetail['payment'] }) {
         facts={[
           [t.moved[payment.status], <Usdt key="usdt" amount={payment.amount_usdt} />],
           [t.rate, <Rate key="rate" rate={payment.rate} />],
+          ...(payment.quote
+            ? [
+                fact(
+                  t.quote,
+                  <>
+                    <Copyable text={payment.quote.quote_id} /> · {t.lockedAt}{' '}
+                    <Time at={payment.quote.locked_at} /> · {t.lockSpread}{' '}
+                    {percentIn(language, payment.quote.spread_percent)}
+                  </>,
+                ),
+              ]
+            : []),
           ...(payment.refunded
             ? [
                 fact(

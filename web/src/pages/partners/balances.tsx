@@ -47,6 +47,12 @@ export function Balances({ detail }: { detail: PartnerDetail }) {
           },
         ]}
       />
+      {detail.quotes.count > 0 && (
+        <p className="dim">
+          {t.lockedQuotes(detail.quotes.count)}: <Usdt amount={detail.quotes.locked_usdt} bare /> /{' '}
+          <Usdt amount={detail.quotes.max_usdt} cents />
+        </p>
+      )}
       {crediting && <Credit detail={detail} onClose={() => setCrediting(false)} />}
     </Card>
   );

@@ -36,7 +36,7 @@ export {
   type Refunded,
   toPayment,
 } from './payment.ts';
-export { type Exposure, pruneQuotes, readExposure } from './quotes/exposure.ts';
+export { pruneQuotes, readExposure } from './quotes/exposure.ts';
 export { lockQuote } from './quotes/lock-quote.ts';
 export type { QuoteLocker } from './quotes/locker.ts';
 export { findQuoteOf, type LockedQuote } from './quotes/quote.ts';

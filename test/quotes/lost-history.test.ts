@@ -28,7 +28,7 @@ test('a quote that a lost payment has used is not used again, and the payment is
   const { after, result: paid } = await lose(() => partner.pay({ qr_url: qr.link, quote_id }, key));
   expect(paid.json).toMatchObject({ status: 'succeeded', rate: '92.0375' });
 
-  // The copy has the quote as unused; whoever sends it with another key must not get its rate.
+  // The copy has the quote as unused. A payment with another key must not get its rate.
   await untilOpen(after);
   const again = after.as(liveKey);
   expect(codeOf(await again.pay({ qr_url: (await newQr()).link, quote_id }))).toBe('409 quote_expired');

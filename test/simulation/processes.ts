@@ -23,7 +23,7 @@ import type { Deposits } from './deposits.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Model } from './model.ts';
-import { quoteLock } from './quotes.ts';
+import { quoteLock } from './quote-limits.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
 import type { Webhooks } from './webhooks.ts';

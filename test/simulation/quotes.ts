@@ -3,15 +3,8 @@ import type { LockedQuote, Payment } from '../../src/payments/index.ts';
 import type { Account } from './accounts.ts';
 import type { Books } from './books.ts';
 import type { Processes } from './processes.ts';
+import { quoteLock } from './quote-limits.ts';
 import type { World } from './world.ts';
-
-/** Small enough to be met. */
-export const quoteLock = {
-  lifetimeSec: 60,
-  spreadBps: 50,
-  maxMicroUsdtOfPartner: 5_000_000n,
-  maxMicroUsdt: 8_000_000n,
-};
 
 /** A payment that a partner wants. */
 interface Wanted {

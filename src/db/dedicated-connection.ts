@@ -35,7 +35,7 @@ export function openDedicatedConnection(
     });
     try {
       await client.connect();
-      await verify(pool, client);
+      await pool.options.onConnect(client);
       await setUp(client);
       if (!isClosed && connecting === client) current = client;
     } catch {
@@ -81,12 +81,6 @@ function clientLike(pool: Pool, name: string, limits: pg.ClientConfig = {}): pg.
   return new DatabaseClient({ ...connectionDefaults, ...known, ...names, ...limits });
 }
 
-/** What the pool does with each of its new connections. */
-const verify = (pool: Pool, client: pg.Client) =>
-  new Promise<void>((resolve, reject) => {
-    pool.options.verify!(client as pg.PoolClient, error => (error ? reject(error) : resolve()));
-  });
-
 /** Opens a connection like those of the pool, checks it as the pool does, and closes it again. */
 export async function tryConnection(pool: Pool, name: string, limits: pg.ClientConfig): Promise<void> {
   // Not the server to which the last connection went: another one may have taken its place.
@@ -104,7 +98,7 @@ export async function withConnection<Result>(
   const client = clientLike(pool, name, limits);
   try {
     await client.connect();
-    await verify(pool, client);
+    await pool.options.onConnect(client);
     return await work(client);
   } finally {
     await client.end().catch(() => {});

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { parseDatabaseUrl } from '../base/database-url.ts';
 import { isDatabaseUnreachable, NotAnsweringError, sqlStateOf } from './database-errors.ts';
-import { createServerChoice, DatabaseClient, type ServerChoice } from './servers.ts';
+import { createServerChoice, DatabaseClient, dropConnection, type ServerChoice } from './servers.ts';
 import { applySessionSettings, type SessionTimeouts } from './session-settings.ts';
 
 /** With which its callers judge what it fails with. */
@@ -78,26 +78,33 @@ export interface PoolConnection extends pg.ClientConfig {
 }
 
 export interface Pool extends pg.Pool {
-  options: pg.PoolOptions & PoolConnection;
+  options: pg.PoolOptions & PoolConnection & { onConnect(client: pg.ClientBase): Promise<void> };
 }
 
 export function openPool(connection: PoolConnection, max = 10): Pool {
   const timeouts = timeoutsOf(connection);
-  const verify: pg.PoolConfig['verify'] = (client, done) =>
-    void applySessionSettings(client, timeouts, connection.session)
-      .then(() => connection.check?.(client))
-      .then(() => done(), done);
+  // Not the driver's `verify`: if the caller stops waiting while that runs, the pool never gets the connection back.
+  const onConnect: Pool['options']['onConnect'] = async client => {
+    try {
+      await applySessionSettings(client, timeouts, connection.session);
+      await connection.check?.(client);
+    } catch (error) {
+      // The pool says that it failed when the connection has ended, and a server may not answer to that.
+      dropConnection(client as pg.Client);
+      throw error;
+    }
+  };
   const options: pg.PoolConfig & PoolConnection = {
     ...connectionDefaults,
     ...connection,
     ...noTimeouts,
     ...serversOf(connection),
     timeouts,
-    verify,
+    onConnect,
     max,
     Client: DatabaseClient,
   };
-  const pool: Pool = new pg.Pool(options);
+  const pool = new pg.Pool(options) as Pool;
   if (connection.isCurrent) fence(pool, connection.isCurrent);
   pool.query = prepareAgain(pool.query.bind(pool)) as typeof pool.query;
   // A connection that breaks while idle is dropped by the pool, which opens another when one is needed. Without

@@ -22,6 +22,29 @@ test('64-bit integers arrive whole', async () => {
   expect(rows[0].value).toBe(9_007_199_254_740_993n);
 });
 
+test('a connection that is ready too late for its caller stays with the pool', async () => {
+  let pass = () => {};
+  const checked = new Promise<void>(resolve => {
+    pass = resolve;
+  });
+  let checks = 0;
+  const check = async () => {
+    checks += 1;
+    if (checks === 2) await checked;
+  };
+  const small = openPool({ ...pool.options, connectionTimeoutMillis: 500, check }, 1);
+  const first = await small.connect();
+  const second = small.connect();
+  // Removed, so that the second caller needs a new connection.
+  first.release(true);
+  await expect(second).rejects.toThrow('timeout exceeded when trying to connect');
+  expect(checks).toBe(2);
+  pass();
+  await expect.poll(() => small.idleCount).toBe(1);
+  expect((await small.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await small.end();
+});
+
 test.each([
   '2026-11-16 12:34:56.789+00',
   '2026-11-16 12:34:56.7+00',

@@ -2,7 +2,13 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/base/settings.ts';
 import { explainDatabaseError } from '../../src/db/database.ts';
-import { isDatabaseUnavailable, isDatabaseUnreachable, openPool, transaction } from '../../src/db/pool.ts';
+import {
+  isDatabaseUnavailable,
+  isDatabaseUnreachable,
+  openPool,
+  type Pool,
+  transaction,
+} from '../../src/db/pool.ts';
 import { createDatabase } from '../helpers/database.ts';
 
 const { pool } = await createDatabase();
@@ -35,10 +41,10 @@ test('a name whose addresses all refuse is an unreachable server', () => {
 
 describe('a connection to a read-only server is dropped, and the next one is opened anew', () => {
   test.each([
-    ['by a statement', (through: pg.Pool) => through.query(write)],
+    ['by a statement', (through: Pool) => through.query(write)],
     [
       'by a transaction',
-      (through: pg.Pool) => transaction(through, async tx => void (await tx.query({ text: write }))),
+      (through: Pool) => transaction(through, async tx => void (await tx.query({ text: write }))),
     ],
   ])('%s', async (_case, send) => {
     const through = openPool({ ...pool.options }, 1);

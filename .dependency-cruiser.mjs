@@ -6,7 +6,7 @@ export const layers = [
   ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
   ['deposits', 'payments'],
   ['approvals', 'webhooks'],
-  ['api', 'bot', 'console'],
+  ['api', 'bot', 'console', 'web'],
   ['cli', 'runtime'],
 ];
 
@@ -56,7 +56,7 @@ export default {
       comment: 'The pages share with the service the types of its answers, and nothing else.',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(src|simulator|test|bench)/', pathNot: '^src/console/shapes(/|\\.ts$)' },
+      to: { path: '^(src|simulator|test|bench)/', pathNot: '^src/(console|portal|web)/shapes(/|\\.ts$)' },
     },
     {
       name: 'pages-import-only-types',

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isRequester, type OperatorRequest, permissionFor, type VoidReason } from '../approvals/index.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { roleHasPermission, type SignedIn } from '../operators/index.ts';
-import { done, refuse } from './replies.ts';
+import { done, refuse } from '../web/index.ts';
 import type { Done, PartnerBalance, RequestRow } from './shapes/approvals.ts';
 
 export function requestRow(

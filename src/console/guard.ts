@@ -1,19 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { smallBody } from '../api/index.ts';
-import type { Keyring, SecretKey } from '../db/keyring.ts';
 import { findSession, roleHasPermission } from '../operators/index.ts';
+import { isCsrfToken, isFromOurPage, refuse, unsearchable } from '../web/index.ts';
 import { readSessionToken } from './cookie.ts';
 import type { ConsoleDeps } from './deps.ts';
-import { refuse, unsearchable } from './replies.ts';
-
-/** The CSRF token of a session: only our pages get it, since it is derived from a cookie that scripts cannot read. */
-export const csrfTokenOf = (key: SecretKey, sessionToken: string) =>
-  createHmac('sha256', key.derive('console csrf')).update(sessionToken).digest('base64url');
-
-/** A page keeps its token while the secret key is replaced. */
-const isCsrfToken = ({ keys }: Keyring, sent: string, sessionToken: string) =>
-  keys.some(key => isSame(sent, csrfTokenOf(key, sessionToken)));
 
 /**
  * Guards every route of the scope; each route declares what it needs. A request is checked in this order: a change must
@@ -40,7 +30,8 @@ export function guard(scope: FastifyInstance, deps: ConsoleDeps): void {
     if (!found) return refuse(request, reply, 401, 'signed_out', 'Sign in to continue.');
     const { token, operator } = found;
     const sent = request.headers['x-csrf-token'];
-    if (isChange && !isCsrfToken(deps.keyring, `${sent}`, token)) return refuseCsrf(request, reply);
+    if (isChange && !isCsrfToken(deps.keyring, 'console', `${sent}`, token))
+      return refuseCsrf(request, reply);
     if (!roleHasPermission(operator.role, needs!))
       return refuse(request, reply, 403, 'forbidden', `The role ${operator.role} does not allow this.`);
     if (hasNul(request)) return refuse(request, reply, 422, 'invalid_request', unsearchable);
@@ -69,18 +60,3 @@ const refuseCsrf = (request: FastifyRequest, reply: FastifyReply) =>
     'csrf',
     'The request did not come from a page of this console: reload the page.',
   );
-
-/** Browsers set `Origin` and `Sec-Fetch-Site` themselves; no script can change them. */
-function isFromOurPage({ publicUrl }: ConsoleDeps, { headers, host }: FastifyRequest): boolean {
-  const { origin } = headers;
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  if (!origin || !URL.canParse(origin)) return false;
-  return new URL(origin).host === host || (publicUrl !== undefined && new URL(publicUrl).origin === origin);
-}
-
-/** In constant time, also for texts of different lengths. */
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHmac('sha256', 'compare').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
-}

@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable } from '../db/pool.ts';
+import type { FastifyInstance } from 'fastify';
+import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { accessRoutes } from './access/sign-in-routes.ts';
@@ -16,11 +16,8 @@ import { partnerRoutes } from './partners/routes.ts';
 import { reviewRoutes } from './payments/review-routes.ts';
 import { paymentRoutes } from './payments/routes.ts';
 import { rateRoutes } from './rates/routes.ts';
-import { refuse } from './replies.ts';
 import { requestLogRoutes } from './request-log/routes.ts';
-import { setSecurityHeaders } from './security-headers.ts';
 import { settingsRoutes } from './settings/routes.ts';
-import { builtPages, staticFileRoutes } from './static-files.ts';
 
 export type { ConsoleDeps } from './deps.ts';
 
@@ -46,32 +43,22 @@ const routes: ((scope: FastifyInstance, deps: ConsoleDeps) => void)[] = [
   settingsRoutes,
 ];
 
-const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply) =>
-  refuse(request, reply, 404, 'not_found', 'Page not found.');
-
 /** The operators' console: its pages under `/console`, and their API under `/console/api`. */
 export function createConsole(deps: ConsoleDeps): Console {
   return async server => {
     await server.register(
       async scope => {
         guard(scope, deps);
-        scope.addHook('onSend', async (_request, reply) => {
-          setSecurityHeaders(reply);
-          reply.header('Cache-Control', 'no-store');
-        });
-        scope.setErrorHandler((error, request, reply) => {
-          if (!isDatabaseUnavailable(error)) throw error;
-          deps.log.error({ err: error, request_id: request.id }, 'a request of the console failed');
-          return refuse(request, reply, 503, 'unavailable', 'The database is not responding: try later.');
-        });
+        prepareApiScope(scope, 'console', deps);
         for (const register of routes) register(scope, deps);
         // Before the body is read, as for unknown paths outside of the console.
         scope.all('/*', { config: { needs: 'nothing' }, onRequest: refuseUnknown }, refuseUnknown);
       },
       { prefix: '/console/api' },
     );
-    await server.register(async scope => staticFileRoutes(scope, deps.pagesFolder ?? builtPages), {
-      prefix: '/console',
-    });
+    await server.register(
+      async scope => staticFileRoutes(scope, 'console', deps.pagesFolder ?? builtPagesOf('console')),
+      { prefix: '/console' },
+    );
   };
 }

@@ -1,11 +1,11 @@
 import { instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid } from '../base/ids.ts';
+import { hashOfToken, isToken } from '../base/token.ts';
 import { recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { openTotpSecret } from './link.ts';
 import { hashPassword, passwordObjection } from './password.ts';
 import type { OperatorRole } from './permissions.ts';
-import { hashOfToken, isToken } from './sessions.ts';
 import { type SignInClient, type SignInDeps, type SignInOutcome, startSession } from './sign-in.ts';
 import { stepOf } from './totp.ts';
 

@@ -27,7 +27,6 @@ export {
 export {
   endSession,
   findSession,
-  idleEndOf,
   listSessions,
   type SignedIn,
 } from './sessions.ts';

@@ -1,25 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { type Clock, instantOf } from '../base/clock.ts';
 import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
+import {
+  idleMs,
+  lastSeenPrecisionMs,
+  maxAgeMs,
+  maxUserAgentLength,
+  retentionMs,
+} from '../base/session-lifetime.ts';
+import { hashOfToken, isToken, newToken } from '../base/token.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
 import { commitsWithoutWaiting } from '../db/unawaited-commit.ts';
 import type { OperatorRole } from './permissions.ts';
-
-const idleMs = 30 * 60_000;
-const maxAgeMs = 12 * 3_600_000;
-/** Ended sessions stay for investigations: who was signed in, and from where. */
-const retentionMs = 90 * 86_400_000;
-/** Activity is written at most this often, because a page sends requests every few seconds. */
-const lastSeenPrecisionMs = 60_000;
-
-const tokenBytes = 32;
-const tokenPattern = /^[\w-]{43}$/;
-const maxUserAgentLength = 200;
-
-export const newToken = () => randomBytes(tokenBytes).toString('base64url');
-export const isToken = (text: string) => tokenPattern.test(text);
-export const hashOfToken = (token: string) => createHash('sha256').update(token).digest();
 
 /** The operator behind a request, from the session. */
 export interface SignedIn {
@@ -30,9 +22,6 @@ export interface SignedIn {
   lastSeenAt: Date;
   endsAt: Date;
 }
-
-export const idleEndOf = ({ lastSeenAt, endsAt }: Pick<SignedIn, 'lastSeenAt' | 'endsAt'>) =>
-  new Date(Math.min(lastSeenAt.getTime() + idleMs, endsAt.getTime()));
 
 export interface ClientInfo {
   address: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { hashOfToken } from '../../src/base/token.ts';
 import { disableOperator, enableOperator, resetOperator } from '../../src/operators/index.ts';
-import { hashOfToken } from '../../src/operators/sessions.ts';
 import { type EnrolledOperator, enrolOperator } from '../helpers/operators.ts';
 import { keyring } from '../helpers/partners.ts';
 import { refusal, startSignIn } from './sign-in-world.ts';

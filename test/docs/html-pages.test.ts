@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openOrders } from '../../examples/shop/orders.ts';
 import { createShop } from '../../examples/shop/shop.ts';
 import { Kopeck } from '../../sdk/src/index.ts';
-import { staticFileRoutes } from '../../src/console/static-files.ts';
+import { staticFileRoutes } from '../../src/web/index.ts';
 import { newFolder } from '../helpers/folders.ts';
 import { startSimulator } from '../helpers/simulator.ts';
 import { crawl, startSite } from './site-world.ts';
@@ -15,7 +15,7 @@ writeFileSync(join(pages, 'index.html'), '<title>Kopeck</title>');
 const urls: string[] = [];
 const address = await startSite(async server => {
   server.addHook('onRoute', ({ method, url }) => void ([method].flat().includes('GET') && urls.push(url)));
-  await server.register(async scope => staticFileRoutes(scope, pages), { prefix: '/console' });
+  await server.register(async scope => staticFileRoutes(scope, 'console', pages), { prefix: '/console' });
 });
 const documentation = await crawl(address);
 

@@ -22,7 +22,7 @@ export const accessSabotages: Sabotage[] = [
     guard: 'CSRF token',
     ...guardFile,
     ...roles,
-    pattern: /!isCsrfToken\(deps\.keyring, `\$\{sent\}`, token\)/,
+    pattern: /!isCsrfToken\(deps\.keyring, 'console', `\$\{sent\}`, token\)/,
     replacement: 'false',
     failingTitle: 'no change from another origin',
   },

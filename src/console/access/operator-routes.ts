@@ -16,8 +16,9 @@ import {
   setupUrl,
   signOutOperator,
 } from '../../operators/index.ts';
+import { Body, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, Body, done, type Routes, refuse, typed } from '../replies.ts';
 import type { Invitation, OperatorRow } from '../shapes/access.ts';
 
 const needs = 'operators.manage';

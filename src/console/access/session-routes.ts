@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseId } from '../../base/ids.ts';
+import { idleEndOf } from '../../base/session-lifetime.ts';
 import {
   endSession,
-  idleEndOf,
   listPermissions,
   listSessions,
   roleHasPermission,
   type SignedIn,
 } from '../../operators/index.ts';
+import { ById, csrfTokenOf, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import { clearSessionCookie, readSessionToken } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById } from '../fields.ts';
-import { csrfTokenOf, findSignedIn } from '../guard.ts';
-import { auditContextOf, done, type Routes, refuse, typed } from '../replies.ts';
+import { findSignedIn } from '../guard.ts';
 import type { CurrentSession, Session, SessionRow } from '../shapes/access.ts';
 
 export function sessionObject(deps: ConsoleDeps, token: string, signedIn: SignedIn): Session {
@@ -20,7 +20,7 @@ export function sessionObject(deps: ConsoleDeps, token: string, signedIn: Signed
   return {
     operator: { operator_id: operatorId, name, role },
     permissions: listPermissions(role),
-    csrf_token: csrfTokenOf(deps.keyring.active(), token),
+    csrf_token: csrfTokenOf(deps.keyring.active(), 'console', token),
     idle_ends_at: idleEndOf(signedIn).toISOString(),
     ends_at: endsAt.toISOString(),
   };

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { renderSVG } from 'uqr';
 import { addressFullForSec, enrol, findEnrolment, signIn, toBase32, totpUrl } from '../../operators/index.ts';
+import { Body, type Routes, refuse, typed } from '../../web/index.ts';
 import { readDeviceToken, setSignInCookies } from '../cookie.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Body, type Routes, refuse, typed } from '../replies.ts';
 import type { Enrolment } from '../shapes/access.ts';
 import { sessionObject } from './session-routes.ts';
 

@@ -4,9 +4,8 @@ import { csvLine } from '../../base/csv.ts';
 import { parseInstant } from '../../base/instants.ts';
 import { type AuditFilter, type AuditLine, listAudit, readAudit } from '../../db/audit-log.ts';
 import type { Queryable } from '../../db/pool.ts';
+import { fileOf, Instant, pageOf, paging, readNumber, refuse, Text, typed } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Instant, pageOf, readNumber, Text } from '../fields.ts';
-import { fileOf, paging, refuse, typed } from '../replies.ts';
 import type { AuditRow } from '../shapes/audit.ts';
 
 const filters = {

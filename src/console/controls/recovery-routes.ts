@@ -2,10 +2,10 @@ import { submitRelease } from '../../approvals/index.ts';
 import { isLabel } from '../../base/label.ts';
 import { formatKopecks } from '../../base/money.ts';
 import { incarnationObject, listIncarnations, listRecovered, listStray } from '../../payments/index.ts';
+import { Body, type Routes, refuse, Text } from '../../web/index.ts';
 import { answer } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Text } from '../fields.ts';
-import { auditContextOf, Body, type Routes, refuse } from '../replies.ts';
 import type { LostHistory } from '../shapes/controls.ts';
 
 const recoveredShown = 100;

@@ -6,9 +6,21 @@ import { formatKopecks } from '../../base/money.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { blockRecipient, listBlockedRecipients, unblockRecipient } from '../../controls/index.ts';
 import { findRun, listRuns, type Run, reconcileDay } from '../../payments/index.ts';
+import {
+  Body,
+  ById,
+  Day,
+  done,
+  pageOf,
+  paging,
+  type Routes,
+  readNumber,
+  refuse,
+  Text,
+  typed,
+} from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, Day, pageOf, readNumber, Text } from '../fields.ts';
-import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { ReconciliationDetail, ReconciliationRow } from '../shapes/controls.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 

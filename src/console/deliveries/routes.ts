@@ -3,6 +3,17 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { parseInstant } from '../../base/instants.ts';
 import {
+  Instant,
+  Mode,
+  paging,
+  type Routes,
+  readEndpoint,
+  refuse,
+  Text,
+  typed,
+  unsearchable,
+} from '../../web/index.ts';
+import {
   type Delivery,
   type DeliveryFilter,
   type Endpoint,
@@ -13,8 +24,6 @@ import {
   parseEventId,
 } from '../../webhooks/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Instant, Mode, readEndpoint, Text } from '../fields.ts';
-import { paging, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DeliveryDetail, DeliveryRow } from '../shapes/deliveries.ts';
 

@@ -7,10 +7,10 @@ import { isLabel } from '../../base/label.ts';
 import { formatMicroUsdt } from '../../base/money.ts';
 import { depositStates, listChainProgress, type SomeDeposit, searchDeposits } from '../../deposits/index.ts';
 import type { SignedIn } from '../../operators/index.ts';
+import { Body, ById, paging, type Routes, refuse, Text, typed, unsearchable } from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, Text } from '../fields.ts';
-import { auditContextOf, Body, paging, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { DepositChainList, DepositRow } from '../shapes/deposits.ts';
 

@@ -13,9 +13,20 @@ import {
   writeStatement,
 } from '../../ledger/index.ts';
 import { findPartner } from '../../partners/index.ts';
+import {
+  ById,
+  Day,
+  fileOf,
+  Mode,
+  pageOf,
+  paging,
+  type Routes,
+  readNumber,
+  refuse,
+  typed,
+} from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, Day, Mode, pageOf, readNumber } from '../fields.ts';
-import { auditContextOf, fileOf, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AccountRow, EntryRow, TrialBalance, Verification } from '../shapes/ledger.ts';
 
 const see = { needs: 'see' } as const;

@@ -8,12 +8,12 @@ import { countHeld } from '../../deposits/index.ts';
 import { readTrialBalance } from '../../ledger/index.ts';
 import { countAwaitingApproval } from '../../partners/index.ts';
 import { countInReview, createThroughputReader } from '../../payments/index.ts';
+import { ById, done, refuse, typed } from '../../web/index.ts';
 import { countDeliveries } from '../../webhooks/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById } from '../fields.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
 import { readRateNow } from '../rates/rows.ts';
-import { auditContextOf, done, refuse, typed } from '../replies.ts';
 import type { Overview } from '../shapes/overview.ts';
 
 /** Requests within this time get the same answer. */

@@ -3,15 +3,27 @@ import Type from 'typebox';
 import { parseId } from '../../base/ids.ts';
 import { findPartner, isAddressRange, revokeKey, setAllowedAddresses } from '../../partners/index.ts';
 import {
+  Body,
+  ById,
+  done,
+  pageOf,
+  paging,
+  type Routes,
+  readEndpoint,
+  readNumber,
+  refuse,
+  Text,
+  typed,
+} from '../../web/index.ts';
+import {
   checkPartner,
   formatEventId,
   listAttempts,
   parseEventId,
   resendEvent,
 } from '../../webhooks/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, pageOf, readEndpoint, readNumber, Text } from '../fields.ts';
-import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { AttemptRow, CheckResult } from '../shapes/partners.ts';
 
 const maxAddresses = 100;

@@ -19,13 +19,26 @@ import {
   setLimits,
   setSuspended,
 } from '../../partners/index.ts';
+import {
+  Body,
+  ById,
+  done,
+  Mode,
+  pageOf,
+  paging,
+  type Routes,
+  Rubles,
+  refuse,
+  Text,
+  typed,
+  Usdt,
+} from '../../web/index.ts';
 import { listEndpoints, listWebhooks } from '../../webhooks/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { ById, Mode, pageOf, Rubles, Text, Usdt } from '../fields.ts';
 import { readLockedQuotes } from '../locked-quotes.ts';
-import { auditContextOf, Body, done, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { PartnerDetail } from '../shapes/partners.ts';
 import { endpointRow, moneyRow, partnerRow, partnerRows, readLimits } from './rows.ts';
 

@@ -11,10 +11,11 @@ import {
 import { type Id, parseId } from '../../base/ids.ts';
 import type { AuditContext } from '../../db/audit.ts';
 import { listReview, type PaymentInReview } from '../../payments/index.ts';
+import { paging, type Routes, refuse, typed } from '../../web/index.ts';
 import { balanceOf } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, paging, type Routes, refuse, typed } from '../replies.ts';
 import type { RequestRow } from '../shapes/approvals.ts';
 import type { Page } from '../shapes/common.ts';
 import type { ReviewRow } from '../shapes/payments.ts';

@@ -15,11 +15,12 @@ import {
   totalPayments,
 } from '../../payments/index.ts';
 import { findCreatingRequest } from '../../request-log/index.ts';
+import { Body, fileOf, type Routes, refuse, typed, unsearchable } from '../../web/index.ts';
 import { deliveryHistory } from '../../webhooks/index.ts';
 import { readBalance } from '../approval-balances.ts';
 import { answer, requestRow } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { auditContextOf, Body, fileOf, type Routes, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { PaymentDetail, PaymentRow, PaymentTotals } from '../shapes/payments.ts';
 import { writePayments } from './export.ts';

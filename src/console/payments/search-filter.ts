@@ -4,7 +4,7 @@ import { parseInstant } from '../../base/instants.ts';
 import { parseKopecks } from '../../base/money.ts';
 import { parseQrLink } from '../../base/qr.ts';
 import { type PaymentFilter, readSearchWords } from '../../payments/index.ts';
-import { paging } from '../replies.ts';
+import { paging } from '../../web/index.ts';
 
 const Text = Type.Optional(Type.String({ maxLength: 2_048 }));
 export const oneOf = <const Values extends string[]>(...values: Values) =>

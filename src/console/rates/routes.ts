@@ -9,9 +9,9 @@ import {
   listRateRules,
   readRateRules,
 } from '../../rates/index.ts';
+import { Body, type Routes, Rubles, refuse, Text, typed } from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Rubles, Text } from '../fields.ts';
-import { auditContextOf, Body, type Routes, refuse, typed } from '../replies.ts';
 import type { RatesPage, WhatIf } from '../shapes/rates.ts';
 import { readRateNow, rulesRow, sourceRow } from './rows.ts';
 

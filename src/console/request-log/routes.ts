@@ -10,8 +10,8 @@ import {
   type RequestFilter,
   searchRequests,
 } from '../../request-log/index.ts';
+import { paging, refuse, typed, unsearchable } from '../../web/index.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { paging, refuse, typed, unsearchable } from '../replies.ts';
 import type { Page } from '../shapes/common.ts';
 import type { LoggedRequestRow } from '../shapes/request-log.ts';
 

@@ -10,10 +10,20 @@ import {
   planMaintenance,
   setMaintenance,
 } from '../../controls/index.ts';
+import {
+  Body,
+  done,
+  Instant,
+  type Routes,
+  Rubles,
+  readNumber,
+  refuse,
+  typed,
+  Usdt,
+} from '../../web/index.ts';
 import { answer, requestRow } from '../approval-replies.ts';
+import { auditContextOf } from '../audit-context.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { Instant, Rubles, readNumber, Usdt } from '../fields.ts';
-import { auditContextOf, Body, done, type Routes, refuse, typed } from '../replies.ts';
 import type { SettingsPage } from '../shapes/settings.ts';
 
 const maintenance = { needs: 'settings.maintenance' } as const;

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type Id, parseId } from '../base/ids.ts';
-import type { Page } from './shapes/common.ts';
+import type { Page } from './shapes.ts';
 
 /** Shapes of fields that several routes accept. They check that a field can be parsed, not whether it makes sense. */
 export const Rubles = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$' });

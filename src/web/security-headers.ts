@@ -20,7 +20,7 @@ const permissionsPolicy = ['camera', 'geolocation', 'microphone', 'payment', 'us
   .map(feature => `${feature}=()`)
   .join(', ');
 
-/** Set on every answer of the console, its API included. */
+/** Set on every answer of the console and the portal, their APIs included. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers({
     'Content-Security-Policy': contentSecurityPolicy,

@@ -3,10 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Encoding, type StaticFile, sendStaticFile, staticMethods } from '../api/index.ts';
+import type { WebApp } from './csrf.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 /** Where `web/build.ts` puts the pages. */
-export const builtPages = join(import.meta.dirname, '..', '..', 'web', 'dist');
+export const builtPagesOf = (app: WebApp) =>
+  join(import.meta.dirname, '..', '..', 'web', 'dist', app === 'console' ? '.' : app);
 
 /** Everything else in the folder, such as the compressed copies and the digest of the sources, is not served by name. */
 const typeOf: Record<string, string> = {
@@ -30,8 +32,8 @@ const cacheControlOf = (name: string) =>
       ? 'no-store'
       : 'public, max-age=3600';
 
-/** Everything under `/console` that is not its API: the built pages. */
-export function staticFileRoutes(scope: FastifyInstance, folder: string): void {
+/** Everything under `/console`, or `/portal`, that is not its API: the built pages. */
+export function staticFileRoutes(scope: FastifyInstance, app: WebApp, folder: string): void {
   const find = openFolder(folder);
   scope.addHook('onRequest', async (_request, reply) => setSecurityHeaders(reply));
 
@@ -45,10 +47,10 @@ export function staticFileRoutes(scope: FastifyInstance, folder: string): void {
       const { '*': name = '' } = request.params;
       // The pages route by themselves in the browser; only files have a dot.
       const file = await find(extname(name) === '' ? 'index.html' : name);
-      return file ? sendStaticFile(request, reply, file) : sendMissing(reply, folder);
+      return file ? sendStaticFile(request, reply, file) : sendMissing(reply, app, folder);
     },
   });
-  scope.route({ method, url: '', schema, handler: (_request, reply) => reply.redirect('/console/', 308) });
+  scope.route({ method, url: '', schema, handler: (_request, reply) => reply.redirect(`/${app}/`, 308) });
 }
 
 /** Finds a file and keeps its bytes until it changes on disk, as it does when the pages are built again. */
@@ -90,11 +92,11 @@ function readOnce(path: string): StaticFile['variant'] {
   };
 }
 
-function sendMissing(reply: FastifyReply, folder: string): FastifyReply {
+function sendMissing(reply: FastifyReply, app: WebApp, folder: string): FastifyReply {
   reply.type('text/plain; charset=utf-8').header('Cache-Control', 'no-store');
   return existsSync(join(folder, 'index.html'))
     ? reply.status(404).send('Page not found.\n')
     : reply
         .status(503)
-        .send('The pages of the console are not built: run `npm run build`, then load this again.\n');
+        .send(`The pages of the ${app} are not built: run \`npm run build\`, then load this again.\n`);
 }

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider } from 'fastify';
 import Type from 'typebox';
-import type { AuditContext } from '../db/audit.ts';
-import type { ConsoleDeps } from './deps.ts';
-import type { Refusal } from './shapes/common.ts';
+import type { Refusal } from './shapes.ts';
 
-/** The one error answer of the console's API. */
+/** The one error answer of the pages' APIs. */
 export function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -17,15 +15,12 @@ export function refuse(
   return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify(refusal));
 }
 
-/** Changes are recorded in the audit log under the signed-in operator. */
-export const auditContextOf = ({ pool, clock }: ConsoleDeps, { operator }: FastifyRequest): AuditContext => ({
-  pool,
-  clock,
-  actor: `operator:${operator.name}`,
-});
-
 /** A file that is generated while it is sent; after an error it ends early, and the reason is logged. */
-export const fileOf = ({ log }: ConsoleDeps, { id }: FastifyRequest, pieces: AsyncIterable<string>) =>
+export const fileOf = (
+  { log }: { log: { error(details: object, message: string): void } },
+  { id }: FastifyRequest,
+  pieces: AsyncIterable<string>,
+) =>
   Readable.from(pieces).on('error', err =>
     log.error({ err, request_id: id }, 'a file could not be sent completely'),
   );

@@ -1,5 +1,4 @@
-import type { Session } from '../../src/console/shapes/access.ts';
-import type { Refusal } from '../../src/console/shapes/common.ts';
+import type { Refusal } from '../../src/web/shapes.ts';
 
 /** The server refused, or could not be reached. `code` selects the text. */
 export class Refused extends Error {
@@ -17,7 +16,8 @@ export class Refused extends Error {
   }
 }
 
-export const base = '/console/api';
+/** `/console/api` or `/portal/api`: the base of the build. */
+export const base = `${import.meta.env.BASE_URL}api`;
 
 type Listener = () => void;
 
@@ -42,10 +42,15 @@ export function outside<T>(value: T) {
 
 /** False while the server does not answer. */
 export const connected = outside(true);
-/** Undefined until the server has answered, null when nobody is signed in. */
-export const session = outside<Session | null | undefined>(undefined);
+/** What the sessions of the console and of the portal have in common. */
+export interface AnySession {
+  csrf_token: string;
+}
 
-/** Whether the session ended by itself, and not because the operator signed out. */
+/** Undefined until the server has answered, null when nobody is signed in. */
+export const session = outside<AnySession | null | undefined>(undefined);
+
+/** Whether the session ended by itself, and not because somebody signed out. */
 let wasSignedIn = false;
 session.subscribe(() => {
   if (session.get()) wasSignedIn = true;
@@ -60,7 +65,7 @@ export async function signOut(): Promise<void> {
   await sent.catch(() => undefined);
 }
 
-/** When the operator last did something. Polling alone must not keep a session alive. */
+/** When the reader last did something. Polling alone must not keep a session alive. */
 let touchedAtMs = Date.now();
 for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
   document.addEventListener(
@@ -73,7 +78,7 @@ for (const kind of ['pointerdown', 'keydown', 'wheel'] as const) {
 }
 const isIdle = () => Date.now() - touchedAtMs > 60_000;
 
-/** GET. `path` begins after `/console/api`. */
+/** GET. `path` begins after the base. */
 export const ask = <T>(path: string, signal?: AbortSignal): Promise<T> =>
   call<T>(path, { method: 'GET', headers: isIdle() ? { 'X-Background': '1' } : {}, signal: signal ?? null });
 

@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Link, Route, Router, Switch, useLocation } from 'wouter';
-import type { CurrentSession } from '../../src/console/shapes/access.ts';
+import type { CurrentSession, Session } from '../../src/console/shapes/access.ts';
 import { ask, connected, Refused, session } from './api.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Layout } from './layout.tsx';
@@ -73,7 +73,7 @@ export function App() {
 /** Only the setup page works without a session. The URL is kept, so signing in returns to the same page. */
 function SignedInOrNot() {
   const [path] = useLocation();
-  const now = useSyncExternalStore(session.subscribe, session.get);
+  const now = useSyncExternalStore(session.subscribe, session.get) as Session | null | undefined;
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const operatorId = now?.operator.operator_id;
   const isSettingUp = path === '/setup';

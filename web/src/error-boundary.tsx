@@ -1,6 +1,6 @@
 import { Alert, Button } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
-import { useShared } from './texts/index.ts';
+import { useCommon } from './texts/common.ts';
 
 /** Keeps the rest of the console alive when a page fails, or its file is gone after an update. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
@@ -16,7 +16,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: 
 }
 
 function Sorry() {
-  const t = useShared();
+  const t = useCommon();
   return (
     <Alert color="red" role="alert" title={t.pageBroke}>
       <p>{t.pageBrokeHint}</p>

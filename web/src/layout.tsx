@@ -1,13 +1,14 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Overview } from '../../src/console/shapes/overview.ts';
-import { AccountMenu, Preferences } from './account-menu.tsx';
+import { AccountMenu } from './account-menu.tsx';
 import { connected, query } from './api.ts';
 import { Keys } from './keyboard.tsx';
 import { navigation } from './navigation.ts';
 import { Palette } from './palette.tsx';
 import { Icon } from './parts/icon.tsx';
 import { useLive } from './parts/polling.ts';
+import { Preferences } from './parts/preferences.tsx';
 import { SearchField } from './parts/search-field.tsx';
 import { useShared } from './texts/index.ts';
 

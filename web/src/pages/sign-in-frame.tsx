@@ -1,7 +1,7 @@
 import { Alert, Button, TextInput } from '@mantine/core';
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
-import { Preferences } from '../account-menu.tsx';
 import { connected } from '../api.ts';
+import { Preferences } from '../parts/preferences.tsx';
 import { useSentence, useShared, useTexts } from '../texts/index.ts';
 import { texts } from './sign-in.texts.ts';
 

@@ -1,5 +1,6 @@
+import { useCommon } from '../texts/common.ts';
 import { faultTexts } from '../texts/faults.ts';
-import { useShared, useTexts, wordIn } from '../texts/index.ts';
+import { useTexts, wordIn } from '../texts/language.ts';
 
 type Tone = 'good' | 'bad' | 'open' | 'warn' | 'plain';
 
@@ -50,13 +51,13 @@ export function Badge({ tone, children }: { tone: Tone; children: string }) {
 
 /** A state by its name in the API; `words` has the names of states that one page alone shows. */
 export function State({ state, words }: { state: string; words?: Record<string, string> }) {
-  const t = useShared();
+  const t = useCommon();
   return <Badge tone={tones[state] ?? 'plain'}>{wordIn(words ?? t.states, state)}</Badge>;
 }
 
 /** Only test mode is marked; live is the default. */
 export function TestMark({ mode }: { mode: 'live' | 'test' }) {
-  const t = useShared();
+  const t = useCommon();
   return mode === 'test' ? <span className="test-mark">{t.test}</span> : null;
 }
 

@@ -2,7 +2,8 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
-import { useLanguage, useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
+import { useLanguage } from '../texts/language.ts';
 import { amountIn, numberIn } from './money.tsx';
 
 interface Series {
@@ -28,7 +29,7 @@ interface ChartProps {
 
 /** Lines over time (UTC). Screen readers get the latest, lowest and highest values. */
 export function Chart({ title, at, series, height = 180, digits = 0, fromZero = true }: ChartProps) {
-  const t = useShared();
+  const t = useCommon();
   const language = useLanguage();
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false });
   const frame = useRef<HTMLDivElement>(null);

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Done } from '../../../src/console/shapes/approvals.ts';
 import { Refused, session } from '../api.ts';
-import { useSentence, useShared } from '../texts/index.ts';
+import { useCommon, useSentence } from '../texts/common.ts';
 import { useNotify } from './notify.ts';
 
 interface ConfirmProps {
@@ -27,7 +27,7 @@ interface ConfirmProps {
 
 /** The confirmation dialog of an action. Open while it is mounted. */
 export function Confirm(props: ConfirmProps) {
-  const t = useShared();
+  const t = useCommon();
   const sentence = useSentence();
   const notify = useNotify();
   const queries = useQueryClient();

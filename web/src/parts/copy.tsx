@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
 
 /** A value with a copy button, shown in full or shortened. */
 export function Copyable({ text, short }: { text: string; short?: string }) {
-  const t = useShared();
+  const t = useCommon();
   const [copied, setCopied] = useState(false);
   async function copy() {
     await navigator.clipboard.writeText(text);

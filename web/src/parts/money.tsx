@@ -1,4 +1,4 @@
-import { useLanguage } from '../texts/index.ts';
+import { useLanguage } from '../texts/language.ts';
 
 /** Amounts stay text from the database to the screen: a number would lose digits. */
 export function amountIn(language: string, amount: string): string {

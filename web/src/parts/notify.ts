@@ -1,9 +1,9 @@
 import { notifications } from '@mantine/notifications';
-import { useSentence, useShared } from '../texts/index.ts';
+import { useCommon, useSentence } from '../texts/common.ts';
 
 /** Shows the result of an action as a notification in the corner of the window. */
 export function useNotify(): { done: (message: string) => void; failed: (error: unknown) => void } {
-  const t = useShared();
+  const t = useCommon();
   const sentence = useSentence();
   const closeButtonProps = { 'aria-label': t.close };
   return {

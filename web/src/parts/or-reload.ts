@@ -1,9 +1,9 @@
 const reloadedKey = 'kopeck-reloaded';
-/** While two versions run side by side, the next load may get a mix of them again: then the operator decides. */
+/** While two versions run side by side, the next load may get a mix of them again: then the reader decides. */
 const onceInMs = 60_000;
 
 /**
- * Loads a part of the console. After an update its file may be gone, since its name contains a hash of its content: then the
+ * Loads a part of the pages. After an update its file may be gone, since its name contains a hash of its content: then the
  * page is reloaded, and gets the current names. Without a connection a reload would only lose the page.
  */
 export async function orReload<Part>(loading: Promise<Part>): Promise<Part> {
@@ -25,7 +25,7 @@ function mayReload(): boolean {
 }
 
 const isServed = () =>
-  fetch('/console/', { method: 'HEAD', cache: 'no-store' }).then(
+  fetch(import.meta.env.BASE_URL, { method: 'HEAD', cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   );

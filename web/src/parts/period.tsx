@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import { useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
 import { UtcTimeInput } from './utc-time-input.tsx';
 
 /** Times without a zone, as in a form: they are UTC. */
@@ -44,7 +44,7 @@ export function PeriodFields({
   /** The times of a custom period were changed. */
   onTimes: (change: Partial<Period>) => void;
 }) {
-  const t = useShared().periods;
+  const t = useCommon().periods;
   const { created_after, created_before } = value;
   const period = value.period || (created_after || created_before ? 'custom' : '');
   return (

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
 import { useNotify } from './notify.ts';
 
 /** Runs an action that needs no confirmation, shows its result, and reloads the page's data. */
 export function useRun(): { pending: boolean; run: (what: () => Promise<unknown>, said?: string) => void } {
-  const t = useShared();
+  const t = useCommon();
   const notify = useNotify();
   const queries = useQueryClient();
   const [pending, setPending] = useState(false);

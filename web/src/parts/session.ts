@@ -4,7 +4,7 @@ import { session } from '../api.ts';
 
 /** The session of the signed-in operator; pages are shown only with one. */
 export function useSession(): Session {
-  const now = useSyncExternalStore(session.subscribe, session.get);
+  const now = useSyncExternalStore(session.subscribe, session.get) as Session | null | undefined;
   if (!now) throw new Error('nobody is signed in');
   return now;
 }

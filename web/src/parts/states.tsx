@@ -1,7 +1,7 @@
 import { Alert, Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Refused } from '../api.ts';
-import { useSentence, useShared } from '../texts/index.ts';
+import { useCommon, useSentence } from '../texts/common.ts';
 
 /** An empty list explains what would be in it, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -15,7 +15,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 /** Data could not be loaded. */
 export function Failure({ error, again }: { error: unknown; again?: () => void }) {
-  const t = useShared();
+  const t = useCommon();
   const sentence = useSentence();
   // The banner above the page already shows it.
   if (error instanceof Refused && error.code === 'no_connection') return null;

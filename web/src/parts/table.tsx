@@ -2,9 +2,9 @@ import { Button, Skeleton } from '@mantine/core';
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useState } from 'react';
 import { Link } from 'wouter';
-import type { Page } from '../../../src/console/shapes/common.ts';
+import type { Page } from '../../../src/web/shapes.ts';
 import { ask } from '../api.ts';
-import { useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
 import { Empty, Failure } from './states.tsx';
 
 export interface Column<Row> {
@@ -29,7 +29,7 @@ interface RowsProps<Row> {
 
 /** A table. In a narrow window its rows become cards. */
 export function Rows<Row>({ label, columns, rows, keyOf, hrefOf, empty }: RowsProps<Row>) {
-  const t = useShared();
+  const t = useCommon();
   const [isScrollable, watch] = useScrollable();
   if (rows.length === 0) return empty ?? <Empty title={t.nothing} />;
   return (
@@ -109,7 +109,7 @@ export function KeysetTable<Row>({
   emptySoFar = empty,
   ...table
 }: KeysetProps<Row>) {
-  const t = useShared();
+  const t = useCommon();
   const list = useInfiniteQuery({
     queryKey: [...queryKey, path],
     initialPageParam: '',
@@ -152,7 +152,7 @@ export function KeysetTable<Row>({
 
 /** Shown while data is loading. */
 export function Waiting({ rows = 6 }: { rows?: number }) {
-  const t = useShared();
+  const t = useCommon();
   return (
     <div role="status" aria-busy="true" aria-label={t.loading} className="waiting">
       {Array.from({ length: rows }, (_, index) => `line-${index}`).map(key => (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
-import { useLanguage, useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
+import { useLanguage } from '../texts/language.ts';
 
 const kept = new Map<string, Intl.DateTimeFormat>();
 
@@ -33,7 +34,7 @@ interface TimeProps {
 /** A time in UTC; the reader's own time is in the title. */
 export function Time({ at, as = 'full' }: TimeProps) {
   const language = useLanguage();
-  const t = useShared();
+  const t = useCommon();
   if (!at) return <span className="dim">—</span>;
   const when = new Date(at);
   const local = format(language, { ...date, ...clock, timeZoneName: 'short' }).format(when);
@@ -88,7 +89,7 @@ export function Duration({ ms }: { ms: number | null }) {
 /** How long ago, updated by itself. */
 export function Ago({ at }: { at: string | null | undefined }) {
   const language = useLanguage();
-  const t = useShared();
+  const t = useCommon();
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 10_000);

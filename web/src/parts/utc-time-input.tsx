@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
 import { useState } from 'react';
-import { useShared } from '../texts/index.ts';
+import { useCommon } from '../texts/common.ts';
 
 /** `2026-11-15T22:00` of what was typed, with a space or a T; empty if it is no time. */
 function parseTime(text: string): string {
@@ -41,7 +41,7 @@ function UtcInput({
   example,
   ...props
 }: UtcInputProps & { parse: (text: string) => string; example: string }) {
-  const t = useShared().periods;
+  const t = useCommon().periods;
   const [typed, setTyped] = useState({ text: value.replace('T', ' '), value });
   const [isLeft, setLeft] = useState(true);
   // The page has set another time, or none.

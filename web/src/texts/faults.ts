@@ -1,4 +1,4 @@
-import { inBoth } from './index.ts';
+import { inBoth } from './language.ts';
 
 /** Why a call to the gateway or to a webhook endpoint got no response, by the code that is stored. */
 export const faultTexts = inBoth({

@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from 'react';
+import { outside } from '../api.ts';
+
+export type Language = 'en' | 'ru';
+
+const key = 'kopeck-language';
+
+export const language = outside<Language>(remembered());
+document.documentElement.lang = language.get();
+
+function remembered(): Language {
+  const kept = localStorage.getItem(key);
+  if (kept === 'en' || kept === 'ru') return kept;
+  return navigator.language.startsWith('ru') ? 'ru' : 'en';
+}
+
+export function chooseLanguage(chosen: Language): void {
+  localStorage.setItem(key, chosen);
+  document.documentElement.lang = chosen;
+  language.set(chosen);
+}
+
+export const useLanguage = (): Language => useSyncExternalStore(language.subscribe, language.get);
+
+/** The texts of one page in both languages, loaded together with the page. */
+export const inBoth = <T extends object>(texts: { en: T; ru: NoInfer<T> }): { en: T; ru: T } => texts;
+
+export const useTexts = <T>(texts: { en: T; ru: T }): T => texts[useLanguage()];
+
+/** A code of the server (a state, a kind) in the reader's language; an unknown code is shown as it is. */
+export const wordIn = (words: Record<string, string>, word: string): string => words[word] ?? word;

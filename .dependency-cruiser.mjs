@@ -6,7 +6,7 @@ export const layers = [
   ['alarms', 'controls', 'gateway', 'ledger', 'operators', 'partners', 'rates', 'request-log'],
   ['deposits', 'payments'],
   ['approvals', 'webhooks'],
-  ['api', 'bot', 'console', 'web'],
+  ['api', 'bot', 'console', 'portal', 'web'],
   ['cli', 'runtime'],
 ];
 

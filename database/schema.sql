@@ -875,6 +875,32 @@ CREATE INDEX payments_archive_newest ON payments_archive USING btree (mode, id) 
 CREATE TRIGGER payments_archive_is_append_only BEFORE DELETE OR UPDATE ON payments_archive FOR EACH ROW EXECUTE FUNCTION refuse_unpruned('payments');
 ALTER TABLE payments_archive ENABLE ALWAYS TRIGGER payments_archive_is_append_only;
 
+CREATE TABLE portal_links (
+  hash bytea NOT NULL,
+  user_id bigint NOT NULL,
+  name text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone,
+  CONSTRAINT portal_links_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX portal_links_of_user ON portal_links USING btree (user_id);
+
+CREATE TABLE portal_sessions (
+  id uuid NOT NULL,
+  user_id bigint NOT NULL,
+  name text NOT NULL,
+  token_hash bytea NOT NULL,
+  address text NOT NULL,
+  user_agent text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_seen_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT portal_sessions_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT portal_sessions_pkey PRIMARY KEY (id)
+);
+CREATE INDEX portal_sessions_of_user ON portal_sessions USING btree (user_id) WHERE ended_at IS NULL;
+
 CREATE TABLE process_beats (
   instance integer NOT NULL,
   at timestamp with time zone NOT NULL,

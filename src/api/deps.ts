@@ -61,8 +61,9 @@ export interface ApiDeps
   servesPartners?: boolean;
   /** Tests change them. */
   connectionLimits?: Partial<ConnectionLimits>;
-  /** Adds the routes of the console, when this process serves it. */
+  /** Add the routes of the console and of the portal, when this process serves them. */
   console?: ((server: FastifyInstance) => Promise<void>) | undefined;
+  portal?: ((server: FastifyInstance) => Promise<void>) | undefined;
 }
 
 declare module 'fastify' {

@@ -21,8 +21,8 @@ import { telegramWebhookRoute } from './telegram/webhook-route.ts';
 import { testClockRoutes, testDepositRoutes } from './test-mode/routes.ts';
 
 /**
- * The HTTP entry point: the partner API and its documentation, health checks, the Telegram webhook, and the console
- * when it shares this port.
+ * The HTTP entry point: the partner API and its documentation, health checks, the Telegram webhook, the console and
+ * the portal when they share this port.
  */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const server = createFastify(deps);
@@ -40,6 +40,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   if (deps.telegramReceiver) await telegramWebhookRoute(server, deps.telegramReceiver);
   if (deps.console) await deps.console(server);
   if (servesPartners) webhookKeyRoute(server, deps);
+  if (deps.portal) await deps.portal(server);
   if (servesPartners) await server.register(async scope => partnerRoutes(scope, deps));
   return server;
 }

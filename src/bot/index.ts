@@ -11,7 +11,10 @@ import { monitor } from './notices/monitor.ts';
 import { sendDueJobs } from './notices/sender.ts';
 import { allowedUpdates, poll } from './poll.ts';
 
-export { pruneChatUsers } from './conversation/users.ts';
+export { invitationPrefix } from './conversation/menus/home.ts';
+export { findMutedTopics, pruneChatUsers, setMuted } from './conversation/users.ts';
+export { clearBalanceMark, readBalanceMark, setBalanceMark } from './notices/balance-marks.ts';
+export { mutableTopics } from './notices/topics.ts';
 
 const sendIntervalMs = 500;
 const monitorIntervalMs = 5_000;

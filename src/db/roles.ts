@@ -68,6 +68,8 @@ const secret = [
   'login_attempts',
   'operator_sessions',
   'operators',
+  'portal_links',
+  'portal_sessions',
   'secret_keys',
   'signing_keys',
   'webhooks',

@@ -30,6 +30,15 @@ export async function balancesAfter(
   return { topup, treasury, available, held, settled: -(topup + treasury + available + held) };
 }
 
+/** What was available right before this moment. */
+export async function availableBefore(db: Queryable, account: AccountKey, at: Date): Promise<bigint> {
+  const { rows } = await db.query<{ up_to: bigint }>({
+    text: 'SELECT ledger_entries_before($1, $2, $3) AS up_to',
+    values: [uuidFromId(account.partnerId), account.mode, at],
+  });
+  return (await balancesAfter(db, account, rows[0]!.up_to)).available;
+}
+
 export interface OpenHold {
   entryNo: bigint;
   at: Date;

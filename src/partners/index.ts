@@ -44,6 +44,16 @@ export {
   setLimits,
   setSuspended,
 } from './partners.ts';
+export { createPortalLink, prunePortalLinks, type SignedData } from './portal/links.ts';
+export {
+  endPortalSession,
+  findPortalSession,
+  listPortalSessions,
+  type PortalSession,
+  prunePortalSessions,
+  signInWithData,
+  signInWithLink,
+} from './portal/sessions.ts';
 export { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 export { maxOverlapMs, rollKey, undoRoll } from './roll-key.ts';
 export { countAwaitingApproval, findPartnersByName, searchPartners } from './search.ts';

@@ -57,6 +57,7 @@ export { listReview, type PaymentInReview } from './recovery/review.ts';
 export { addToTestClock, advancedSql, advanceOpenPayments, readTestClock } from './recovery/test-clock.ts';
 export { readRefunds, readRefundsOf, startRefundReader } from './refunds/read-refunds.ts';
 export { findRefunded, findRefundedOf, listRefunds, mayBeRefunded } from './refunds/refunded.ts';
+export { type PaymentDay, readPaymentDay } from './search/days.ts';
 export type { PaymentFilter } from './search/filter.ts';
 export { findByExternalId, listNewerPayments, listPayments } from './search/list.ts';
 export { type FoundPayment, readFoundPayments, searchPayments } from './search/search.ts';

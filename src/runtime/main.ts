@@ -18,7 +18,7 @@ import { checkConnections } from './connection-budget.ts';
 import { createDemoPartner, createFirstSetupLink, describeDemoPartner } from './first-run.ts';
 import { refuseForeignOrders } from './gateway-mismatch.ts';
 import { type Cleanup, shutDown } from './graceful-shutdown.ts';
-import { buildPages } from './pages.ts';
+import { buildPages, servesPages, servesPortal } from './pages.ts';
 import { inheritedHistory, startProcesses } from './processes.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { type BankSide, refuseSimulatorInProduction, startSimulator, withBank } from './simulator.ts';
@@ -124,7 +124,7 @@ async function runPrimary(
 ): Promise<{ changed: Promise<string> }> {
   refuseSimulatorInProduction(settings);
   await refuseWrongNodes(settings.depositChains);
-  const pagesBuilt = settings.roles.includes('console') && buildPages(print);
+  const pagesBuilt = servesPages(settings) && buildPages(print);
   const database = await openDatabase(settings, print, 'create', { isRestored, history });
   cleanups.push(database.close);
   await refuseOtherKeys(database.pool, settings.depositChains);
@@ -218,6 +218,7 @@ function printStarted(
   print(`Kopeck is ready at ${address}`);
   if (roles.includes('api')) print(`  docs       ${address}/docs`);
   if (roles.includes('console')) print(`  console    ${address}/console/`);
+  if (servesPortal(settings)) print(`  portal     ${address}/portal/`);
   if (bank) print(`  gateway    ${bank.url} (simulator: create QR codes, set failure scenarios)`);
   print(`  database   ${database.description}`);
   if (metrics) print(`  metrics    ${metrics}`);

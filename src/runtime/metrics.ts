@@ -62,10 +62,11 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
       this.set({ process: heartbeat.instance }, clockOffset().ms / 1_000);
     },
   });
-  const { console, conversations } = outside;
+  const { console, conversations, portal } = outside;
   measurePools(process, {
     ...poolsOf(shards),
     console,
+    portal,
     conversations,
     request_log: outside.requestLog,
   });

@@ -7,7 +7,12 @@ import type { Pool } from '../db/pool.ts';
 import { pruneBeats } from '../db/process-beats.ts';
 import type { Prune } from '../db/prune.ts';
 import { pruneCalls } from '../gateway/index.ts';
-import { pruneInvitations, pruneKeyAddresses } from '../partners/index.ts';
+import {
+  pruneInvitations,
+  pruneKeyAddresses,
+  prunePortalLinks,
+  prunePortalSessions,
+} from '../partners/index.ts';
 import {
   pruneKeyTurnovers,
   pruneQuotes,
@@ -42,6 +47,8 @@ const createPrunesOfAll = ({ requestLogDays }: Retentions): Prune[] => [
   pruneAlarms,
   pruneInvitations,
   pruneKeyAddresses,
+  prunePortalLinks,
+  prunePortalSessions,
   pruneMaintenance,
   pruneChatUsers,
   (pool, clock) => pruneRequestLog(pool, clock, requestLogDays),

@@ -6,9 +6,11 @@ import type { Database, PoolAndClock } from '../db/database.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { shardsOf } from '../db/shards/shards.ts';
 import { createAuthenticator, createRateLimiter } from '../partners/index.ts';
+import { createPortal } from '../portal/index.ts';
 import type { ClusterChannel } from './cluster-channel.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { readMetricsOf } from './metrics.ts';
+import { servesPortal } from './pages.ts';
 import { createSharedParts, type SharedParts } from './shared-parts.ts';
 import { startWorker } from './worker.ts';
 
@@ -58,7 +60,7 @@ const answerWithinMs = 60_000;
 /** Backpressure: a process prepares this many payments in well under a second; more requests would only queue. */
 const maxBeforeDebit = 300;
 
-/** One server for the API, the console and the bot's webhook, as far as the roles ask for them. */
+/** One server for the API, the portal, the console and the bot's webhook, as far as the roles ask for them. */
 async function startServer(
   parts: SharedParts,
   { bot, cleanups }: { bot: Bot | undefined; cleanups: Cleanup[] },
@@ -80,6 +82,7 @@ async function startServer(
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
+    portal: servesPortal(parts) ? createPortal({ ...parts, pool: parts.outside.portal }) : undefined,
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async manner => {

@@ -3,6 +3,5 @@ export { readCookie, setCookie } from './cookies.ts';
 export { csrfTokenOf, isCsrfToken, isFromOurPage } from './csrf.ts';
 export { ById, Day, Instant, Mode, pageOf, Rubles, readEndpoint, readNumber, Text, Usdt } from './fields.ts';
 export { Body, done, fileOf, paging, type Routes, refuse, typed, unsearchable } from './replies.ts';
-export { setSecurityHeaders } from './security-headers.ts';
-export type { Mode as ModeName, Page, PaymentStatus, Refusal } from './shapes.ts';
+export type { Mode as ModeName, Page, PaymentStatus } from './shapes.ts';
 export { builtPagesOf, staticFileRoutes } from './static-files.ts';

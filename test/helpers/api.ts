@@ -41,6 +41,7 @@ export interface ApiOptions {
   requestLog?: NonNullable<ApiDeps['requestLog']>;
   chains?: NonNullable<ApiDeps['chains']>;
   quoteLock?: Partial<QuoteLockSettings>;
+  portal?: NonNullable<ApiDeps['portal']>;
 }
 
 /** The API on a real port of this process, so that a test can control its clock. */
@@ -75,6 +76,7 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     answerWithinMs: options.answerWithinMs ?? 5_000,
     trustProxy: options.trustProxy ?? [],
     telegramReceiver: options.telegramReceiver,
+    portal: options.portal,
     requestLog: options.requestLog,
     heartbeat,
     confirmHistory: options.confirmHistory ?? (async () => {}),

@@ -156,8 +156,8 @@ export interface ConsoleAnswer {
   json: any;
 }
 
-/** Calls `/console/api` as the pages do: keeps the cookies and the CSRF token. */
-export function browserAt(address: string) {
+/** Calls `/console/api`, or another one, as the pages do: keeps the cookies and the CSRF token. */
+export function browserAt(address: string, base = '/console/api') {
   const browser = {
     /** The cookie of the session. */
     cookie: undefined as string | undefined,
@@ -166,7 +166,7 @@ export function browserAt(address: string) {
     csrfToken: undefined as string | undefined,
     async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
       const cookies = [browser.cookie, browser.device].filter(cookie => cookie !== undefined);
-      const response = await fetch(`${address}/console/api${path}`, {
+      const response = await fetch(`${address}${base}${path}`, {
         method,
         headers: {
           ...(cookies.length > 0 ? { cookie: cookies.join('; ') } : {}),

@@ -10,6 +10,7 @@ import { keySabotages } from './keys.ts';
 import { lostHistorySabotages } from './lost-history.ts';
 import { moneySabotages } from './money.ts';
 import { openingSabotages } from './openings.ts';
+import { portalSabotages } from './portal.ts';
 import { quoteSabotages } from './quotes.ts';
 import { refundSabotages } from './refunds.ts';
 import { secretSabotages } from './secrets.ts';
@@ -34,6 +35,7 @@ export const sabotages = [
   ...shardSabotages,
   ...approvalSabotages,
   ...accessSabotages,
+  ...portalSabotages,
   ...backupSabotages,
   ...secretSabotages,
 ];

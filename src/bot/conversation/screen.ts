@@ -1,6 +1,10 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
 
-export type Button = { text: string; data: string } | { text: string; url: string };
+export type Button =
+  | { text: string; data: string }
+  | { text: string; url: string }
+  /** Opens the page inside Telegram, as a Mini App. */
+  | { text: string; webApp: string };
 
 /** The content of one message. The text is HTML; every value from outside is escaped. */
 export interface Screen {
@@ -14,11 +18,11 @@ const maxDataBytes = 64;
 export function keyboardOf(buttons: Button[][]): InlineKeyboardMarkup {
   return {
     inline_keyboard: buttons.map(row =>
-      row.map(button =>
-        'url' in button
-          ? { text: button.text, url: button.url }
-          : { text: button.text, callback_data: withinLimit(button.data) },
-      ),
+      row.map(button => {
+        if ('url' in button) return { text: button.text, url: button.url };
+        if ('webApp' in button) return { text: button.text, web_app: { url: button.webApp } };
+        return { text: button.text, callback_data: withinLimit(button.data) };
+      }),
     ),
   };
 }

@@ -55,6 +55,15 @@ export async function upsertUser(
   };
 }
 
+/** The topics that a user has muted. */
+export async function findMutedTopics(db: Queryable, userId: bigint): Promise<string[]> {
+  const { rows } = await db.query<{ muted: string[] }>({
+    text: 'SELECT muted FROM chat_users WHERE user_id = $1',
+    values: [userId],
+  });
+  return rows[0]?.muted ?? [];
+}
+
 const setColumn = (column: string) => async (db: Queryable, userId: bigint, value: unknown) => {
   await db.query({
     text: `UPDATE chat_users SET ${column} = $2 WHERE user_id = $1`,

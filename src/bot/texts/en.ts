@@ -197,6 +197,13 @@ export const en = {
     choose: 'Choose a partner:',
     suspended: 'This partner is suspended. Please contact support.',
   },
+  portal: {
+    button: '🖥 Portal',
+    link: (url: string) =>
+      `Your link to the portal: ${e(url)}\n\nIt works once, within 10 minutes, and signs you in. Do not forward it.`,
+    inTelegram: '📱 Open here',
+    inBrowser: '🌐 Open in the browser',
+  },
   keys: {
     button: '🔑 Keys',
     create: (mode: Mode) => `➕ ${mode === 'live' ? 'Live' : 'Test'} key`,

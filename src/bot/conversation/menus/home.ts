@@ -77,6 +77,7 @@ async function showPartner(chat: PartnerContext): Promise<void> {
       ...forDevelopers,
       [to(texts.balance.button, 'b'), to(texts.payments.button, 'y', 'live')],
       [to(texts.rate.button, 'r'), to(texts.team.button, 't')],
+      [{ text: texts.portal.button, data: 'portal' }],
       [
         { text: texts.partner.others, data: 'ps' },
         { text: texts.settings.button, data: 'set' },

@@ -5,6 +5,7 @@ import { keys } from './keys.ts';
 import { limitedKeys } from './limited-keys.ts';
 import type { PartnerAction, PartnerStep, PersonalAction } from './menu.ts';
 import { payments } from './payments.ts';
+import { portalActions } from './portal.ts';
 import { rate } from './rate.ts';
 import { keyRolls } from './roll-key.ts';
 import { settingsActions } from './settings.ts';
@@ -18,7 +19,9 @@ const partnerActions = new Map<string, PartnerAction>(
   menus.flatMap(({ actions }) => Object.entries(actions)),
 );
 const partnerSteps = new Map<string, PartnerStep>(menus.flatMap(({ steps }) => Object.entries(steps)));
-const personal = new Map<string, PersonalAction>(Object.entries({ ...personalActions, ...settingsActions }));
+const personal = new Map<string, PersonalAction>(
+  Object.entries({ ...personalActions, ...portalActions, ...settingsActions }),
+);
 
 export const findPartnerAction = (name: string) => partnerActions.get(name);
 export const findPartnerStep = (name: string) => partnerSteps.get(name);

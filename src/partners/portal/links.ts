@@ -1,0 +1,64 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { hashOfToken, isToken, newToken } from '../../base/token.ts';
+import type { AuditContext } from '../../db/audit.ts';
+import { type Queryable, transaction } from '../../db/pool.ts';
+import { pruneOlder } from '../../db/prune.ts';
+import type { Person } from '../members.ts';
+
+const validMs = 10 * 60_000;
+
+/** A link of the bot, for the person who asked for it. A new one replaces those that were not used. */
+export function createPortalLink({ pool, clock }: AuditContext, person: Person): Promise<string> {
+  return transaction(pool, async tx => {
+    const token = newToken();
+    await tx.query({
+      text: 'DELETE FROM portal_links WHERE user_id = $1 AND used_at IS NULL',
+      values: [person.userId],
+    });
+    await tx.query({
+      text: 'INSERT INTO portal_links (hash, user_id, name, expires_at) VALUES ($1, $2, $3, $4)',
+      values: [hashOfToken(token), person.userId, person.name, new Date(clock.nowMs() + validMs)],
+    });
+    return token;
+  });
+}
+
+/** Whose link it is. Of two requests with the same link, one gets the person. */
+export async function takePortalLink(
+  tx: Queryable,
+  clock: Clock,
+  token: string,
+): Promise<Person | undefined> {
+  if (!isToken(token)) return undefined;
+  const { rows } = await tx.query<{ user_id: bigint; name: string }>({
+    text: `UPDATE portal_links SET used_at = $2
+            WHERE hash = $1 AND used_at IS NULL AND expires_at > $2 RETURNING user_id, name`,
+    values: [hashOfToken(token), instantOf(clock)],
+  });
+  return rows[0] && { userId: rows[0].user_id, name: rows[0].name };
+}
+
+/** Data that Telegram has signed, and that proves who opened a Mini App until it is too old. */
+export interface SignedData extends Person {
+  /** What was signed, for its hash. */
+  text: string;
+  expiresAt: Date;
+}
+
+/** True once: a copy of the same data does not sign in again. */
+export async function takeSignedData(
+  tx: Queryable,
+  clock: Clock,
+  { text, userId, name, expiresAt }: SignedData,
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `INSERT INTO portal_links (hash, user_id, name, expires_at, used_at) VALUES ($1, $2, $3, $4, $5)
+           ON CONFLICT (hash) DO NOTHING`,
+    values: [hashOfToken(text), userId, name, expiresAt, instantOf(clock)],
+  });
+  return rowCount === 1;
+}
+
+/** By then neither a link nor signed data is valid any more. */
+export const prunePortalLinks = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, { table: 'portal_links', since: 'expires_at', keptDays: 1 });

@@ -1,0 +1,186 @@
+import { type Clock, instantOf } from '../../base/clock.ts';
+import { type Id, idFromUuid, newId, uuidFromId } from '../../base/ids.ts';
+import {
+  idleMs,
+  lastSeenPrecisionMs,
+  maxAgeMs,
+  maxUserAgentLength,
+  retentionMs,
+} from '../../base/session-lifetime.ts';
+import { hashOfToken, isToken, newToken } from '../../base/token.ts';
+import { type AuditContext, recordChange } from '../../db/audit.ts';
+import { type Pool, type Queryable, transaction } from '../../db/pool.ts';
+import { pruneOlder } from '../../db/prune.ts';
+import { commitsWithoutWaiting } from '../../db/unawaited-commit.ts';
+import type { Person } from '../members.ts';
+import { type SignedData, takePortalLink, takeSignedData } from './links.ts';
+
+/** The person behind a request. Their teams and roles are not part of it: these are read for every request. */
+export interface PortalSession extends Person {
+  sessionId: Id<'ses'>;
+  address: string;
+  userAgent: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+  endsAt: Date;
+}
+
+interface SessionRow {
+  id: string;
+  user_id: bigint;
+  name: string;
+  address: string;
+  user_agent: string;
+  created_at: Date;
+  last_seen_at: Date;
+  ends_at: Date;
+}
+
+const toSession = (row: SessionRow): PortalSession => ({
+  sessionId: idFromUuid('ses', row.id),
+  userId: row.user_id,
+  name: row.name,
+  address: row.address,
+  userAgent: row.user_agent,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  endsAt: row.ends_at,
+});
+
+interface SignInDeps {
+  pool: Pool;
+  clock: Clock;
+}
+
+interface Client {
+  address: string;
+  userAgent: string;
+}
+
+export interface PortalSignIn {
+  token: string;
+  session: PortalSession;
+}
+
+/** The link and the session are one transaction: a link is used only if there is a session. Undefined: no such link. */
+export const signInWithLink = (
+  deps: SignInDeps,
+  token: string,
+  client: Client,
+): Promise<PortalSignIn | undefined> =>
+  transaction(deps.pool, async tx => {
+    const person = await takePortalLink(tx, deps.clock, token);
+    return person && openSession(tx, deps, person, client);
+  });
+
+/** Undefined: this data was used before. */
+export const signInWithData = (
+  deps: SignInDeps,
+  data: SignedData,
+  client: Client,
+): Promise<PortalSignIn | undefined> =>
+  transaction(deps.pool, async tx => {
+    const isFirst = await takeSignedData(tx, deps.clock, data);
+    return isFirst ? openSession(tx, deps, data, client) : undefined;
+  });
+
+/** Only the token's hash is stored; the token itself is returned once. */
+async function openSession(
+  tx: Queryable,
+  { pool, clock }: SignInDeps,
+  { userId, name }: Person,
+  { address, userAgent }: Client,
+): Promise<PortalSignIn> {
+  const token = newToken();
+  const sessionId = newId('ses', clock);
+  const { rows } = await tx.query<SessionRow>({
+    text: `INSERT INTO portal_sessions (id, user_id, name, token_hash, address, user_agent, created_at, last_seen_at, ends_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8) RETURNING *`,
+    values: [
+      uuidFromId(sessionId),
+      userId,
+      name,
+      hashOfToken(token),
+      address,
+      userAgent.slice(0, maxUserAgentLength),
+      instantOf(clock),
+      new Date(clock.nowMs() + maxAgeMs),
+    ],
+  });
+  const actor = `telegram:${userId}`;
+  await recordChange(
+    tx,
+    { pool, clock, actor },
+    { action: 'portal.sign_in', subject: actor, after: { session_id: sessionId, address } },
+  );
+  return { token, session: toSession(rows[0]!) };
+}
+
+const isOpen = 'ended_at IS NULL AND ends_at > $1 AND last_seen_at > $2';
+const openSince = (clock: Clock) => [instantOf(clock), new Date(clock.nowMs() - idleMs)];
+
+/** Reads the database for every request, so that an ended session takes effect at once in every process. */
+export async function findPortalSession(
+  db: Queryable,
+  clock: Clock,
+  token: string,
+  { isUserActivity }: { isUserActivity: boolean },
+): Promise<PortalSession | undefined> {
+  if (!isToken(token)) return undefined;
+  const { rows } = await db.query<SessionRow>({
+    name: 'find a portal session',
+    text: `SELECT * FROM portal_sessions WHERE token_hash = $3 AND ${isOpen}`,
+    values: [...openSince(clock), hashOfToken(token)],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  if (isUserActivity && clock.nowMs() - row.last_seen_at.getTime() >= lastSeenPrecisionMs) {
+    row.last_seen_at = instantOf(clock);
+    await db.query({
+      text: `UPDATE portal_sessions SET last_seen_at = greatest(last_seen_at, $2) FROM ${commitsWithoutWaiting} WHERE id = $1`,
+      values: [row.id, row.last_seen_at],
+    });
+  }
+  return toSession(row);
+}
+
+/** Of one person, newest first. */
+export async function listPortalSessions(
+  db: Queryable,
+  clock: Clock,
+  userId: bigint,
+): Promise<PortalSession[]> {
+  const { rows } = await db.query<SessionRow>({
+    text: `SELECT * FROM portal_sessions WHERE ${isOpen} AND user_id = $3 ORDER BY id DESC LIMIT 100`,
+    values: [...openSince(clock), userId],
+  });
+  return rows.map(toSession);
+}
+
+/** Signing out, here or elsewhere. A person ends only their own sessions. */
+export function endPortalSession(
+  audit: AuditContext,
+  userId: bigint,
+  sessionId: Id<'ses'>,
+): Promise<'ended' | 'no_session'> {
+  return transaction(audit.pool, async tx => {
+    const { rowCount } = await tx.query({
+      text: 'UPDATE portal_sessions SET ended_at = $3 WHERE id = $1 AND user_id = $2 AND ended_at IS NULL',
+      values: [uuidFromId(sessionId), userId, instantOf(audit.clock)],
+    });
+    if (rowCount === 0) return 'no_session';
+    await recordChange(tx, audit, {
+      action: 'portal.sign_out',
+      subject: `telegram:${userId}`,
+      after: { session_id: sessionId },
+    });
+    return 'ended';
+  });
+}
+
+export const prunePortalSessions = (db: Queryable, clock: Clock) =>
+  pruneOlder(db, clock, {
+    table: 'portal_sessions',
+    since: 'ends_at',
+    keptDays: retentionMs / 86_400_000,
+  });

@@ -1,0 +1,180 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { parseId } from '../../base/ids.ts';
+import { isLabel } from '../../base/label.ts';
+import { idleEndOf } from '../../base/session-lifetime.ts';
+import { networkOf } from '../../operators/index.ts';
+import {
+  endPortalSession,
+  listMemberships,
+  listPortalSessions,
+  type PortalSession,
+  signInWithData,
+  signInWithLink,
+  signUp,
+} from '../../partners/index.ts';
+import { Body, ById, csrfTokenOf, done, type Routes, refuse, typed } from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
+import { clearSessionCookie, readSessionToken, setSessionCookie } from '../cookie.ts';
+import type { RouteDeps } from '../deps.ts';
+import { findSignedIn, refuseThrottled } from '../guard.ts';
+import type { CurrentSession, NewPartner, Session, SessionRow } from '../shapes/access.ts';
+import { createTokenBuckets } from '../token-buckets.ts';
+import { readInitData } from './init-data.ts';
+
+/** Of one network. Tokens cannot be guessed: this bounds the work that unknown callers cause. */
+const attemptRate = { perSec: 0.1, burst: 60 };
+
+export async function sessionObject(deps: RouteDeps, token: string, person: PortalSession): Promise<Session> {
+  const memberships = await listMemberships(deps.db, person.userId);
+  return {
+    person: { user_id: `${person.userId}`, name: person.name },
+    partners: memberships.map(({ partner, role }) => ({
+      partner_id: partner.partnerId,
+      name: partner.name,
+      role,
+      is_suspended: partner.suspended,
+      is_live_approved: partner.liveApproved,
+    })),
+    csrf_token: csrfTokenOf(deps.keyring.active(), 'portal', token),
+    idle_ends_at: idleEndOf(person).toISOString(),
+    ends_at: person.endsAt.toISOString(),
+  };
+}
+
+/** Signing in and out, the sessions of a person, and a new partner. */
+export function accessRoutes(scope: FastifyInstance, deps: RouteDeps): void {
+  const routes = typed(scope);
+  signInRoutes(routes, deps);
+  ownSession(routes, deps);
+  openSessions(routes, deps);
+  newPartner(routes, deps);
+}
+
+function signInRoutes(routes: Routes, deps: RouteDeps): void {
+  const takeToken = createTokenBuckets(deps.clock, attemptRate);
+  const open = {
+    config: { allows: 'everybody' },
+    // Before the body is read.
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      const retryAfterSec = takeToken(networkOf(request.ip));
+      return retryAfterSec === undefined ? undefined : refuseThrottled(request, reply, retryAfterSec);
+    },
+  } as const;
+  const clientOf = (request: FastifyRequest) => ({
+    address: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+  });
+
+  routes.post(
+    '/sign-in',
+    { ...open, schema: { body: Body({ token: Type.String({ maxLength: 100 }) }) } },
+    async (request, reply) => {
+      const signedIn = await signInWithLink(deps, request.body.token, clientOf(request));
+      if (!signedIn) return refuse(request, reply, 404, 'no_link', 'This link is used, replaced or expired.');
+      setSessionCookie(reply, signedIn.token);
+      return sessionObject(deps, signedIn.token, signedIn.session);
+    },
+  );
+
+  routes.post(
+    '/sign-in/telegram',
+    { ...open, schema: { body: Body({ init_data: Type.String({ maxLength: 3_500 }) }) } },
+    async (request, reply) => {
+      const { telegramToken, clock } = deps;
+      const data = telegramToken && readInitData(telegramToken, clock, request.body.init_data);
+      const signedIn = data && (await signInWithData(deps, data, clientOf(request)));
+      if (!signedIn)
+        return refuse(
+          request,
+          reply,
+          404,
+          'no_link',
+          'The data of this Mini App is used, expired or not valid.',
+        );
+      setSessionCookie(reply, signedIn.token);
+      return sessionObject(deps, signedIn.token, signedIn.session);
+    },
+  );
+}
+
+function ownSession(routes: Routes, deps: RouteDeps): void {
+  // The first request of a page. Not signed in is a normal answer here: browsers log every 401 as an error.
+  routes.get(
+    '/session/current',
+    { config: { allows: 'everybody' } },
+    async (request): Promise<CurrentSession> => {
+      const found = await findSignedIn(deps, request);
+      return {
+        session: found ? await sessionObject(deps, found.token, found.person) : null,
+        bot_name: deps.telegramBotName ?? null,
+      };
+    },
+  );
+
+  routes.post('/logout', { config: { allows: 'person' } }, async (request, reply) => {
+    const { userId, sessionId } = request.person;
+    await endPortalSession(auditContextOf(deps, request), userId, sessionId);
+    clearSessionCookie(reply);
+    return done;
+  });
+}
+
+function openSessions(routes: Routes, deps: RouteDeps): void {
+  routes.get('/sessions', { config: { allows: 'person' } }, async request => {
+    const sessions = await listPortalSessions(deps.db, deps.clock, request.person.userId);
+    return {
+      data: sessions.map(
+        (session): SessionRow => ({
+          session_id: session.sessionId,
+          address: session.address,
+          user_agent: session.userAgent,
+          created_at: session.createdAt.toISOString(),
+          last_seen_at: session.lastSeenAt.toISOString(),
+          is_this_one: session.sessionId === request.person.sessionId,
+        }),
+      ),
+      next_cursor: null,
+    };
+  });
+
+  // The session of another person does not exist for them.
+  routes.post(
+    '/sessions/:id/end',
+    { config: { allows: 'person' }, schema: { params: ById } },
+    async (request, reply) => {
+      const id = parseId('ses', request.params.id);
+      const audit = auditContextOf(deps, request);
+      const outcome = id ? await endPortalSession(audit, request.person.userId, id) : 'no_session';
+      if (outcome === 'ended') return done;
+      return refuse(request, reply, 404, 'no_session', 'Session not found, or it has already ended.');
+    },
+  );
+}
+
+function newPartner(routes: Routes, deps: RouteDeps): void {
+  routes.post(
+    '/new-partner',
+    { config: { allows: 'person' }, schema: { body: Body({ name: Type.String({ maxLength: 500 }) }) } },
+    async (request, reply): Promise<NewPartner | FastifyReply> => {
+      const name = request.body.name.trim();
+      if (!isLabel(name))
+        return refuse(request, reply, 400, 'invalid_request', 'Enter a name of 1 to 128 characters.');
+      const signedUp = await signUp(auditContextOf(deps, request), request.person, name);
+      if (signedUp.outcome === 'signed_up') {
+        const token = readSessionToken(request)!;
+        return {
+          partner_id: signedUp.partner.partnerId,
+          session: await sessionObject(deps, token, request.person),
+        };
+      }
+      return refuse(
+        request,
+        reply,
+        409,
+        signedUp.outcome,
+        'You have as many partners as one person can have.',
+      );
+    },
+  );
+}

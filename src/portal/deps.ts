@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../base/settings.ts';
+import type { Heartbeat } from '../db/heartbeat.ts';
+import type { Keyring } from '../db/keyring.ts';
+import type { Pool, Queryable } from '../db/pool.ts';
+import type { DepositChains } from '../deposits/index.ts';
+import type { MemberRole, Partner, PortalSession } from '../partners/index.ts';
+import type { createSender, createVault } from '../webhooks/index.ts';
+
+type Needed =
+  | 'publicUrl'
+  | 'qrHosts'
+  | 'rateMaxAgeSec'
+  | 'telegramBotName'
+  | 'telegramToken'
+  | 'webhookAllowPrivate';
+
+/** What the portal needs from the rest of the service. */
+export interface PortalDeps extends Pick<Settings, Needed> {
+  /** Connections of its own, in general sessions: these read all shards. */
+  pool: Pool;
+  clock: Clock;
+  log: { error(details: object, message: string): void };
+  heartbeat: Pick<Heartbeat, 'isDatabaseAnswering'>;
+  keyring: Keyring;
+  vault: ReturnType<typeof createVault>;
+  sender: ReturnType<typeof createSender>;
+  chains: DepositChains;
+  /** The folder with the built pages; tests use their own. */
+  pagesFolder?: string;
+}
+
+/** What its routes get. */
+export interface RouteDeps extends PortalDeps {
+  db: Queryable;
+  /** Reads of one partner, which leave a connection to those of others. */
+  readsOf(partnerId: string): Queryable;
+}
+
+/** A member of a team, in a request about its partner. */
+export interface SignedInMember {
+  partner: Partner;
+  role: MemberRole;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose session it is; set unless the route is open to everybody. */
+    person: PortalSession;
+    /** Set for routes about a partner. */
+    member: SignedInMember;
+  }
+  interface FastifyContextConfig {
+    /** Who may call a route of the portal: a member with this role, any signed-in person, or everybody. */
+    allows?: MemberRole | 'person' | 'everybody';
+  }
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify';
+import { createFairShare } from '../base/fair-share.ts';
+import { withCircuitBreaker } from '../db/pool.ts';
+import { builtPagesOf, prepareApiScope, refuseUnknown, staticFileRoutes } from '../web/index.ts';
+import { accessRoutes } from './access/routes.ts';
+import type { PortalDeps, RouteDeps } from './deps.ts';
+import { guard, prefix } from './guard.ts';
+import { keyRoutes } from './keys/routes.ts';
+import { moneyRoutes } from './money/routes.ts';
+import { statementRoute } from './money/statement-route.ts';
+import { overviewRoutes } from './overview/routes.ts';
+import { paymentRoutes } from './payments/routes.ts';
+import { requestLogRoutes } from './request-log/routes.ts';
+import { settingsRoutes } from './settings/routes.ts';
+import { teamRoutes } from './team/routes.ts';
+import { deliveryRoutes } from './webhook/delivery-routes.ts';
+import { webhookRoutes } from './webhook/routes.ts';
+
+export type { PortalDeps } from './deps.ts';
+
+/** The routes of all pages. */
+const routes: ((scope: FastifyInstance, deps: RouteDeps) => void)[] = [
+  accessRoutes,
+  overviewRoutes,
+  paymentRoutes,
+  keyRoutes,
+  webhookRoutes,
+  deliveryRoutes,
+  moneyRoutes,
+  statementRoute,
+  requestLogRoutes,
+  teamRoutes,
+  settingsRoutes,
+];
+
+/** Of the connections of the portal. One is left for sessions and changes. */
+const places = 2;
+const placesPerPartner = 1;
+const maxPlaceWaitMs = 5_000;
+
+function routeDepsOf(deps: PortalDeps): RouteDeps {
+  const db = withCircuitBreaker(deps.pool, deps.heartbeat.isDatabaseAnswering);
+  const share = createFairShare({ clock: deps.clock, places, placesPerOwner: placesPerPartner });
+  return {
+    ...deps,
+    db,
+    readsOf: partnerId => ({
+      query: statement => share.run(partnerId, () => db.query(statement), maxPlaceWaitMs),
+    }),
+  };
+}
+
+/** The portal of partners: its pages under `/portal`, and their API under `/portal/api`. */
+export function createPortal(portalDeps: PortalDeps): (server: FastifyInstance) => Promise<void> {
+  const deps = routeDepsOf(portalDeps);
+  return async server => {
+    await server.register(
+      async scope => {
+        guard(scope, deps);
+        prepareApiScope(scope, 'portal', deps);
+        for (const register of routes) register(scope, deps);
+        // Before the body is read, as for unknown paths outside of the portal.
+        scope.all('/*', { config: { allows: 'everybody' }, onRequest: refuseUnknown }, refuseUnknown);
+      },
+      { prefix },
+    );
+    await server.register(
+      async scope => staticFileRoutes(scope, 'portal', deps.pagesFolder ?? builtPagesOf('portal')),
+      { prefix: '/portal' },
+    );
+  };
+}

@@ -1,0 +1,187 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { isLabel } from '../../base/label.ts';
+import { parseKopecks } from '../../base/money.ts';
+import type { Mode as ModeOfKey } from '../../ledger/index.ts';
+import {
+  type ApiKey,
+  createKey,
+  isAddressRange,
+  keyObject,
+  listKeys,
+  maxOverlapMs,
+  revokeKey,
+  roleIncludes,
+  rollKey,
+  scopes,
+  setAllowedAddresses,
+  type WantedKey,
+} from '../../partners/index.ts';
+import { Body, done, Mode, type Routes, Rubles, refuse, typed } from '../../web/index.ts';
+import { auditContextOf } from '../audit-context.ts';
+import type { RouteDeps } from '../deps.ts';
+import { refuseRole } from '../guard.ts';
+import type { KeyList, NewKey } from '../shapes/keys.ts';
+
+const below = '/partners/:partner_id/keys';
+const KeyId = Type.Object({ key_id: Type.String({ maxLength: 100 }) });
+const config = { allows: 'developer' } as const;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const maxAddresses = 20;
+const Addresses = Type.Array(Type.String({ maxLength: 100 }), { maxItems: maxAddresses });
+
+/** A live key spends the balance, so only an owner creates or changes one. */
+const roleFor = (mode: ModeOfKey) => (mode === 'live' ? 'owner' : 'developer');
+
+/** The API keys of a partner. A secret is in the answer that creates its key, and nowhere else. */
+export function keyRoutes(scope: FastifyInstance, deps: RouteDeps): void {
+  const routes = typed(scope);
+  list(routes, deps);
+  create(routes, deps);
+  roll(routes, deps);
+  revoke(routes, deps);
+  allow(routes, deps);
+}
+
+function list(routes: Routes, deps: RouteDeps): void {
+  routes.get(below, { config }, async (request): Promise<KeyList> => {
+    const { partnerId } = request.member.partner;
+    const keys = await listKeys(deps.readsOf(partnerId), partnerId);
+    return { data: keys.map(key => keyObject(key, deps.clock)).reverse(), next_cursor: null };
+  });
+}
+
+/** A key of this partner that the member may change; otherwise the request is answered. */
+async function findOwn(
+  deps: RouteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keyId: string,
+): Promise<ApiKey | undefined> {
+  const { partner, role } = request.member;
+  const keys = await listKeys(deps.db, partner.partnerId);
+  const key = keys.find(one => one.keyId === keyId);
+  if (!key) refuse(request, reply, 404, 'not_found', 'Key not found.');
+  else if (!roleIncludes(role, roleFor(key.mode))) refuseRole(request, reply, roleFor(key.mode));
+  else return key;
+  return undefined;
+}
+
+/** The first that is no address; undefined if all are. */
+const findWrong = (addresses: string[]) => addresses.find(address => !isAddressRange(address));
+const refuseAddress = (request: FastifyRequest, reply: FastifyReply, wrong: string) =>
+  refuse(
+    request,
+    reply,
+    400,
+    'invalid_request',
+    `"${wrong}" is not an IP address or range, such as 192.0.2.7 or 2001:db8::/32.`,
+  );
+
+const refusals = {
+  no_partner: 'Partner not found.',
+  partner_suspended: 'The partner is suspended: contact support.',
+  not_approved: 'Live mode is not approved yet.',
+  expiry_passed: 'The expiry is in the past.',
+  no_key: 'Key not found.',
+  already_revoked: 'The key is already revoked.',
+  already_expired: 'The key has expired.',
+  already_rolled: 'The key was already rolled.',
+  overlap_too_long: 'The old key can stay valid for seven days at most.',
+} as const;
+
+const NewKeyBody = Body({
+  mode: Mode,
+  scopes: Type.Array(Type.Union([Type.Literal('read'), Type.Literal('pay')]), { minItems: 1, maxItems: 2 }),
+  label: Type.Optional(Type.String({ maxLength: 500 })),
+  expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650 })),
+  max_payment_rub: Type.Optional(Rubles),
+  max_day_rub: Type.Optional(Rubles),
+  allowed_addresses: Addresses,
+});
+
+function create(routes: Routes, deps: RouteDeps): void {
+  routes.post(
+    below,
+    { config, schema: { body: NewKeyBody } },
+    async (request, reply): Promise<NewKey | FastifyReply> => {
+      const { partner, role } = request.member;
+      const { mode, label = '' } = request.body;
+      if (!roleIncludes(role, roleFor(mode))) return refuseRole(request, reply, roleFor(mode));
+      const addresses = request.body.allowed_addresses.map(address => address.trim());
+      const wrong = findWrong(addresses);
+      if (wrong !== undefined) return refuseAddress(request, reply, wrong);
+      if (label.trim() !== '' && !isLabel(label.trim()))
+        return refuse(request, reply, 400, 'invalid_request', 'Enter a label of up to 128 characters.');
+      const wanted = wantedKey(request.body, partner.partnerId, addresses, deps.clock.nowMs());
+      const created = await createKey(auditContextOf(deps, request), deps.keyring, wanted);
+      if (created.outcome === 'created') return { key_id: created.apiKey.keyId, key: created.key };
+      return refuse(request, reply, 409, created.outcome, refusals[created.outcome]);
+    },
+  );
+}
+
+function wantedKey(
+  body: Type.Static<typeof NewKeyBody>,
+  partnerId: WantedKey['partnerId'],
+  allowedAddresses: string[],
+  nowMs: number,
+): WantedKey {
+  const kopecks = (rubles: string | undefined) => (rubles && parseKopecks(rubles)) || null;
+  return {
+    partnerId,
+    mode: body.mode,
+    allowedAddresses,
+    label: body.label?.trim() || null,
+    rights: {
+      scopes: scopes.filter(scope => body.scopes.includes(scope)),
+      maxKopecks: kopecks(body.max_payment_rub),
+      dailyKopecks: kopecks(body.max_day_rub),
+    },
+    expiresAt: body.expires_in_days ? new Date(nowMs + body.expires_in_days * dayMs) : null,
+  };
+}
+
+function roll(routes: Routes, deps: RouteDeps): void {
+  const overlap_hours = Type.Integer({ minimum: 0, maximum: maxOverlapMs / hourMs });
+  routes.post(
+    `${below}/:key_id/roll`,
+    { config, schema: { params: KeyId, body: Body({ overlap_hours }) } },
+    async (request, reply): Promise<NewKey | FastifyReply> => {
+      const key = await findOwn(deps, request, reply, request.params.key_id);
+      if (!key) return reply;
+      const overlapMs = request.body.overlap_hours * hourMs;
+      const rolled = await rollKey(auditContextOf(deps, request), deps.keyring, key.keyId, overlapMs);
+      if (rolled.outcome === 'rolled') return { key_id: rolled.apiKey.keyId, key: rolled.key };
+      return refuse(request, reply, 409, rolled.outcome, refusals[rolled.outcome]);
+    },
+  );
+}
+
+function revoke(routes: Routes, deps: RouteDeps): void {
+  routes.post(`${below}/:key_id/revoke`, { config, schema: { params: KeyId } }, async (request, reply) => {
+    const key = await findOwn(deps, request, reply, request.params.key_id);
+    if (!key) return reply;
+    const { outcome } = await revokeKey(auditContextOf(deps, request), key.keyId);
+    return outcome === 'revoked' ? done : refuse(request, reply, 409, outcome, refusals[outcome]);
+  });
+}
+
+function allow(routes: Routes, deps: RouteDeps): void {
+  routes.post(
+    `${below}/:key_id/addresses`,
+    { config, schema: { params: KeyId, body: Body({ allowed_addresses: Addresses }) } },
+    async (request, reply) => {
+      const key = await findOwn(deps, request, reply, request.params.key_id);
+      if (!key) return reply;
+      const addresses = request.body.allowed_addresses.map(address => address.trim());
+      const wrong = findWrong(addresses);
+      if (wrong !== undefined) return refuseAddress(request, reply, wrong);
+      const { outcome } = await setAllowedAddresses(auditContextOf(deps, request), key.keyId, addresses);
+      if (outcome === 'no_key' || outcome === 'already_revoked')
+        return refuse(request, reply, 409, outcome, refusals[outcome]);
+      return done;
+    },
+  );
+}

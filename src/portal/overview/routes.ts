@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { formatKopecks, formatMicroUsdt, formatRate } from '../../base/money.ts';
+import { isUnderMaintenance } from '../../controls/index.ts';
+import { readBalances } from '../../ledger/index.ts';
+import { limitsObject } from '../../partners/index.ts';
+import { isStale, readCurrentRate } from '../../rates/index.ts';
+import { Mode, typed } from '../../web/index.ts';
+import { listEndpoints } from '../../webhooks/index.ts';
+import type { RouteDeps } from '../deps.ts';
+import type { Overview } from '../shapes/overview.ts';
+import { createDayReader, type Day } from './days.ts';
+
+const Query = Type.Object({
+  mode: Mode,
+  days: Type.Integer({ minimum: 1, maximum: 90, default: 30 }),
+});
+
+/** What a partner looks at first: payments by day, balance, rate, and whether something needs attention. */
+export function overviewRoutes(scope: FastifyInstance, deps: RouteDeps): void {
+  const readDays = createDayReader(deps.clock);
+  typed(scope).get(
+    '/partners/:partner_id/overview',
+    { config: { allows: 'viewer' }, schema: { querystring: Query } },
+    async (request): Promise<Overview> => {
+      const { partner } = request.member;
+      const { mode, days: count } = request.query;
+      const db = deps.readsOf(partner.partnerId);
+      const days = await readDays(db, { partnerId: partner.partnerId, mode }, count);
+      const balances = (await readBalances(db, partner.partnerId))[mode];
+      const rate = await readCurrentRate(db);
+      const endpoints = await listEndpoints(db, deps.clock, [partner.partnerId]);
+      return {
+        mode,
+        days: days.map(dayRow),
+        ...sumOf(days),
+        balance: {
+          available_usdt: formatMicroUsdt(balances.availableMicroUsdt),
+          held_usdt: formatMicroUsdt(balances.heldMicroUsdt),
+        },
+        rate: rate
+          ? {
+              rate: formatRate(rate.rateE4),
+              as_of: rate.asOf.toISOString(),
+              is_stale: isStale(rate, deps.clock, deps.rateMaxAgeSec),
+            }
+          : null,
+        limits: limitsObject(partner.limits),
+        webhook_state: endpoints.get(partner.partnerId)?.state ?? 'none',
+        is_maintenance: await isUnderMaintenance(db, deps.clock),
+      };
+    },
+  );
+}
+
+const dayRow = (day: Day | undefined): Overview['days'][number] =>
+  day
+    ? {
+        day: new Date(day.startMs).toISOString().slice(0, 10),
+        created: day.created,
+        succeeded: day.succeeded,
+        failed: day.failed,
+        turnover_rub: formatKopecks(day.kopecks),
+        available_usdt: formatMicroUsdt(day.availableMicroUsdt),
+      }
+    : null;
+
+function sumOf(days: (Day | undefined)[]) {
+  const read = days.filter(day => day !== undefined);
+  const count = (value: (day: Day) => number) => read.reduce((sum, day) => sum + value(day), 0);
+  const money = (value: (day: Day) => bigint) => read.reduce((sum, day) => sum + value(day), 0n);
+  const succeeded = count(day => day.succeeded);
+  const finished = succeeded + count(day => day.failed);
+  return {
+    created: count(day => day.created),
+    succeeded,
+    failed: finished - succeeded,
+    success_share: finished === 0 ? null : succeeded / finished,
+    turnover_rub: formatKopecks(money(day => day.kopecks)),
+    spent_usdt: formatMicroUsdt(money(day => day.microUsdt)),
+    is_complete: read.length === days.length,
+  };
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify';
+import Type from 'typebox';
+import { done, Mode, type Page, paging, type Routes, refuse, typed, unsearchable } from '../../web/index.ts';
+import {
+  type Delivery,
+  findDelivery,
+  formatEventId,
+  listDeliveries,
+  parseEventId,
+  resendEvent,
+} from '../../webhooks/index.ts';
+import { auditContextOf } from '../audit-context.ts';
+import type { RouteDeps } from '../deps.ts';
+import type { DeliveryDetail, DeliveryRow } from '../shapes/webhook.ts';
+
+const below = '/partners/:partner_id/deliveries';
+const config = { allows: 'developer' } as const;
+const EventId = Type.Object({ event_id: Type.String({ maxLength: 100 }) });
+const Search = Type.Object({
+  mode: Mode,
+  state: Type.Optional(
+    Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')]),
+  ),
+  ...paging,
+});
+
+/** The log of the webhook: what was sent, how it was answered, and sending it again. */
+export function deliveryRoutes(scope: FastifyInstance, deps: RouteDeps): void {
+  const routes = typed(scope);
+  list(routes, deps);
+  show(routes, deps);
+  resend(routes, deps);
+}
+
+function list(routes: Routes, deps: RouteDeps): void {
+  routes.get(
+    below,
+    { config, schema: { querystring: Search } },
+    async (request, reply): Promise<Page<DeliveryRow> | typeof reply> => {
+      const { partnerId } = request.member.partner;
+      const { limit, after: cursor, mode, state } = request.query;
+      const after = cursor === undefined ? undefined : parseEventId(cursor);
+      if (cursor !== undefined && after === undefined)
+        return refuse(request, reply, 422, 'invalid_request', unsearchable);
+      const filter = { partnerId, mode, state };
+      const page = await listDeliveries(deps.readsOf(partnerId), deps.clock, filter, { limit, after });
+      return {
+        data: page.deliveries.map(deliveryRow),
+        next_cursor: page.next === null ? null : formatEventId(page.next),
+      };
+    },
+  );
+}
+
+function show(routes: Routes, deps: RouteDeps): void {
+  routes.get(
+    `${below}/:event_id`,
+    { config, schema: { params: EventId } },
+    async (request, reply): Promise<DeliveryDetail | typeof reply> => {
+      const { partnerId } = request.member.partner;
+      const eventId = parseEventId(request.params.event_id);
+      const db = deps.readsOf(partnerId);
+      const found = eventId === undefined ? undefined : await findDelivery(db, partnerId, eventId);
+      if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
+      const { delivery, headers, body, attempts } = found;
+      return {
+        delivery: deliveryRow(delivery),
+        request: { headers, body },
+        attempts: attempts.map(({ attempt, at, status, error, durationMs }) => ({
+          attempt,
+          at: at.toISOString(),
+          http_status: status,
+          error,
+          duration_ms: durationMs,
+        })),
+      };
+    },
+  );
+}
+
+function resend(routes: Routes, deps: RouteDeps): void {
+  routes.post(
+    `${below}/:event_id/resend`,
+    { config, schema: { params: EventId } },
+    async (request, reply) => {
+      const { partnerId } = request.member.partner;
+      const eventId = parseEventId(request.params.event_id);
+      const audit = auditContextOf(deps, request);
+      const result = eventId === undefined ? undefined : await resendEvent(audit, eventId, partnerId);
+      if (!result || result.outcome === 'no_event')
+        return refuse(request, reply, 404, 'not_found', 'Event not found.');
+      if (result.outcome === 'no_webhook')
+        return refuse(request, reply, 409, 'no_webhook', 'Set the address of the webhook first.');
+      return done;
+    },
+  );
+}
+
+const deliveryRow = (delivery: Delivery): DeliveryRow => ({
+  event_id: formatEventId(delivery.eventId),
+  event: `payment.${delivery.outcome}`,
+  event_at: delivery.eventAt.toISOString(),
+  payment_id: delivery.paymentId,
+  state: delivery.state,
+  attempts: delivery.attempts,
+  next_attempt_at: delivery.nextAt?.toISOString() ?? null,
+  last_attempt: delivery.lastAttempt && {
+    at: delivery.lastAttempt.at.toISOString(),
+    http_status: delivery.lastAttempt.status,
+    error: delivery.lastAttempt.error,
+  },
+});

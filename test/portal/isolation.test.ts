@@ -1,0 +1,185 @@
+import Fastify from 'fastify';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listKeys, type MemberRole, memberRoles, roleIncludes } from '../../src/partners/index.ts';
+import { guard } from '../../src/portal/guard.ts';
+import { createVault, listDeliveries, setWebhook } from '../../src/webhooks/index.ts';
+import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newPerson, type PortalRoute, startPortal } from '../helpers/portal.ts';
+
+const { pool } = await createDatabase();
+const { routes, signIn, member, visit, deps, address, audit } = await startPortal({ pool });
+await setRate(pool);
+
+/** Every route about a partner, and the least role that may call it. A new route must be added here. */
+const expected: Record<string, MemberRole> = {
+  'GET /overview': 'viewer',
+  'GET /payments': 'viewer',
+  'GET /payments/totals': 'viewer',
+  'GET /payments/export': 'viewer',
+  'GET /payments/:id': 'viewer',
+  'GET /balance': 'viewer',
+  'GET /deposits': 'viewer',
+  'GET /statement': 'viewer',
+  'GET /team': 'viewer',
+  // Everybody may leave; only owners remove others.
+  'POST /team/:user_id/remove': 'viewer',
+  'GET /keys': 'developer',
+  'POST /keys': 'developer',
+  'POST /keys/:key_id/roll': 'developer',
+  'POST /keys/:key_id/revoke': 'developer',
+  'POST /keys/:key_id/addresses': 'developer',
+  'GET /webhook': 'developer',
+  'POST /webhook': 'developer',
+  'POST /webhook/events': 'developer',
+  'POST /webhook/secret': 'developer',
+  'POST /webhook/rotate': 'developer',
+  'POST /webhook/check': 'developer',
+  'GET /deliveries': 'developer',
+  'GET /deliveries/:event_id': 'developer',
+  'POST /deliveries/:event_id/resend': 'developer',
+  'GET /request-log': 'developer',
+  'POST /balance/refill': 'developer',
+  'POST /balance/alert': 'owner',
+  'POST /team/invite': 'owner',
+  'POST /team/:user_id/role': 'owner',
+};
+const ofPersons = [
+  'GET /notices',
+  'GET /sessions',
+  'POST /logout',
+  'POST /new-partner',
+  'POST /notices',
+  'POST /sessions/:id/end',
+];
+const ofEverybody = ['GET /session/current', 'POST /sign-in', 'POST /sign-in/telegram'];
+
+const prefix = '/portal/api';
+const below = `${prefix}/partners/:partner_id`;
+const ofApi = routes.filter(
+  ({ url, method }) => url.startsWith(`${prefix}/`) && !url.endsWith('*') && method !== 'HEAD',
+);
+const ofPartners = ofApi
+  .filter(({ url }) => url.startsWith(below))
+  .map(route => ({ ...route, path: route.url.slice(below.length) }));
+const guarded = ofApi.filter(({ allows }) => allows !== 'everybody');
+const isChange = ({ method }: Pick<PortalRoute, 'method'>) => method !== 'GET';
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`;
+const bodyOf = (route: PortalRoute) => (isChange(route) ? {} : undefined);
+const known = new Map<string, string>();
+/** With ids of the first partner, whatever partner is asked for them. */
+const filled = (path: string) => path.replaceAll(/:(\w+)/g, (_, name) => known.get(name) ?? 'none_0');
+
+let mine: Awaited<ReturnType<typeof createPartnerWithKeys>>;
+let others: Awaited<ReturnType<typeof createPartnerWithKeys>>;
+/** What only the first partner may see. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  mine = await createPartnerWithKeys(pool);
+  others = await createPartnerWithKeys(pool);
+  const vault = createVault(keyring);
+  await setWebhook(audit, vault, mine.partnerId, 'https://127.0.0.1:1/first-hook');
+  await setWebhook(audit, vault, others.partnerId, 'https://127.0.0.1:1/second-hook');
+  const payment = await partnerAt(address, mine.testKey).pay({
+    qr_url: newLink(10_000),
+    external_id: 'order-of-the-first',
+  });
+  const [key] = await listKeys(pool, mine.partnerId);
+  const { deliveries } = await listDeliveries(pool, deps.clock, { partnerId: mine.partnerId }, { limit: 1 });
+  const owner = newPerson('Owner of the first');
+  await member(mine.partnerId, 'owner', owner);
+  known.set('id', payment.json.id);
+  known.set('key_id', key!.keyId);
+  known.set('event_id', `evt_${deliveries[0]!.eventId}`);
+  known.set('user_id', `${owner.userId}`);
+  secrets.push(payment.json.id, key!.keyId, 'order-of-the-first', 'first-hook', owner.name, mine.partnerId);
+});
+
+/** The parameters that a read needs. */
+const query = '?mode=test&day=2026-01-01&format=csv';
+
+test('every route is listed with its role', () => {
+  const listed = Object.fromEntries(ofPartners.map(route => [nameOf(route), route.allows]));
+  expect(listed).toEqual(expected);
+  const named = (allows: string) =>
+    ofApi
+      .filter(route => route.allows === allows)
+      .map(({ method, url }) => `${method} ${url.slice(prefix.length)}`)
+      .sort();
+  expect(named('person')).toEqual(ofPersons);
+  expect(named('everybody')).toEqual(ofEverybody);
+});
+
+test.each(guarded)('signed out: $method $url', async route => {
+  const path = filled(route.url.slice(prefix.length));
+  expect(await visit().call(route.method, path, bodyOf(route))).toMatchObject({
+    status: 401,
+    json: { error: { code: 'signed_out' } },
+  });
+});
+
+describe('another partner', () => {
+  test.each(ofPartners)('does not exist for an owner elsewhere: $method $path', async route => {
+    const outsider = await member(others.partnerId, 'owner');
+    const path = `/partners/${mine.partnerId}${filled(route.path)}${isChange(route) ? '' : query}`;
+    expect(await outsider.call(route.method, path, bodyOf(route))).toMatchObject({
+      status: 404,
+      json: { error: { code: 'no_partner' } },
+    });
+  });
+
+  test.each(ofPartners)('its data is not found under the own one: $method $path', async route => {
+    const outsider = await member(others.partnerId, 'owner');
+    const path = `/partners/${others.partnerId}${filled(route.path)}`;
+    const bodies: Record<string, object> = {
+      'POST /keys/:key_id/roll': { overlap_hours: 1 },
+      'POST /keys/:key_id/addresses': { allowed_addresses: [] },
+      'POST /team/:user_id/role': { role: 'viewer' },
+    };
+    const asksForAnother = route.path.includes(':');
+    const answer = await outsider.call(
+      route.method,
+      isChange(route) ? path : path + query,
+      isChange(route) ? (bodies[nameOf(route)] ?? {}) : undefined,
+    );
+    if (asksForAnother) expect(answer.status).toBe(404);
+    expect(answer.status).toBeLessThan(500);
+    for (const secret of secrets) expect(answer.text).not.toContain(secret);
+  });
+});
+
+describe.each(memberRoles)('%s', role => {
+  test.each(ofPartners)('$method $path', async route => {
+    const one = await member(others.partnerId, role);
+    const path = `/partners/${others.partnerId}${filled(route.path)}${isChange(route) ? '' : query}`;
+    const answer = await one.call(route.method, path, bodyOf(route));
+    if (!roleIncludes(role, expected[nameOf(route)]!))
+      expect(answer).toMatchObject({ status: 403, json: { error: { code: 'forbidden' } } });
+    else {
+      expect(answer.status).not.toBe(401);
+      expect(answer.status).toBeLessThan(500);
+    }
+  });
+});
+
+test.each(guarded.filter(isChange))('no change from another origin or session: $url', async route => {
+  const one = await member(mine.partnerId, 'owner');
+  const path = filled(route.url.slice(prefix.length).replace(':partner_id', mine.partnerId));
+  for (const headers of [{ 'x-csrf-token': '' }, { origin: 'null' }, { 'sec-fetch-site': 'same-site' }])
+    expect(await one.post(path, {}, headers)).toMatchObject({
+      status: 403,
+      json: { error: { code: 'csrf' } },
+    });
+  const other = await signIn(newPerson());
+  expect((await one.post(path, {}, { 'x-csrf-token': other.csrfToken! })).status).toBe(403);
+});
+
+test('a route without a declared role, or outside of its partner, is not registered', () => {
+  const server = Fastify();
+  guard(server, { ...deps, db: pool, readsOf: () => pool });
+  expect(() => server.get('/open', () => ({}))).toThrow('GET /open does not declare whom it allows');
+  expect(() => server.get('/keys', { config: { allows: 'owner' } }, () => ({}))).toThrow(
+    'routes for members',
+  );
+});

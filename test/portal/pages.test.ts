@@ -1,0 +1,270 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { approveLive, listKeys, signUp } from '../../src/partners/index.ts';
+import { createPartnerWithKeys, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { newPerson, startPortal } from '../helpers/portal.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
+
+const { pool } = await createDatabase();
+const { member, signIn, address, audit } = await startPortal({ pool });
+await setRate(pool);
+const today = () => new Date().toISOString().slice(0, 10);
+
+/** A partner with three test payments: two succeeded, one failed. */
+async function createShop() {
+  const { partnerId, testKey } = await createPartnerWithKeys(pool);
+  const api = partnerAt(address, testKey);
+  const paid = await api.pay({ qr_url: newLink(10_000), external_id: 'order 1', metadata: { a: 1.1 } });
+  await api.pay({ qr_url: newLink(25_050) });
+  await api.pay({ qr_url: newLink(10_001) });
+  return { partnerId, testKey, api, paymentId: paid.json.id as string };
+}
+
+test('the overview counts payments by day, and live and test apart', async () => {
+  const { partnerId } = await createShop();
+  const viewer = await member(partnerId, 'viewer');
+  const { json } = await viewer.read('/overview?mode=test&days=7');
+  expect(json).toMatchObject({
+    created: 3,
+    succeeded: 2,
+    failed: 1,
+    success_share: 2 / 3,
+    turnover_rub: '350.50',
+    is_complete: true,
+    webhook_state: 'none',
+    is_maintenance: false,
+    rate: { is_stale: false },
+  });
+  expect(json.days).toHaveLength(7);
+  expect(json.days[6]).toMatchObject({
+    day: today(),
+    created: 3,
+    available_usdt: json.balance.available_usdt,
+  });
+  expect(json.days[0]).toMatchObject({ created: 0, available_usdt: '0.000000' });
+  expect((await viewer.read('/overview?mode=live&days=7')).json).toMatchObject({
+    created: 0,
+    success_share: null,
+  });
+  for (const query of ['', '?mode=other', '?mode=live&days=0', '?mode=live&days=91'])
+    expect((await viewer.read(`/overview${query}`)).status).toBe(422);
+});
+
+test('payments are found by what identifies them, and a name of a partner is not a filter', async () => {
+  const { partnerId, paymentId } = await createShop();
+  const viewer = await member(partnerId, 'viewer');
+  const found = async (query: string) =>
+    (await viewer.read(`/payments?mode=test&${query}`)).json.data.map(
+      (row: { amount_rub: string }) => row.amount_rub,
+    );
+  expect(await found('')).toEqual(['100.01', '250.50', '100.00']);
+  expect(await found('q=order%201')).toEqual(['100.00']);
+  expect(await found(`q=${paymentId}`)).toEqual(['100.00']);
+  expect(await found('q=250.50')).toEqual(['250.50']);
+  expect(await found('status=failed')).toEqual(['100.01']);
+  expect(await found('q=Shop')).toEqual(await found('q=shop'));
+  expect(await found(`q=prt_01h455vb4pex5vsknk084sn02q`)).toEqual([]);
+  expect(await found(`created_before=2020-01-01T00:00:00Z`)).toEqual([]);
+  expect((await viewer.read('/payments?mode=test&created_after=x')).status).toBe(422);
+  expect((await viewer.read('/payments?mode=test&after=pay_x')).status).toBe(422);
+  expect((await viewer.read('/payments/totals?mode=test')).json.totals).toHaveLength(2);
+});
+
+test('an export has the same payments', async () => {
+  const { partnerId } = await createShop();
+  const viewer = await member(partnerId, 'viewer');
+  const { text, headers } = await viewer.read('/payments/export?mode=test&status=succeeded');
+  expect(headers.get('content-disposition')).toBe('attachment; filename="payments.csv"');
+  expect(text.trimEnd().split('\n')).toHaveLength(3);
+  expect(text).toContain('order 1');
+});
+
+test('the timeline of a payment has nothing that is for operators', async () => {
+  const { partnerId, paymentId } = await createShop();
+  await pool.query(
+    `INSERT INTO gateway_calls (payment_id, at, call, duration_ms, status, outcome, request, response)
+     VALUES ((SELECT id FROM payments WHERE external_id = 'order 1' AND partner_id = (SELECT id FROM partners ORDER BY created_at DESC LIMIT 1)),
+             now(), 'pay', 5, 200, 'accepted', 'secret request', 'secret response')`,
+  );
+  const viewer = await member(partnerId, 'viewer');
+  const { json, text } = await viewer.read(`/payments/${paymentId}`);
+  expect(json.payment).toMatchObject({ external_id: 'order 1', metadata: '{"a":1.1}', refunded: null });
+  expect(json.timeline.map(({ what }: { what: string }) => what)).toEqual(
+    expect.arrayContaining(['created', 'hold', 'settle', 'succeeded', 'payment.succeeded']),
+  );
+  expect(text).not.toMatch(/secret|gateway|accepted|rate_id|order_id|support/);
+});
+
+test('a key is shown once; live keys are for owners of approved partners', async () => {
+  const person = newPerson();
+  const signedUp = await signUp({ ...audit, actor: `telegram:${person.userId}` }, person, 'New shop');
+  if (signedUp.outcome !== 'signed_up') throw new Error(signedUp.outcome);
+  const { partnerId } = signedUp.partner;
+  const owner = await signIn(person);
+  const developer = await member(partnerId, 'developer');
+  const wanted = { scopes: ['read'], allowed_addresses: ['192.0.2.0/24'], label: 'Reports' };
+  const create = (mode: string, by = owner, more = {}) =>
+    by.post(`/partners/${partnerId}/keys`, { mode, ...wanted, ...more });
+
+  expect(await create('live')).toMatchObject({ status: 409, json: { error: { code: 'not_approved' } } });
+  await approveLive(audit, partnerId);
+  expect(await create('live', developer)).toMatchObject({ status: 403 });
+  const live = await create('live');
+  expect(live.json.key).toMatch(/^svc_live_/);
+  const test = await create('test', developer, {
+    max_payment_rub: '500.5',
+    expires_in_days: 30,
+    scopes: ['pay'],
+  });
+  expect(test.json.key).toMatch(/^svc_test_/);
+
+  const { json, text } = await developer.read('/keys');
+  expect(json.data).toMatchObject([
+    { key_id: test.json.key_id, max_payment_rub: '500.50', label: 'Reports', scopes: ['pay'] },
+    { key_id: live.json.key_id, allowed_addresses: ['192.0.2.0/24'], scopes: ['read'] },
+  ]);
+  expect(text).not.toContain(live.json.key);
+  for (const change of [
+    { allowed_addresses: ['no address'] },
+    { max_day_rub: '1.234' },
+    { scopes: [] },
+    { label: 'x'.repeat(200) },
+    { expires_in_days: 0 },
+  ])
+    expect((await create('test', developer, change)).status).toBeOneOf([400, 422]);
+});
+
+test('a key is rolled, limited to addresses and revoked', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const owner = await member(partnerId, 'owner');
+  const developer = await member(partnerId, 'developer');
+  const keys = await listKeys(pool, partnerId);
+  const live = keys.find(({ mode }) => mode === 'live')!;
+  for (const action of ['roll', 'revoke', 'addresses'])
+    expect(
+      (
+        await developer.act(`/keys/${live.keyId}/${action}`, {
+          ...(action === 'roll' ? { overlap_hours: 1 } : {}),
+          ...(action === 'addresses' ? { allowed_addresses: [] } : {}),
+        })
+      ).status,
+    ).toBe(403);
+  const rolled = await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 });
+  expect(rolled.json.key).toMatch(/^svc_live_/);
+  expect(await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 24 })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'already_rolled' } },
+  });
+  expect((await owner.act(`/keys/${live.keyId}/roll`, { overlap_hours: 169 })).status).toBe(422);
+  const next = rolled.json.key_id;
+  expect((await owner.act(`/keys/${next}/addresses`, { allowed_addresses: ['192.0.2.1'] })).status).toBe(200);
+  expect(
+    (await fetch(`${address}/v1/ping`, { headers: { authorization: `Bearer ${rolled.json.key}` } })).status,
+  ).toBe(403);
+  expect((await owner.act(`/keys/${next}/revoke`)).status).toBe(200);
+  expect((await owner.act(`/keys/${next}/revoke`)).status).toBe(409);
+});
+
+test('the webhook: address, secret, events, check, log, sending again', async () => {
+  const receiver = await startReceiver();
+  const { partnerId, api } = await createShop();
+  const developer = await member(partnerId, 'developer');
+  expect((await developer.read('/webhook')).json).toEqual({ webhook: null });
+  expect(await developer.act('/webhook/check')).toMatchObject({
+    status: 409,
+    json: { error: { code: 'no_webhook' } },
+  });
+  expect(await developer.act('/webhook', { url: 'ftp://x' })).toMatchObject({
+    status: 400,
+    json: { error: { code: 'bad_address' } },
+  });
+  expect((await developer.act('/webhook', { url: receiver.url })).status).toBe(200);
+  expect((await developer.act('/webhook/events', { refunds: true })).status).toBe(200);
+  expect((await developer.read('/webhook')).json.webhook).toMatchObject({
+    url: receiver.url,
+    state: 'active',
+    extra_events: ['payment.refunded'],
+  });
+  const [secret] = (await developer.act('/webhook/secret')).json.secrets;
+  const rotated = (await developer.act('/webhook/rotate')).json.secrets;
+  expect(rotated).toEqual([expect.stringMatching(/^whsec_/), secret]);
+  expect((await developer.act('/webhook/rotate')).status).toBe(409);
+  expect((await developer.act('/webhook/check')).json).toMatchObject({ can_receive: expect.any(Boolean) });
+
+  await api.pay({ qr_url: newLink(30_000) });
+  const { data } = (await developer.read('/deliveries?mode=test')).json;
+  expect(data[0]).toMatchObject({ event: 'payment.succeeded' });
+  const detail = (await developer.read(`/deliveries/${data[0].event_id}`)).json;
+  expect(JSON.parse(detail.request.body)).toMatchObject({
+    id: data[0].event_id,
+    data: { amount_rub: '300.00' },
+  });
+  expect((await developer.act(`/deliveries/${data[0].event_id}/resend`)).status).toBe(200);
+});
+
+test('a statement has the same bytes as from the API', async () => {
+  const { partnerId, testKey } = await createShop();
+  const viewer = await member(partnerId, 'viewer');
+  const { text } = await viewer.read(`/statement?mode=test&day=${today()}&format=csv`);
+  const response = await fetch(`${address}/v1/statement?day=${today()}&format=csv`, {
+    headers: { authorization: `Bearer ${testKey}` },
+  });
+  expect(text).toBe(await response.text());
+  expect((await viewer.read('/statement?mode=test&day=2999-01-01&format=csv')).status).toBe(400);
+});
+
+test('balances, limits, the alert and the test refill', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const owner = await member(partnerId, 'owner');
+  expect((await owner.act('/balance/alert', { alert_usdt: '25.5' })).status).toBe(200);
+  expect((await owner.act('/balance/alert', { alert_usdt: '0' })).status).toBe(400);
+  expect((await owner.act('/balance/refill')).status).toBe(200);
+  expect((await owner.act('/balance/refill')).status).toBe(409);
+  expect((await owner.read('/balance')).json).toMatchObject({
+    alert_usdt: '25.500000',
+    test: { available_usdt: '20000.000000' },
+    limits: { max_rub: '100000.00' },
+    addresses: [],
+    credits: expect.arrayContaining([expect.objectContaining({ mode: 'test' })]),
+  });
+  await owner.act('/balance/alert', { alert_usdt: null });
+  expect((await owner.read('/balance')).json.alert_usdt).toBeNull();
+  expect((await owner.read('/deposits')).json).toEqual({ data: [], next_cursor: null });
+});
+
+test('the team: an invitation, roles, removal, and the last owner stays', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const owner = await member(partnerId, 'owner');
+  const viewer = await member(partnerId, 'viewer');
+  const invitation = (await owner.act('/team/invite', { role: 'developer' })).json;
+  expect(invitation.url).toMatch(/^https:\/\/t\.me\/kopeck_bot\?start=inv_[\w-]{32}$/);
+  const { userId } = viewer.person;
+  expect((await owner.act(`/team/${userId}/role`, { role: 'developer' })).status).toBe(200);
+  expect((await viewer.read('/keys')).status).toBe(200);
+  expect((await viewer.act(`/team/${owner.person.userId}/remove`)).status).toBe(403);
+  for (const path of ['remove', 'role'])
+    expect(
+      await owner.act(`/team/${owner.person.userId}/${path}`, path === 'role' ? { role: 'viewer' } : {}),
+    ).toMatchObject({ status: 409, json: { error: { code: 'last_owner' } } });
+  expect((await viewer.act(`/team/${userId}/remove`)).status).toBe(200);
+  expect((await owner.read('/team')).json.data).toMatchObject([{ is_you: true, role: 'owner' }]);
+});
+
+test('a person creates a partner, and chooses notices', async () => {
+  const person = newPerson();
+  await pool.query(`INSERT INTO chat_users (user_id, language, created_at) VALUES ($1, 'en', $2)`, [
+    person.userId,
+    new Date(systemClock.nowMs()),
+  ]);
+  const browser = await signIn(person);
+  expect((await browser.post('/new-partner', { name: ' ' })).status).toBe(400);
+  const created = (await browser.post('/new-partner', { name: 'Second shop' })).json;
+  expect(created.session.partners).toMatchObject([{ partner_id: created.partner_id, role: 'owner' }]);
+  await browser.post('/notices', { muted: ['low'] });
+  const { topics } = (await browser.get('/notices')).json;
+  expect(topics.filter((one: { is_muted: boolean }) => one.is_muted)).toEqual([
+    { topic: 'low', is_muted: true },
+  ]);
+  expect((await browser.post('/notices', { muted: ['security'] })).status).toBe(422);
+});

@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest';
+import { createPortalLink, removeMember } from '../../src/partners/index.ts';
+import { createPartnerWithKeys } from '../helpers/api.ts';
+import { manualClock } from '../helpers/clock.ts';
+import { createDatabase } from '../helpers/database.ts';
+import { initDataOf, newPerson, startPortal } from '../helpers/portal.ts';
+
+const { pool } = await createDatabase();
+const clock = manualClock('2026-11-17T12:00:00Z');
+const { visit, signIn, member, audit, address, join } = await startPortal({
+  pool,
+  clock,
+  trustProxy: ['127.0.0.1'],
+});
+const minuteMs = 60_000;
+let networks = 0;
+const fromElsewhere = () => ({ 'x-forwarded-for': `198.51.100.${++networks}` });
+const noLink = { status: 404, json: { error: { code: 'no_link' } } };
+const current = async (browser: ReturnType<typeof visit>, headers = {}) =>
+  (await browser.get('/session/current', headers)).json.session;
+
+test('a link signs in once', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  const person = newPerson('Anna');
+  await join(partnerId, person, 'developer');
+  const token = await createPortalLink(audit, person);
+  const browser = visit();
+  const answer = await browser.post('/sign-in', { token });
+  expect(answer).toMatchObject({
+    status: 200,
+    json: { person: { name: 'Anna' }, partners: [{ partner_id: partnerId, role: 'developer' }] },
+  });
+  const cookie = answer.headers.get('set-cookie');
+  expect(cookie).toMatch(/^__Host-kopeck-portal=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+  expect(await current(browser)).toMatchObject({ person: { name: 'Anna' } });
+  expect(await visit().post('/sign-in', { token })).toMatchObject(noLink);
+});
+
+test('of two requests with one link, one signs in', async () => {
+  const token = await createPortalLink(audit, newPerson());
+  const answers = await Promise.all([1, 2, 3].map(() => visit().post('/sign-in', { token })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+});
+
+test('a link is valid for ten minutes, and until the next one', async () => {
+  const person = newPerson();
+  const first = await createPortalLink(audit, person);
+  const second = await createPortalLink(audit, person);
+  expect(await visit().post('/sign-in', { token: first })).toMatchObject(noLink);
+  clock.advance(10 * minuteMs);
+  expect(await visit().post('/sign-in', { token: second })).toMatchObject(noLink);
+  for (const token of ['', 'x'.repeat(43), '../..', '\u0000'])
+    expect((await visit().post('/sign-in', { token })).status).toBeOneOf([404, 422]);
+});
+
+test('the link stores no token, and neither does the session', async () => {
+  const token = await createPortalLink(audit, newPerson());
+  const browser = visit();
+  await browser.post('/sign-in', { token });
+  const { rows } = await pool.query(
+    'SELECT t::text FROM portal_links t UNION ALL SELECT s::text FROM portal_sessions s',
+  );
+  const stored = JSON.stringify(rows);
+  expect(stored).not.toContain(token);
+  expect(stored).not.toContain(browser.cookie!.split('=')[1]);
+});
+
+test('a Mini App signs in with the data that Telegram has signed, once', async () => {
+  const user = { id: 279_058_397, first_name: 'Vladislav', last_name: 'K.' };
+  const init_data = initDataOf(user, { at: new Date(clock.nowMs()) });
+  expect(await visit().post('/sign-in/telegram', { init_data })).toMatchObject({
+    status: 200,
+    json: { person: { user_id: '279058397', name: 'Vladislav K.' }, partners: [] },
+  });
+  expect(await visit().post('/sign-in/telegram', { init_data })).toMatchObject(noLink);
+  // In another order it is the same data.
+  const reordered = new URLSearchParams([...new URLSearchParams(init_data)].reverse()).toString();
+  expect(await visit().post('/sign-in/telegram', { init_data: reordered })).toMatchObject(noLink);
+});
+
+test.each([
+  ['signed by another bot', () => initDataOf({ id: 5 }, { token: 'another', at: new Date(clock.nowMs()) })],
+  ['older than ten minutes', () => initDataOf({ id: 5 }, { at: new Date(clock.nowMs() - 11 * minuteMs) })],
+  ['from the future', () => initDataOf({ id: 5 }, { at: new Date(clock.nowMs() + 2 * minuteMs) })],
+  ['without a person', () => initDataOf({}, { at: new Date(clock.nowMs()) })],
+  ['of another person', () => initDataOf({ id: 5 }, { at: new Date(clock.nowMs()) }).replace('%3A5', '%3A6')],
+  ['without a time', () => initDataOf({ id: 5 }, { at: new Date(Number.NaN) })],
+  ['nothing', () => ''],
+  ['not even that', () => 'hash=%ff&user=%7B'],
+])('a Mini App is refused: %s', async (_what, data) => {
+  expect(await visit().post('/sign-in/telegram', { init_data: data() }, fromElsewhere())).toMatchObject(
+    noLink,
+  );
+});
+
+test('attempts of one network are limited', async () => {
+  const from = fromElsewhere();
+  const statuses = [];
+  for (let attempt = 0; attempt < 61; attempt++)
+    statuses.push((await visit().post('/sign-in', { token: 'x' }, from)).status);
+  expect(new Set(statuses.slice(0, 60))).toEqual(new Set([404]));
+  expect(statuses.at(-1)).toBe(429);
+  expect((await visit().post('/sign-in', { token: 'x' }, fromElsewhere())).status).toBe(404);
+});
+
+test('a session ends after half an hour without activity', async () => {
+  const idle = await signIn(newPerson());
+  const active = await signIn(newPerson());
+  for (let passed = 0; passed < 3; passed++) {
+    clock.advance(10 * minuteMs);
+    expect(await current(idle, { 'x-background': '1' })).toEqual(passed < 2 ? expect.anything() : null);
+    expect(await current(active)).not.toBeNull();
+  }
+});
+
+test('a session ends after twelve hours, by signing out, and from another session', async () => {
+  const person = newPerson();
+  const [long, out, far] = [await signIn(person), await signIn(person), await signIn(person)];
+  await out.post('/logout');
+  expect(await current(out)).toBeNull();
+  const outsider = await signIn(newPerson());
+  expect((await outsider.post(`/sessions/${far.sessionId}/end`)).status).toBe(404);
+  expect(await current(far)).not.toBeNull();
+  expect((await long.get('/sessions')).json.data).toHaveLength(2);
+  expect((await long.post(`/sessions/${far.sessionId}/end`)).status).toBe(200);
+  expect(await current(far)).toBeNull();
+  for (let passed = 0; passed < 12 * 60; passed += 20) {
+    expect(await current(long)).not.toBeNull();
+    clock.advance(20 * minuteMs);
+  }
+  expect(await current(long)).toBeNull();
+});
+
+test('a member who was removed has no access from then on', async () => {
+  const { partnerId } = await createPartnerWithKeys(pool);
+  await member(partnerId, 'owner');
+  const viewer = await member(partnerId, 'viewer');
+  expect((await viewer.read('/team')).status).toBe(200);
+  await removeMember(audit, partnerId, viewer.person.userId);
+  expect(await viewer.read('/team')).toMatchObject({ status: 404, json: { error: { code: 'no_partner' } } });
+  expect(await current(viewer)).toMatchObject({ partners: [] });
+});
+
+test('sessions of the console and of the portal are apart', async () => {
+  const one = await signIn(newPerson());
+  const token = one.cookie!.split('=')[1];
+  const response = await fetch(`${address}/portal/api/session/current`, {
+    headers: { cookie: `__Host-kopeck=${token}` },
+  });
+  expect(await response.json()).toMatchObject({ session: null });
+});
+
+test('one person has a rate of requests', async () => {
+  const one = await signIn(newPerson());
+  const statuses = [];
+  for (let count = 0; count < 61; count++) statuses.push((await one.get('/sessions')).status);
+  expect(statuses.at(-1)).toBe(429);
+  clock.advance(1_000);
+  expect((await one.get('/sessions')).status).toBe(200);
+});
+
+test('every answer has the security headers', async () => {
+  const { headers } = await visit().get('/session/current');
+  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  expect(headers.get('cache-control')).toBe('no-store');
+});

@@ -1,0 +1,156 @@
+import type { Sabotage } from './sabotage.ts';
+
+const guardFile = { file: 'src/portal/guard.ts', test: 'test/portal/isolation.test.ts' };
+const signIn = { test: 'test/portal/sign-in.test.ts' };
+const links = { file: 'src/partners/portal/links.ts', ...signIn };
+const sessions = { file: 'src/partners/portal/sessions.ts', ...signIn };
+const initData = { file: 'src/portal/access/init-data.ts', ...signIn };
+const isolation = { test: 'test/portal/isolation.test.ts' };
+const pages = { test: 'test/portal/pages.test.ts' };
+
+/** Guards of access to the portal. */
+export const portalSabotages: Sabotage[] = [
+  {
+    guard: 'portal: the partner of the request is one of the person',
+    ...guardFile,
+    pattern: /memberships\.find\(\(\{ partner \}\) => partner\.partnerId === partnerId\)/,
+    replacement: 'memberships[0]',
+    failingTitle: 'does not exist for an owner elsewhere',
+  },
+  {
+    guard: 'portal: role of the member',
+    ...guardFile,
+    pattern: /!roleIncludes\(member\.role, allows!\)/,
+    replacement: 'false',
+    failingTitle: 'POST /team/invite',
+  },
+  {
+    guard: 'portal: CSRF token',
+    ...guardFile,
+    pattern: /!isCsrfToken\(deps\.keyring, 'portal', `\$\{sent\}`, token\)/,
+    replacement: 'false',
+    failingTitle: 'no change from another origin',
+  },
+  {
+    guard: 'portal: origin of a request',
+    ...guardFile,
+    pattern: /isChange && !isFromOurPage\(deps, request\)/,
+    replacement: 'false',
+    failingTitle: 'no change from another origin',
+  },
+  {
+    guard: 'portal: a route declares whom it allows',
+    ...guardFile,
+    pattern: /if \(!allows\) throw/,
+    replacement: 'if (false) throw',
+    failingTitle: 'a route without a declared role',
+  },
+  {
+    guard: 'portal: routes for members are below their partner',
+    ...guardFile,
+    pattern: /if \(isForMembers !== isBelow\)/,
+    replacement: 'if (false)',
+    failingTitle: 'outside of its partner',
+  },
+  {
+    guard: 'portal: a payment belongs to the partner',
+    file: 'src/portal/payments/routes.ts',
+    ...isolation,
+    pattern: /payment\?\.partnerId !== partnerId/,
+    replacement: '!payment',
+    failingTitle: 'GET /payments/:id',
+  },
+  {
+    guard: 'portal: a key belongs to the partner',
+    file: 'src/portal/keys/routes.ts',
+    ...isolation,
+    pattern: /const keys = await listKeys\(deps\.db, partner\.partnerId\);/,
+    replacement:
+      "const keys = (await Promise.all((await (await import('../../partners/index.ts')).listPartners(deps.db)).map(one => listKeys(deps.db, one.partnerId)))).flat();",
+    failingTitle: 'POST /keys/:key_id/revoke',
+  },
+  {
+    guard: 'portal: live keys are for owners',
+    file: 'src/portal/keys/routes.ts',
+    ...pages,
+    pattern: /mode === 'live' \? 'owner' : 'developer'/,
+    replacement: "mode === 'live' ? 'developer' : 'developer'",
+    failingTitle: 'live keys are for owners',
+  },
+  {
+    guard: 'portal: words that mean partners are no filter',
+    file: 'src/portal/payments/search-filter.ts',
+    ...pages,
+    pattern: /\.filter\(isOwn\)/,
+    failingTitle: 'a name of a partner is not a filter',
+  },
+  {
+    guard: 'portal: only facts for partners are in a timeline',
+    file: 'src/portal/payments/rows.ts',
+    ...pages,
+    pattern: /\(kind === 'phase' && shownPhases\.has\(what\)\)/,
+    replacement: 'true',
+    failingTitle: 'nothing that is for operators',
+  },
+  {
+    guard: 'portal: a link is used once',
+    ...links,
+    pattern: /AND used_at IS NULL AND expires_at > \$2/,
+    replacement: 'AND expires_at > $2',
+    failingTitle: 'a link signs in once',
+  },
+  {
+    guard: 'portal: a link expires',
+    ...links,
+    pattern: / AND expires_at > \$2 RETURNING/,
+    replacement: ' RETURNING',
+    failingTitle: 'a link is valid for ten minutes',
+  },
+  {
+    guard: 'portal: a new link replaces the one before',
+    ...links,
+    pattern: /DELETE FROM portal_links WHERE user_id = \$1 AND used_at IS NULL/,
+    replacement: 'DELETE FROM portal_links WHERE user_id = $1 AND false',
+    failingTitle: 'until the next one',
+  },
+  {
+    guard: 'portal: signed data is used once',
+    ...links,
+    pattern: /return rowCount === 1;/,
+    replacement: 'return true;',
+    failingTitle: 'a Mini App signs in',
+  },
+  {
+    guard: 'portal: the signature of Telegram',
+    ...initData,
+    pattern: /if \(!timingSafeEqual\(sent, expected\)\) return undefined;/,
+    failingTitle: 'signed by another bot',
+  },
+  {
+    guard: 'portal: the age of signed data',
+    ...initData,
+    pattern: /if \(!\(ageMs >= -maxAheadMs && ageMs <= maxAgeMs\)\) return undefined;/,
+    failingTitle: 'older than ten minutes',
+  },
+  {
+    guard: 'portal: idle timeout of a session',
+    ...sessions,
+    pattern: /last_seen_at > \$2'/,
+    replacement: "$2::timestamptz IS NOT NULL'",
+    failingTitle: 'half an hour without activity',
+  },
+  {
+    guard: 'portal: absolute timeout of a session',
+    ...sessions,
+    pattern: /ends_at > \$1 AND/,
+    replacement: '$1::timestamptz IS NOT NULL AND',
+    failingTitle: 'after twelve hours',
+  },
+  {
+    guard: 'portal: a person ends only their own sessions',
+    ...sessions,
+    pattern: /WHERE id = \$1 AND user_id = \$2 AND/,
+    replacement: 'WHERE id = $1 AND $2::bigint IS NOT NULL AND',
+    failingTitle: 'from another session',
+  },
+];

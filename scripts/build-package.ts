@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 
-/** What the service reads while it runs. The pages of the console are built by `npm run build`. */
+/** What the service reads while it runs. The pages of the console and the portal are built by `npm run build`. */
 const parts = [
   'src',
   'simulator',

@@ -21,7 +21,13 @@ function digestOfSources(): string {
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name)),
   );
-  const others = ['index.html', 'vite.config.ts', 'build.ts', join('..', 'package-lock.json')];
+  const others = [
+    'index.html',
+    join('portal', 'index.html'),
+    'vite.config.ts',
+    'build.ts',
+    join('..', 'package-lock.json'),
+  ];
   const digest = createHash('sha256');
   for (const file of [...sources.sort(), ...others.map(name => join(folder, name))])
     digest
@@ -91,16 +97,23 @@ async function build(digest: string): Promise<void> {
   process.env.NODE_ENV = 'production';
   const vite = await import('vite').catch(() => undefined);
   if (!vite) throw new Error('vite is not installed');
-  console.log('Building the pages of the console …');
+  console.log('Building the pages …');
   // Built in a draft folder and renamed, so that a starting process never finds half of it.
   const draft = fs.mkdtempSync(join(folder, '.dist-'));
   const old = `${draft}-old`;
   try {
-    await vite.build({
-      configFile: join(folder, 'vite.config.ts'),
-      logLevel: process.env.VERBOSE ? 'info' : 'warn',
-      build: { outDir: draft },
-    });
+    const { configOf } = await import('./vite.config.ts');
+    for (const [app, outDir] of [
+      ['console', draft],
+      ['portal', join(draft, 'portal')],
+    ] as const)
+      await vite.build(
+        vite.mergeConfig(configOf(app), {
+          configFile: false,
+          logLevel: process.env.VERBOSE ? 'info' : 'warn',
+          build: { outDir },
+        }),
+      );
     compress(draft);
     fs.writeFileSync(join(draft, digestName), digest);
     fs.chmodSync(draft, 0o755);
@@ -118,9 +131,9 @@ try {
       if (!isBuiltFrom(digest)) await build(digest);
     });
 } catch (error) {
-  // The service runs without the pages; /console then shows how to build them.
+  // The service runs without the pages; /console and /portal then show how to build them.
   console.log(
-    `The pages of the console could not be built (${(error as Error).message}). Run npm install && npm run build.`,
+    `The pages could not be built (${(error as Error).message}). Run npm install && npm run build.`,
   );
   process.exitCode = process.env.npm_lifecycle_event === 'prepare' ? 0 : 1;
 }

@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
-const limitKb = 300;
+/** Of the first load, compressed. Partners open the portal on phones. */
+const limits = { console: 300, portal: 240 };
+export type WebApp = keyof typeof limits;
 
 /** The size of the first load: the page, its entry chunk and everything that chunk imports statically. */
-function firstLoad(): Plugin {
+function firstLoad(limitKb: number): Plugin {
   return {
     name: 'first-load',
     generateBundle(_options, bundle) {
@@ -37,17 +40,22 @@ function firstLoad(): Plugin {
   };
 }
 
-export default defineConfig({
-  root: import.meta.dirname,
-  base: '/console/',
-  plugins: [react(), firstLoad()],
-  build: {
-    outDir: 'dist',
-    emptyOutDir: true,
-    target: 'baseline-widely-available',
-    // The content security policy allows only our own files: nothing inline, and no data: URLs.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-  },
-  server: { proxy: { '/console/api': process.env.CONSOLE ?? 'http://127.0.0.1:8080' } },
-});
+/** `console` is in this folder, `portal` in one of its own; both use `src` and `public`. */
+export const configOf = (app: WebApp) =>
+  defineConfig({
+    root: app === 'console' ? import.meta.dirname : join(import.meta.dirname, app),
+    publicDir: join(import.meta.dirname, 'public'),
+    base: `/${app}/`,
+    plugins: [react(), firstLoad(limits[app])],
+    build: {
+      outDir: 'dist',
+      emptyOutDir: true,
+      target: 'baseline-widely-available',
+      // The content security policy allows only our own files: nothing inline, and no data: URLs.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+    server: { proxy: { [`/${app}/api`]: process.env.CONSOLE ?? 'http://127.0.0.1:8080' } },
+  });
+
+export default configOf(process.env.WEB_APP === 'portal' ? 'portal' : 'console');

@@ -25,7 +25,8 @@ for (const part of ['package.json', 'package-lock.json', 'tsconfig.json', 'web']
   });
 symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'));
 // The content does not matter here, and a small page builds faster.
-writeFileSync(join(copy, 'web', 'src', 'main.tsx'), 'document.title = "Kopeck";');
+for (const app of ['', 'portal'])
+  writeFileSync(join(copy, 'web', 'src', app, 'main.tsx'), 'document.title = "Kopeck";');
 const web = join(copy, 'web');
 const dist = join(web, 'dist');
 const lock = join(web, '.building');
@@ -35,7 +36,7 @@ const build = async () => (await promisify(execFile)(process.execPath, [join(web
 test('concurrent builds build once, and an up-to-date build is not repeated', async () => {
   forget();
   const lines = await Promise.all([build(), build(), build()]);
-  expect(lines.filter(line => line !== '')).toEqual(['Building the pages of the console …\n']);
+  expect(lines.filter(line => line !== '')).toEqual(['Building the pages …\n']);
   expect(await build()).toBe('');
   expect(readdirSync(web).filter(name => name.startsWith('.'))).toEqual([]);
 });

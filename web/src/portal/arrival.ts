@@ -1,0 +1,32 @@
+import type { Session } from '../../../src/portal/shapes/access.ts';
+import { send } from '../api.ts';
+
+/** How somebody arrived: with a link of the bot, as a Mini App of Telegram, or otherwise. */
+type Arrival = { kind: 'link'; token: string } | { kind: 'telegram'; initData: string } | { kind: 'other' };
+
+/** Telegram puts its signed data behind the `#`, as the bot does with the token of a link. */
+function readArrival(): Arrival {
+  const behind = location.hash.slice(1);
+  const initData = new URLSearchParams(behind).get('tgWebAppData');
+  if (initData) return { kind: 'telegram', initData };
+  return location.pathname.endsWith('/sign-in') && behind
+    ? { kind: 'link', token: behind }
+    : { kind: 'other' };
+}
+
+const arrival = readArrival();
+// A secret that works once does not stay in the address bar and the history.
+if (arrival.kind !== 'other') history.replaceState(null, '', location.pathname);
+
+let signingIn: Promise<Session> | undefined;
+
+/** Signs in with what the page was opened with, once. Undefined if it was opened without. */
+export function signInOnArrival(): Promise<Session> | undefined {
+  if (arrival.kind === 'link') signingIn ??= send<Session>('/sign-in', { token: arrival.token });
+  if (arrival.kind === 'telegram')
+    signingIn ??= send<Session>('/sign-in/telegram', { init_data: arrival.initData });
+  return signingIn;
+}
+
+/** Inside Telegram there is no address bar: the way back to a new session is the bot. */
+export const isMiniApp = arrival.kind === 'telegram';

@@ -1,0 +1,202 @@
+import { TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { DepositRow, Balance as Shape } from '../../../../src/portal/shapes/money.ts';
+import { send } from '../../api.ts';
+import { State, TestMark } from '../../parts/badge.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Copyable } from '../../parts/copy.tsx';
+import { Rub, Usdt } from '../../parts/money.tsx';
+import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { useRun } from '../../parts/run.ts';
+import { ShortHash } from '../../parts/short.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
+import { type Column, KeysetTable, Rows, Waiting } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { usePartner } from '../partner.ts';
+import { Action } from '../parts.tsx';
+import { usePortal } from '../texts/index.ts';
+import { texts } from './balance.texts.ts';
+
+export default function Balance() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const creditColumns = useCreditColumns();
+  const { data, error, refetch } = useLive<Shape>(['balance', api('')], api('/balance'), 15_000);
+  return (
+    <PageFrame title={portal.nav.balance}>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && <Money balance={data} />}
+      {data && <TopUp balance={data} />}
+      {data && <Limits limits={data.limits} />}
+      <Card title={t.deposits}>
+        <KeysetTable<DepositRow>
+          label={t.deposits}
+          queryKey={['deposits']}
+          path={api('/deposits')}
+          everyMs={15_000}
+          columns={useDepositColumns()}
+          keyOf={row => row.deposit_id}
+          empty={<Empty title={t.noDeposits} />}
+        />
+      </Card>
+      {data && (
+        <Card title={t.credits}>
+          <Rows
+            label={t.credits}
+            columns={creditColumns}
+            rows={data.credits}
+            keyOf={row => `${row.at} ${row.reference}`}
+            empty={<Empty title={t.noCredits} />}
+          />
+        </Card>
+      )}
+    </PageFrame>
+  );
+}
+
+function Money({ balance }: { balance: Shape }) {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const { pending, run } = useRun();
+  const [isSetting, setSetting] = useState(false);
+  return (
+    <>
+      <section className="tiles" aria-label={portal.nav.balance}>
+        {(['live', 'test'] as const).map(mode => (
+          <div key={mode} className="tile">
+            <p className="dim">{portal[mode]}</p>
+            <p className="tile-value">
+              <Usdt amount={balance[mode].available_usdt} cents />
+            </p>
+            <p className="dim">
+              {t.held} <Usdt amount={balance[mode].held_usdt} cents />
+            </p>
+          </div>
+        ))}
+        <div className="tile">
+          <p className="dim">{t.alert}</p>
+          <p className="tile-value">
+            {balance.alert_usdt === null ? t.noAlert : <Usdt amount={balance.alert_usdt} cents />}
+          </p>
+        </div>
+      </section>
+      <p className="inline">
+        <Action needs="owner" onClick={() => setSetting(true)}>
+          {t.setAlert}
+        </Action>
+        <Action
+          needs="developer"
+          loading={pending}
+          onClick={() => run(() => send(api('/balance/refill')), t.refilled)}
+        >
+          {t.refill}
+        </Action>
+      </p>
+      {isSetting && <AlertDialog now={balance.alert_usdt} onClose={() => setSetting(false)} />}
+    </>
+  );
+}
+
+function AlertDialog({ now, onClose }: { now: string | null; onClose: () => void }) {
+  const t = useTexts(texts);
+  const { api } = usePartner();
+  const [text, setText] = useState(now ?? '');
+  const wanted = text.trim().replace(',', '.');
+  return (
+    <Confirm
+      title={t.alert}
+      says={t.alertSays}
+      verb={t.save}
+      run={() => send(api('/balance/alert'), { alert_usdt: wanted === '' ? null : wanted })}
+      onClose={onClose}
+    >
+      <TextInput
+        label="USDT"
+        inputMode="decimal"
+        placeholder={t.noAlert}
+        value={text}
+        onChange={event => setText(event.currentTarget.value)}
+      />
+    </Confirm>
+  );
+}
+
+function TopUp({ balance: { addresses } }: { balance: Shape }) {
+  const t = useTexts(texts);
+  const { partner } = usePartner();
+  return (
+    <Card title={t.topUp}>
+      {addresses.length === 0 && <p>{t.askSupport(partner.partner_id)}</p>}
+      {addresses.map(({ chain, title, address, qr_svg, min_usdt, usual_minutes }) => (
+        <div key={chain} className="portal-address">
+          <img
+            className="portal-qr"
+            alt={t.qrOf(title)}
+            src={`data:image/svg+xml;utf8,${encodeURIComponent(qr_svg)}`}
+          />
+          <div>
+            <h3>{title}</h3>
+            <p className="wrap-anywhere">
+              <Copyable text={address} />
+            </p>
+            <p className="dim">{t.terms(min_usdt, usual_minutes)}</p>
+            <p className="dim">{t.onlyThisNetwork(title)}</p>
+          </div>
+        </div>
+      ))}
+    </Card>
+  );
+}
+
+function Limits({ limits }: { limits: Shape['limits'] }) {
+  const t = useTexts(texts);
+  return (
+    <Card title={t.limits}>
+      <Facts
+        facts={[
+          [t.minPayment, <Rub key="min" amount={limits.min_rub} />],
+          [t.maxPayment, <Rub key="max" amount={limits.max_rub} />],
+          [t.perDay, limits.daily_rub === null ? t.unlimited : <Rub key="day" amount={limits.daily_rub} />],
+          [t.concurrent, limits.concurrent],
+          [t.createRate, t.perSecond(limits.create_rps, limits.create_burst)],
+          [t.otherRate, t.perSecond(limits.other_rps, null)],
+        ]}
+      />
+      <p className="dim">{t.raise}</p>
+    </Card>
+  );
+}
+
+function useDepositColumns(): Column<DepositRow>[] {
+  const t = useTexts(texts);
+  return [
+    { head: t.seen, cell: row => <Time at={row.seen_at} as="short" /> },
+    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+    { head: t.network, cell: row => row.chain },
+    { head: t.transaction, cell: row => <ShortHash text={row.transaction_id} /> },
+    { head: t.credited, cell: row => <Time at={row.credited_at} as="short" />, wideOnly: true },
+  ];
+}
+
+function useCreditColumns(): Column<Shape['credits'][number]>[] {
+  const t = useTexts(texts);
+  return [
+    {
+      head: t.credited,
+      cell: row => (
+        <span className="inline">
+          <Time at={row.at} as="short" />
+          <TestMark mode={row.mode} />
+        </span>
+      ),
+    },
+    { head: 'USDT', cell: row => <Usdt amount={row.amount_usdt} bare />, right: true },
+    { head: t.reference, cell: row => <span className="wrap-anywhere">{row.reference}</span> },
+  ];
+}

@@ -1,0 +1,71 @@
+import { NativeSelect } from '@mantine/core';
+import { Link, useSearchParams } from 'wouter';
+import type { DeliveryRow } from '../../../../src/portal/shapes/webhook.ts';
+import { query } from '../../api.ts';
+import { Answer, State } from '../../parts/badge.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { type Column, KeysetTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
+import { usePortal } from '../texts/index.ts';
+import { texts } from './webhook.texts.ts';
+
+export default function Deliveries() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const mode = useMode();
+  const [params, setParams] = useSearchParams();
+  const state = params.get('state') ?? '';
+  return (
+    <PageFrame title={t.log} lead={<Link href="/webhook">← {portal.nav.webhook}</Link>}>
+      <div className="filters">
+        <NativeSelect
+          label={t.state}
+          value={state}
+          onChange={event => setParams(event.currentTarget.value ? { state: event.currentTarget.value } : {})}
+          data={[
+            { value: '', label: t.any },
+            ...(['pending', 'delivered', 'failed'] as const).map(value => ({
+              value,
+              label: t.states[value]!,
+            })),
+          ]}
+        />
+      </div>
+      <KeysetTable<DeliveryRow>
+        label={t.log}
+        queryKey={['deliveries']}
+        path={api(`/deliveries${query({ mode, state })}`)}
+        everyMs={5000}
+        columns={useColumns()}
+        keyOf={row => row.event_id}
+        hrefOf={row => `/deliveries/${row.event_id}`}
+        empty={<Empty title={t.none}>{t.noneHint}</Empty>}
+      />
+    </PageFrame>
+  );
+}
+
+function useColumns(): Column<DeliveryRow>[] {
+  const t = useTexts(texts);
+  return [
+    { head: t.event, cell: row => <code>{row.event_id}</code> },
+    { head: t.at, cell: row => <Time at={row.event_at} as="short" /> },
+    { head: t.payment, cell: row => row.event, wideOnly: true },
+    { head: t.state, cell: row => <State state={row.state} words={t.states} /> },
+    {
+      head: t.answer,
+      cell: row =>
+        row.last_attempt ? (
+          <Answer status={row.last_attempt.http_status} error={row.last_attempt.error} />
+        ) : (
+          <span className="dim">—</span>
+        ),
+    },
+    { head: t.attempts, cell: row => row.attempts, right: true },
+    { head: t.next, cell: row => <Time at={row.next_attempt_at} as="short" />, wideOnly: true },
+  ];
+}

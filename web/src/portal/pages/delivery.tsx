@@ -1,0 +1,87 @@
+import { Button } from '@mantine/core';
+import { Link } from 'wouter';
+import type { DeliveryDetail } from '../../../../src/portal/shapes/webhook.ts';
+import { send } from '../../api.ts';
+import { Answer, State } from '../../parts/badge.tsx';
+import { Card, Facts, PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { useRun } from '../../parts/run.ts';
+import { ShortId } from '../../parts/short.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Waiting } from '../../parts/table.tsx';
+import { Duration, Time } from '../../parts/time.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { usePartner } from '../partner.ts';
+import { texts } from './webhook.texts.ts';
+
+export default function Delivery({ eventId }: { eventId: string }) {
+  const t = useTexts(texts);
+  const { api } = usePartner();
+  const path = api(`/deliveries/${eventId}`);
+  const { pending, run } = useRun();
+  const { data, error, refetch } = useLive<DeliveryDetail>(['delivery', path], path, 5000);
+  return (
+    <PageFrame
+      title={eventId}
+      badge={data && <State state={data.delivery.state} words={t.states} />}
+      lead={<Link href="/deliveries">{t.allDeliveries}</Link>}
+      actions={
+        data && (
+          <Button size="xs" loading={pending} onClick={() => run(() => send(`${path}/resend`), t.resent)}>
+            {t.resend}
+          </Button>
+        )
+      }
+    >
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && <Details detail={data} />}
+    </PageFrame>
+  );
+}
+
+function Details({ detail: { delivery, request, attempts } }: { detail: DeliveryDetail }) {
+  const t = useTexts(texts);
+  return (
+    <>
+      <Card>
+        <Facts
+          facts={[
+            [t.event, delivery.event],
+            [t.at, <Time key="at" at={delivery.event_at} />],
+            [
+              t.payment,
+              <Link key="payment" href={`/payments/${delivery.payment_id}`}>
+                <ShortId id={delivery.payment_id} />
+              </Link>,
+            ],
+            [t.next, <Time key="next" at={delivery.next_attempt_at} />],
+          ]}
+        />
+      </Card>
+      <Card title={t.attempts}>
+        {attempts.length === 0 && <p className="dim">—</p>}
+        <ul className="portal-notices">
+          {attempts.map(attempt => (
+            <li key={attempt.at} className="between">
+              <span className="inline">
+                {t.attempt(attempt.attempt)}
+                <Answer status={attempt.http_status} error={attempt.error} />
+              </span>
+              <span className="dim">
+                <Duration ms={attempt.duration_ms} /> · <Time at={attempt.at} as="short" />
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <Card title={t.body}>
+        <pre className="wrap-anywhere portal-body">{request.body}</pre>
+      </Card>
+      <Card title={t.headers}>
+        <Facts facts={Object.entries(request.headers)} />
+        <p className="dim">{t.noSignature}</p>
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { inBoth } from '../../texts/language.ts';
+
+const inRussian = new Intl.PluralRules('ru');
+const platezh = { one: 'платёж', few: 'платежа' } as Record<string, string>;
+
+export const texts = inBoth({
+  en: {
+    csv: 'Export CSV',
+    payment: 'Payment',
+    created: 'Created, UTC',
+    status: 'Status',
+    recipient: 'Recipient',
+    rub: 'Amount, ₽',
+    usdt: 'USDT',
+    externalId: 'External ID',
+    search: 'Search',
+    searchHint: 'ID, external ID, QR, recipient, amount…',
+    any: 'Any',
+    find: 'Search',
+    clear: 'Clear',
+    totals: 'Totals',
+    totalsCut: 'Only the newest 20,000 payments are counted.',
+    payments: (count: number) => (count === 1 ? '1 payment' : `${count} payments`),
+    none: 'No payments found',
+    noneHint: 'Remove some filters.',
+    noneYet: 'No payments yet',
+    noneYetHint: 'Payments that you create with the API appear here.',
+  },
+  ru: {
+    csv: 'Скачать CSV',
+    payment: 'Платёж',
+    created: 'Создан, UTC',
+    status: 'Статус',
+    recipient: 'Получатель',
+    rub: 'Сумма, ₽',
+    usdt: 'USDT',
+    externalId: 'Внешний ID',
+    search: 'Поиск',
+    searchHint: 'ID, внешний ID, QR, получатель, сумма…',
+    any: 'Любой',
+    find: 'Найти',
+    clear: 'Сбросить',
+    totals: 'Итоги',
+    totalsCut: 'Подсчитаны только последние 20 000 платежей.',
+    payments: count => `${count} ${platezh[inRussian.select(count)] ?? 'платежей'}`,
+    none: 'Ничего не найдено',
+    noneHint: 'Уберите часть фильтров.',
+    noneYet: 'Платежей пока нет',
+    noneYetHint: 'Здесь появятся платежи, созданные через API.',
+  },
+});

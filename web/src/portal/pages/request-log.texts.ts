@@ -1,0 +1,38 @@
+import { inBoth } from '../../texts/language.ts';
+
+export const texts = inBoth({
+  en: {
+    lead: 'What your keys sent to the API in the last days, and how it was answered. Without bodies, headers and query parameters.',
+    at: 'Time, UTC',
+    request: 'Request',
+    status: 'Status',
+    took: 'Duration',
+    payment: 'Payment',
+    key: 'Key',
+    id: 'Request ID',
+    error: 'Error code',
+    any: 'Any',
+    find: 'Search',
+    clear: 'Clear',
+    none: 'No requests found',
+    noneYet: 'No requests yet',
+    hint: 'Requests appear here within seconds.',
+  },
+  ru: {
+    lead: 'Что ваши ключи отправляли в API за последние дни и какой получили ответ. Без тел, заголовков и параметров запроса.',
+    at: 'Время, UTC',
+    request: 'Запрос',
+    status: 'Статус',
+    took: 'Длительность',
+    payment: 'Платёж',
+    key: 'Ключ',
+    id: 'ID запроса',
+    error: 'Код ошибки',
+    any: 'Любой',
+    find: 'Найти',
+    clear: 'Сбросить',
+    none: 'Ничего не найдено',
+    noneYet: 'Запросов пока нет',
+    hint: 'Запросы появляются здесь через несколько секунд.',
+  },
+});

@@ -1,0 +1,48 @@
+import { inBoth } from '../../texts/language.ts';
+
+export const texts = inBoth({
+  en: {
+    notices: 'Notifications in Telegram',
+    noticesHint: 'For all your partners. Notifications about keys and the team are always sent.',
+    topics: {
+      delivery: 'Events that were not delivered',
+      sending: 'Webhook suspended or active again',
+      review: 'Delayed payments',
+      low: 'Low balance',
+      credited: 'Top-ups',
+      maintenance: 'Maintenance',
+      rate: 'Rate out of date',
+    } as Record<string, string>,
+    sessions: 'Where you are signed in',
+    began: 'Signed in, UTC',
+    seen: 'Last activity',
+    address: 'Address',
+    browser: 'Browser',
+    actions: 'Actions',
+    thisOne: 'This session',
+    end: 'Sign out',
+    newPartner: 'One more partner',
+  },
+  ru: {
+    notices: 'Уведомления в Telegram',
+    noticesHint: 'По всем вашим партнёрам. Уведомления о ключах и команде приходят всегда.',
+    topics: {
+      delivery: 'Недоставленные события',
+      sending: 'Вебхук приостановлен или возобновлён',
+      review: 'Задержанные платежи',
+      low: 'Низкий баланс',
+      credited: 'Пополнения',
+      maintenance: 'Технические работы',
+      rate: 'Устаревший курс',
+    },
+    sessions: 'Где выполнен вход',
+    began: 'Вход, UTC',
+    seen: 'Последняя активность',
+    address: 'Адрес',
+    browser: 'Браузер',
+    actions: 'Действия',
+    thisOne: 'Этот сеанс',
+    end: 'Завершить',
+    newPartner: 'Ещё один партнёр',
+  },
+});

@@ -1,0 +1,96 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { SessionRow } from '../../../../src/portal/shapes/access.ts';
+import type { NoticeSettings } from '../../../../src/portal/shapes/settings.ts';
+import { send } from '../../api.ts';
+import { useNotify } from '../../parts/notify.ts';
+import { Card, PageFrame } from '../../parts/page.tsx';
+import { useOnce } from '../../parts/polling.ts';
+import { useRun } from '../../parts/run.ts';
+import { Cut } from '../../parts/short.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { type Column, KeysetTable, Waiting } from '../../parts/table.tsx';
+import { Ago, Time } from '../../parts/time.tsx';
+import { useTexts, wordIn } from '../../texts/language.ts';
+import { NewPartnerForm } from '../new-partner.tsx';
+import { Action } from '../parts.tsx';
+import { usePortal } from '../texts/index.ts';
+import { texts } from './settings.texts.ts';
+
+export default function Settings() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  return (
+    <PageFrame title={portal.nav.settings}>
+      <Card title={t.notices}>
+        <p className="dim">{t.noticesHint}</p>
+        <Notices />
+      </Card>
+      <Card title={t.sessions}>
+        <KeysetTable<SessionRow>
+          label={t.sessions}
+          queryKey={['sessions']}
+          path="/sessions"
+          columns={useColumns()}
+          keyOf={row => row.session_id}
+        />
+      </Card>
+      <Card title={t.newPartner}>
+        <NewPartnerForm />
+      </Card>
+    </PageFrame>
+  );
+}
+
+function Notices() {
+  const t = useTexts(texts);
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const { data, error } = useOnce<NoticeSettings>(['notices'], '/notices');
+  if (error) return <Failure error={error} />;
+  if (!data) return <Waiting rows={3} />;
+  async function mute(topic: string, isMuted: boolean) {
+    const others = data!.topics.filter(one => one.is_muted && one.topic !== topic).map(one => one.topic);
+    await send('/notices', { muted: isMuted ? [...others, topic] : others }).catch(notify.failed);
+    await queries.invalidateQueries({ queryKey: ['notices'] });
+  }
+  return (
+    <div className="portal-notices">
+      {data.topics.map(({ topic, is_muted }) => (
+        <label key={topic}>
+          <input
+            type="checkbox"
+            checked={!is_muted}
+            onChange={event => void mute(topic, !event.currentTarget.checked)}
+          />
+          {wordIn(t.topics, topic)}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function useColumns(): Column<SessionRow>[] {
+  const t = useTexts(texts);
+  const { pending, run } = useRun();
+  return [
+    { head: t.began, cell: row => <Time at={row.created_at} as="short" /> },
+    { head: t.seen, cell: row => <Ago at={row.last_seen_at} /> },
+    { head: t.address, cell: row => row.address },
+    { head: t.browser, cell: row => <Cut text={row.user_agent} />, wideOnly: true },
+    {
+      head: t.actions,
+      cell: row =>
+        row.is_this_one ? (
+          <span className="dim">{t.thisOne}</span>
+        ) : (
+          <Action
+            needs="viewer"
+            disabled={pending}
+            onClick={() => run(() => send(`/sessions/${row.session_id}/end`))}
+          >
+            {t.end}
+          </Action>
+        ),
+    },
+  ];
+}

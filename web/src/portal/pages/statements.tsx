@@ -1,0 +1,64 @@
+import { NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { query } from '../../api.ts';
+import { Download } from '../../parts/download.tsx';
+import { Card, PageFrame } from '../../parts/page.tsx';
+import { UtcDayInput } from '../../parts/utc-time-input.tsx';
+import { inBoth, useTexts } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
+import { usePortal } from '../texts/index.ts';
+
+const texts = inBoth({
+  en: {
+    lead: 'Every movement of the balance on one day (UTC): opening balance, entries, closing balance, holds.',
+    day: 'Day, UTC',
+    format: 'Format',
+    download: 'Download',
+    closed:
+      'The statement of a day that is over never changes: each download has the same bytes and the same digest. The API has the same file: GET /v1/statement.',
+  },
+  ru: {
+    lead: 'Все движения баланса за один день (UTC): входящий остаток, проводки, исходящий остаток, холды.',
+    day: 'День, UTC',
+    format: 'Формат',
+    download: 'Скачать',
+    closed:
+      'Выписка за прошедший день не меняется: файл и его контрольная сумма всегда одинаковы. Тот же файл отдаёт API: GET /v1/statement.',
+  },
+});
+
+const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+
+export default function Statements() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const mode = useMode();
+  const [day, setDay] = useState(yesterday);
+  const [format, setFormat] = useState('csv');
+  return (
+    <PageFrame title={portal.nav.statements} lead={t.lead}>
+      <Card>
+        <div className="filters">
+          <UtcDayInput label={t.day} value={day} onChange={setDay} />
+          <NativeSelect
+            label={t.format}
+            value={format}
+            onChange={event => setFormat(event.currentTarget.value)}
+            data={[
+              { value: 'csv', label: 'CSV' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+          <Download
+            size="sm"
+            path={api(`/statement${query({ mode, day, format })}`)}
+            label={t.download}
+            disabled={day === ''}
+          />
+        </div>
+        <p className="dim">{t.closed}</p>
+      </Card>
+    </PageFrame>
+  );
+}

@@ -1,0 +1,177 @@
+import { NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import type { MemberRole } from '../../../../src/portal/shapes/access.ts';
+import type { Invitation, MemberRow, Team as Shape } from '../../../../src/portal/shapes/team.ts';
+import { ask, send, session } from '../../api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { PageFrame } from '../../parts/page.tsx';
+import { useLive } from '../../parts/polling.ts';
+import { Name } from '../../parts/short.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { type Column, Rows, Waiting } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { usePartner } from '../partner.ts';
+import { Action, ShowSecret } from '../parts.tsx';
+import { usePortal } from '../texts/index.ts';
+import { texts } from './team.texts.ts';
+
+type Dialog = { kind: 'invite' } | { kind: 'role' | 'remove'; member: MemberRow };
+
+const roleNames: MemberRole[] = ['viewer', 'developer', 'owner'];
+
+export default function Team() {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api, partner } = usePartner();
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [invitation, setInvitation] = useState<Invitation | null>(null);
+  const { data, error, refetch } = useLive<Shape>(['team', api('')], api('/team'), 20_000);
+  const columns = useColumns(setDialog);
+  const close = () => setDialog(null);
+  return (
+    <PageFrame
+      title={portal.nav.team}
+      lead={t.lead}
+      actions={
+        <Action
+          needs="owner"
+          variant="filled"
+          why={data && data.data.length >= data.max_members ? t.full(data.max_members) : undefined}
+          onClick={() => setDialog({ kind: 'invite' })}
+        >
+          {t.invite}
+        </Action>
+      }
+    >
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <Rows label={portal.nav.team} columns={columns} rows={data.data} keyOf={({ user_id }) => user_id} />
+      )}
+      {dialog?.kind === 'invite' && <InviteDialog onClose={close} onInvited={setInvitation} />}
+      {dialog?.kind === 'role' && <RoleDialog member={dialog.member} onClose={close} />}
+      {dialog?.kind === 'remove' && (
+        <Confirm
+          title={dialog.member.is_you ? t.leave : t.remove}
+          says={
+            dialog.member.is_you ? t.leaveSays(partner.name) : t.removeSays(dialog.member.name, partner.name)
+          }
+          verb={dialog.member.is_you ? t.leave : t.remove}
+          danger
+          run={() => send(api(`/team/${dialog.member.user_id}/remove`))}
+          onClose={close}
+          onDone={() => dialog.member.is_you && void readSession()}
+        />
+      )}
+      {invitation && (
+        <ShowSecret
+          title={t.invitation}
+          secrets={[invitation.url ?? invitation.command]}
+          says={invitation.url ? t.linkSays : t.commandSays}
+          onClose={() => setInvitation(null)}
+        />
+      )}
+    </PageFrame>
+  );
+}
+
+/** The partners and roles of the reader have changed. */
+async function readSession(): Promise<void> {
+  const found = await ask<{ session: Parameters<typeof session.set>[0] }>('/session/current').catch(
+    () => null,
+  );
+  if (found) session.set(found.session);
+}
+
+function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
+  const t = useTexts(texts);
+  const { roles } = usePortal();
+  return [
+    {
+      head: t.name,
+      cell: row => (
+        <span className="inline">
+          <Name text={row.name} />
+          {row.is_you && <span className="dim">{t.you}</span>}
+        </span>
+      ),
+    },
+    { head: t.role, cell: row => roles[row.role] },
+    { head: t.joined, cell: row => <Time at={row.joined_at} as="short" /> },
+    {
+      head: t.actions,
+      cell: row => (
+        <span className="inline">
+          <Action needs="owner" onClick={() => open({ kind: 'role', member: row })}>
+            {t.changeRole}
+          </Action>
+          <Action
+            needs={row.is_you ? 'viewer' : 'owner'}
+            color="red"
+            onClick={() => open({ kind: 'remove', member: row })}
+          >
+            {row.is_you ? t.leave : t.remove}
+          </Action>
+        </span>
+      ),
+    },
+  ];
+}
+
+function RoleSelect({ value, onChange }: { value: MemberRole; onChange: (role: MemberRole) => void }) {
+  const t = useTexts(texts);
+  const { roles } = usePortal();
+  return (
+    <NativeSelect
+      label={t.role}
+      description={t.what[value]}
+      value={value}
+      onChange={event => onChange(event.currentTarget.value as MemberRole)}
+      data={roleNames.map(role => ({ value: role, label: roles[role] }))}
+    />
+  );
+}
+
+function InviteDialog({
+  onClose,
+  onInvited,
+}: {
+  onClose: () => void;
+  onInvited: (invitation: Invitation) => void;
+}) {
+  const t = useTexts(texts);
+  const { api } = usePartner();
+  const [role, setRole] = useState<MemberRole>('viewer');
+  return (
+    <Confirm
+      title={t.invite}
+      says={t.inviteSays}
+      verb={t.invite}
+      run={() => send<Invitation>(api('/team/invite'), { role })}
+      onClose={onClose}
+      onDone={answer => onInvited(answer as Invitation)}
+    >
+      <RoleSelect value={role} onChange={setRole} />
+    </Confirm>
+  );
+}
+
+function RoleDialog({ member, onClose }: { member: MemberRow; onClose: () => void }) {
+  const t = useTexts(texts);
+  const { api } = usePartner();
+  const [role, setRole] = useState(member.role);
+  return (
+    <Confirm
+      title={t.changeRole}
+      says={member.name}
+      verb={t.save}
+      ready={role !== member.role}
+      run={() => send(api(`/team/${member.user_id}/role`), { role })}
+      onClose={onClose}
+      onDone={() => member.is_you && void readSession()}
+    >
+      <RoleSelect value={role} onChange={setRole} />
+    </Confirm>
+  );
+}

@@ -1,0 +1,79 @@
+import { Button, type ButtonProps, Modal, Stack, Tooltip } from '@mantine/core';
+import type { ComponentPropsWithoutRef, ReactNode } from 'react';
+import type { MemberRole } from '../../../src/portal/shapes/access.ts';
+import { Copyable } from '../parts/copy.tsx';
+import { useCommon } from '../texts/common.ts';
+import { inBoth, useTexts } from '../texts/language.ts';
+import { usePartner } from './partner.ts';
+import { usePortal } from './texts/index.ts';
+
+const texts = inBoth({
+  en: {
+    needs: (role: string) => `Required role: ${role}`,
+    once: 'It is shown this once. Copy it now and keep it like a password.',
+  },
+  ru: {
+    needs: role => `Нужна роль: ${role}`,
+    once: 'Больше мы его не покажем. Скопируйте его сейчас и храните как пароль.',
+  },
+});
+
+interface ActionProps extends ButtonProps, Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> {
+  needs: MemberRole;
+  /** Why the action is not possible now. */
+  why?: string | undefined;
+}
+
+/** A button that explains why it is disabled and can still get the focus. */
+export function Action({ needs, why, onClick, ...props }: ActionProps) {
+  const t = useTexts(texts);
+  const { roles } = usePortal();
+  const { may } = usePartner();
+  const hint = may(needs) ? why : t.needs(roles[needs]);
+  if (!hint) return <Button size="xs" variant="default" onClick={onClick} {...props} />;
+  return (
+    <Tooltip label={hint} multiline maw={320}>
+      <Button
+        size="xs"
+        variant="default"
+        {...props}
+        data-disabled
+        aria-disabled="true"
+        aria-description={hint}
+      />
+    </Tooltip>
+  );
+}
+
+interface SecretProps {
+  title: string;
+  secrets: string[];
+  /** Instead of the warning that it is shown once. */
+  says?: ReactNode;
+  onClose: () => void;
+}
+
+/** Shows a secret. It is in the memory of the page only, and gone when the dialog is closed. */
+export function ShowSecret({ title, secrets, says, onClose }: SecretProps) {
+  const t = useTexts(texts);
+  const common = useCommon();
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={title}
+      closeButtonProps={{ 'aria-label': common.close }}
+    >
+      <Stack gap="md">
+        {secrets.map(secret => (
+          <span key={secret} className="portal-secret">
+            <Copyable text={secret} />
+          </span>
+        ))}
+        <p>{says ?? t.once}</p>
+        <Button onClick={onClose}>{common.close}</Button>
+      </Stack>
+    </Modal>
+  );
+}

@@ -8,9 +8,7 @@ import { openPool, type Pool, type Queryable, withCircuitBreaker } from './pool.
  */
 export interface OutsidePools {
   console: Pool;
-  /** The portal of partners. */
-  portal: Pool;
-  /** The bot's conversations; its notices use the main pool. */
+  /** The bot's conversations, and the portal: what people of partners ask for. The bot's notices use the main pool. */
   conversations: Pool;
   /** The log of requests. */
   requestLog: Pool;
@@ -20,8 +18,6 @@ export interface OutsidePools {
 /** One more than the places: reads by primary key always have a connection. */
 const readConnections = 4;
 const consoleConnections = 2;
-/** Two for reads, of which a partner uses one, and one for sessions and changes. */
-const portalConnections = 3;
 const conversationConnections = 2;
 const requestLogConnections = 1;
 /** Shorter than that of payments: a page takes milliseconds, and a bad plan must not hold a place for long. */
@@ -30,7 +26,6 @@ const readTimeoutMs = 3_000;
 export function openOutsidePools({ options }: Pool): OutsidePools {
   const pools = {
     console: openPool({ ...options }, consoleConnections),
-    portal: openPool({ ...options, statement_timeout: readTimeoutMs }, portalConnections),
     conversations: openPool({ ...options }, conversationConnections),
     requestLog: openPool({ ...options, statement_timeout: readTimeoutMs }, requestLogConnections),
   };

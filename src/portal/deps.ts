@@ -17,7 +17,7 @@ type Needed =
 
 /** What the portal needs from the rest of the service. */
 export interface PortalDeps extends Pick<Settings, Needed> {
-  /** Connections of its own, in general sessions: these read all shards. */
+  /** In general sessions: these read all shards. */
   pool: Pool;
   clock: Clock;
   log: { error(details: object, message: string): void };

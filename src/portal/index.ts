@@ -33,14 +33,13 @@ const routes: ((scope: FastifyInstance, deps: RouteDeps) => void)[] = [
   settingsRoutes,
 ];
 
-/** Of the connections of the portal. One is left for sessions and changes. */
-const places = 2;
-const placesPerPartner = 1;
+/** Of the two connections that it shares with the bot. The other is for sessions, changes and conversations. */
+const places = 1;
 const maxPlaceWaitMs = 5_000;
 
 function routeDepsOf(deps: PortalDeps): RouteDeps {
   const db = withCircuitBreaker(deps.pool, deps.heartbeat.isDatabaseAnswering);
-  const share = createFairShare({ clock: deps.clock, places, placesPerOwner: placesPerPartner });
+  const share = createFairShare({ clock: deps.clock, places, placesPerOwner: places });
   return {
     ...deps,
     db,

@@ -62,11 +62,10 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
       this.set({ process: heartbeat.instance }, clockOffset().ms / 1_000);
     },
   });
-  const { console, conversations, portal } = outside;
+  const { console, conversations } = outside;
   measurePools(process, {
     ...poolsOf(shards),
     console,
-    portal,
     conversations,
     request_log: outside.requestLog,
   });

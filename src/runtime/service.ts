@@ -82,7 +82,7 @@ async function startServer(
     rendersDocsAhead: true,
     servesPartners: roles.includes('api'),
     console: roles.includes('console') ? createConsole(consoleDepsOf(parts)) : undefined,
-    portal: servesPortal(parts) ? createPortal({ ...parts, pool: parts.outside.portal }) : undefined,
+    portal: servesPortal(parts) ? createPortal({ ...parts, pool: parts.outside.conversations }) : undefined,
     telegramReceiver: bot?.receiver,
   });
   cleanups.push(async manner => {

@@ -36,7 +36,7 @@ export async function startPortal({ pool, clock = systemClock, trustProxy = [], 
   const sender = createSender({ allowPrivate: true });
   const routes: PortalRoute[] = [];
   const deps: PortalDeps = {
-    pool: outside.portal,
+    pool: outside.conversations,
     clock,
     log: { error: () => {} },
     heartbeat: { isDatabaseAnswering: () => true },

@@ -101,7 +101,7 @@ function Actions({ apiKey: key, open }: { apiKey: KeyRow; open: (dialog: Dialog)
   if (key.state !== 'active') return <span className="dim">—</span>;
   const needs = roleFor(key);
   return (
-    <span className="inline">
+    <span className="portal-actions">
       <Action
         needs={needs}
         why={key.rolled_to ? t.rolledTo(key.rolled_to) : undefined}
@@ -110,7 +110,7 @@ function Actions({ apiKey: key, open }: { apiKey: KeyRow; open: (dialog: Dialog)
         {t.roll}
       </Action>
       <Action needs={needs} onClick={() => open({ kind: 'addresses', key })}>
-        {t.addresses}
+        {t.changeAddresses}
       </Action>
       <Action needs={needs} color="red" onClick={() => open({ kind: 'revoke', key })}>
         {t.revoke}

@@ -102,7 +102,7 @@ function useColumns(open: (dialog: Dialog) => void): Column<MemberRow>[] {
     {
       head: t.actions,
       cell: row => (
-        <span className="inline">
+        <span className="portal-actions">
           <Action needs="owner" onClick={() => open({ kind: 'role', member: row })}>
             {t.changeRole}
           </Action>

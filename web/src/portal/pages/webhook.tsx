@@ -98,7 +98,7 @@ function StateCard({ webhook }: { webhook: Set }) {
               : []),
           ]}
         />
-        <div className="inline">
+        <div className="portal-actions">
           <Button size="xs" loading={pending} onClick={check}>
             {t.check}
           </Button>

@@ -11,6 +11,7 @@ const systemTests = [
   'test/deposits/real-node/**',
   'test/traces/**',
   'test/quotes/processes.test.ts',
+  'test/portal/isolation.test.ts',
   'test/guides/{languages,snippets}.test.ts',
   'test/gateway/check.test.ts',
   'test/ledger/churn.test.ts',

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listKeys, type MemberRole, memberRoles, roleIncludes } from '../../src/partners/index.ts';
 import { guard } from '../../src/portal/guard.ts';
-import { createVault, listDeliveries, setWebhook } from '../../src/webhooks/index.ts';
+import { createVault, listDeliveries, listWebhooks, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newPerson, type PortalRoute, startPortal } from '../helpers/portal.ts';
@@ -31,10 +31,13 @@ const expected: Record<string, MemberRole> = {
   'POST /keys/:key_id/addresses': 'developer',
   'GET /webhook': 'developer',
   'POST /webhook': 'developer',
-  'POST /webhook/events': 'developer',
-  'POST /webhook/secret': 'developer',
-  'POST /webhook/rotate': 'developer',
-  'POST /webhook/check': 'developer',
+  'POST /webhook/:endpoint_id/address': 'developer',
+  'POST /webhook/:endpoint_id/events': 'developer',
+  'POST /webhook/:endpoint_id/ed25519': 'developer',
+  'POST /webhook/:endpoint_id/remove': 'developer',
+  'POST /webhook/:endpoint_id/secret': 'developer',
+  'POST /webhook/:endpoint_id/rotate': 'developer',
+  'POST /webhook/:endpoint_id/check': 'developer',
   'GET /deliveries': 'developer',
   'GET /deliveries/:event_id': 'developer',
   'POST /deliveries/:event_id/resend': 'developer',
@@ -92,6 +95,8 @@ beforeAll(async () => {
   known.set('id', payment.json.id);
   known.set('key_id', key!.keyId);
   known.set('event_id', `evt_${deliveries[0]!.eventId}`);
+  const [webhook] = await listWebhooks(pool, mine.partnerId);
+  known.set('endpoint_id', webhook!.endpointId);
   known.set('user_id', `${owner.userId}`);
   secrets.push(payment.json.id, key!.keyId, 'order-of-the-first', 'first-hook', owner.name, mine.partnerId);
 });
@@ -136,6 +141,9 @@ describe('another partner', () => {
       'POST /keys/:key_id/roll': { overlap_hours: 1 },
       'POST /keys/:key_id/addresses': { allowed_addresses: [] },
       'POST /team/:user_id/role': { role: 'viewer' },
+      'POST /webhook/:endpoint_id/address': { url: 'https://127.0.0.1:1/third-hook' },
+      'POST /webhook/:endpoint_id/events': { events: ['payment.succeeded'] },
+      'POST /webhook/:endpoint_id/ed25519': { is_on: true },
     };
     const asksForAnother = route.path.includes(':');
     const answer = await outsider.call(

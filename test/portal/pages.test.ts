@@ -166,35 +166,46 @@ test('a key is rolled, limited to addresses and revoked', async () => {
   expect((await owner.act(`/keys/${next}/revoke`)).status).toBe(409);
 });
 
-test('the webhook: address, secret, events, check, log, sending again', async () => {
+test('the webhook: addresses, secret, events, check, log, sending again', async () => {
   const receiver = await startReceiver();
   const { partnerId, api } = await createShop();
   const developer = await member(partnerId, 'developer');
-  expect((await developer.read('/webhook')).json).toEqual({ webhook: null });
-  expect(await developer.act('/webhook/check')).toMatchObject({
-    status: 409,
-    json: { error: { code: 'no_webhook' } },
-  });
+  expect((await developer.read('/webhook')).json).toMatchObject({ endpoints: [], max_endpoints: 5 });
   expect(await developer.act('/webhook', { url: 'ftp://x' })).toMatchObject({
     status: 400,
     json: { error: { code: 'bad_address' } },
   });
   expect((await developer.act('/webhook', { url: receiver.url })).status).toBe(200);
-  expect((await developer.act('/webhook/events', { refunds: true })).status).toBe(200);
-  expect((await developer.read('/webhook')).json.webhook).toMatchObject({
-    url: receiver.url,
-    state: 'active',
-    extra_events: ['payment.refunded'],
+  const second = { url: `${receiver.url}second`, mode: 'test', events: ['payment.failed'] };
+  expect((await developer.act('/webhook', { url: second.url })).status).toBe(400);
+  expect((await developer.act('/webhook', second)).status).toBe(200);
+  const { endpoints } = (await developer.read('/webhook')).json;
+  expect(endpoints).toMatchObject([
+    { is_first: true, mode: null, url: receiver.url, state: 'active' },
+    { is_first: false, mode: 'test', events: ['payment.failed'], has_ed25519: false },
+  ]);
+  const [first, further] = endpoints.map((one: { endpoint_id: string }) => `/webhook/${one.endpoint_id}`);
+  expect((await developer.act(`${first}/events`, { events: ['payment.failed'] })).status).toBe(400);
+  expect((await developer.act(`${further}/events`, { events: ['payment.refunded'] })).status).toBe(200);
+  expect((await developer.act(`${further}/address`, { url: `${receiver.url}third` })).status).toBe(200);
+  expect((await developer.act(`${further}/ed25519`, { is_on: true })).status).toBe(200);
+  expect((await developer.read('/webhook')).json.endpoints[1]).toMatchObject({
+    url: `${receiver.url}third`,
+    events: ['payment.refunded'],
+    has_ed25519: true,
   });
-  const [secret] = (await developer.act('/webhook/secret')).json.secrets;
-  const rotated = (await developer.act('/webhook/rotate')).json.secrets;
+  expect((await developer.act(`${further}/remove`)).status).toBe(200);
+  expect((await developer.act(`${further}/remove`)).status).toBe(404);
+
+  const [secret] = (await developer.act(`${first}/secret`)).json.secrets;
+  const rotated = (await developer.act(`${first}/rotate`)).json.secrets;
   expect(rotated).toEqual([expect.stringMatching(/^whsec_/), secret]);
-  expect((await developer.act('/webhook/rotate')).status).toBe(409);
-  expect((await developer.act('/webhook/check')).json).toMatchObject({ can_receive: expect.any(Boolean) });
+  expect((await developer.act(`${first}/rotate`)).status).toBe(409);
+  expect((await developer.act(`${first}/check`)).json).toMatchObject({ can_receive: expect.any(Boolean) });
 
   await api.pay({ qr_url: newLink(30_000) });
   const { data } = (await developer.read('/deliveries?mode=test')).json;
-  expect(data[0]).toMatchObject({ event: 'payment.succeeded' });
+  expect(data[0]).toMatchObject({ event: 'payment.succeeded', endpoint_id: endpoints[0].endpoint_id });
   const detail = (await developer.read(`/deliveries/${data[0].event_id}`)).json;
   expect(JSON.parse(detail.request.body)).toMatchObject({
     id: data[0].event_id,

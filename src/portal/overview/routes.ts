@@ -6,7 +6,7 @@ import { readBalances } from '../../ledger/index.ts';
 import { limitsObject } from '../../partners/index.ts';
 import { isStale, readCurrentRate } from '../../rates/index.ts';
 import { Mode, typed } from '../../web/index.ts';
-import { listEndpoints } from '../../webhooks/index.ts';
+import { listEndpoints, worstState } from '../../webhooks/index.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { Overview } from '../shapes/overview.ts';
 import { createDayReader, type Day } from './days.ts';
@@ -46,7 +46,7 @@ export function overviewRoutes(scope: FastifyInstance, deps: RouteDeps): void {
             }
           : null,
         limits: limitsObject(partner.limits),
-        webhook_state: endpoints.get(partner.partnerId)?.state ?? 'none',
+        webhook_state: worstState(endpoints) ?? 'none',
         is_maintenance: await isUnderMaintenance(db, deps.clock),
       };
     },

@@ -57,7 +57,10 @@ const item = (
   ...more,
 });
 
-function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, status: string): TimelineItem[] {
+function deliveryItems(
+  { eventId, at, attempts, deliveries }: DeliveryHistory,
+  status: string,
+): TimelineItem[] {
   const items = [item(at, 'event', `payment.${status}`, { facts: { event: formatEventId(eventId) } })];
   for (const { attempt, at: triedAt, status: answered, error, durationMs } of attempts) {
     const isDelivered = answered !== null && answered >= 200 && answered < 300;
@@ -69,13 +72,11 @@ function deliveryItems({ eventId, at, attempts, delivery }: DeliveryHistory, sta
       }),
     );
   }
-  if (delivery?.failedAt) items.push(item(delivery.failedAt, 'delivery', 'given_up', { outcome: 'bad' }));
-  else if (delivery)
+  for (const { failedAt, nextAt, attempts: made } of deliveries)
     items.push(
-      item(delivery.nextAt, 'delivery', 'next_attempt', {
-        facts: { attempt: delivery.attempts + 1 },
-        outcome: 'open',
-      }),
+      failedAt
+        ? item(failedAt, 'delivery', 'given_up', { outcome: 'bad' })
+        : item(nextAt, 'delivery', 'next_attempt', { facts: { attempt: made + 1 }, outcome: 'open' }),
     );
   return items;
 }

@@ -1,16 +1,30 @@
+import type { ModeName } from '../../web/index.ts';
+
+export interface EndpointRow {
+  endpoint_id: string;
+  /** The webhook of the contract: it gets both modes, and all events of the contract. */
+  is_first: boolean;
+  /** Null: both. */
+  mode: ModeName | null;
+  url: string;
+  state: 'active' | 'failing' | 'suspended';
+  /** Events still to be sent. */
+  waiting: number;
+  /** Events whose attempts have all failed. */
+  given_up: number;
+  events: string[];
+  /** Requests are also signed with the service's own key. */
+  has_ed25519: boolean;
+  /** Until then the secret before the last change signs as well. */
+  old_secret_until: string | null;
+}
+
 export interface WebhookPage {
-  /** Null: no address is set. */
-  webhook: {
-    url: string;
-    state: 'active' | 'failing' | 'suspended';
-    /** Events still to be sent. */
-    waiting: number;
-    /** Events whose attempts have all failed. */
-    given_up: number;
-    extra_events: string[];
-    /** Until then the secret before the last change signs as well. */
-    old_secret_until: string | null;
-  } | null;
+  /** The first one of the contract, then the others; empty: no address is set. */
+  endpoints: EndpointRow[];
+  event_kinds: string[];
+  /** Per mode. */
+  max_endpoints: number;
 }
 
 /** The newest first. */
@@ -33,6 +47,7 @@ export interface CheckResult {
 
 export interface DeliveryRow {
   event_id: string;
+  endpoint_id: string;
   event: string;
   event_at: string;
   payment_id: string;

@@ -1,6 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import Type from 'typebox';
-import { done, Mode, type Page, paging, type Routes, refuse, typed, unsearchable } from '../../web/index.ts';
+import {
+  Body,
+  done,
+  Mode,
+  type Page,
+  paging,
+  type Routes,
+  readEndpoint,
+  refuse,
+  typed,
+  unsearchable,
+} from '../../web/index.ts';
 import {
   type Delivery,
   findDelivery,
@@ -16,6 +27,7 @@ import type { DeliveryDetail, DeliveryRow } from '../shapes/webhook.ts';
 const below = '/partners/:partner_id/deliveries';
 const config = { allows: 'developer' } as const;
 const EventId = Type.Object({ event_id: Type.String({ maxLength: 100 }) });
+const endpoint_id = Type.Optional(Type.String({ maxLength: 100 }));
 const Search = Type.Object({
   mode: Mode,
   state: Type.Optional(
@@ -55,12 +67,13 @@ function list(routes: Routes, deps: RouteDeps): void {
 function show(routes: Routes, deps: RouteDeps): void {
   routes.get(
     `${below}/:event_id`,
-    { config, schema: { params: EventId } },
+    { config, schema: { params: EventId, querystring: Type.Object({ endpoint_id }) } },
     async (request, reply): Promise<DeliveryDetail | typeof reply> => {
       const { partnerId } = request.member.partner;
       const eventId = parseEventId(request.params.event_id);
+      const endpoint = readEndpoint(request.query.endpoint_id) ?? undefined;
       const db = deps.readsOf(partnerId);
-      const found = eventId === undefined ? undefined : await findDelivery(db, partnerId, eventId);
+      const found = eventId === undefined ? undefined : await findDelivery(db, partnerId, eventId, endpoint);
       if (!found) return refuse(request, reply, 404, 'not_found', 'Event not found.');
       const { delivery, headers, body, attempts } = found;
       return {
@@ -81,12 +94,16 @@ function show(routes: Routes, deps: RouteDeps): void {
 function resend(routes: Routes, deps: RouteDeps): void {
   routes.post(
     `${below}/:event_id/resend`,
-    { config, schema: { params: EventId } },
+    { config, schema: { params: EventId, body: Body({ endpoint_id }) } },
     async (request, reply) => {
       const { partnerId } = request.member.partner;
       const eventId = parseEventId(request.params.event_id);
+      const endpointId = readEndpoint(request.body.endpoint_id) ?? undefined;
       const audit = auditContextOf(deps, request);
-      const result = eventId === undefined ? undefined : await resendEvent(audit, eventId, partnerId);
+      const result =
+        eventId === undefined
+          ? undefined
+          : await resendEvent(audit, eventId, { ofPartner: partnerId, endpointId });
       if (!result || result.outcome === 'no_event')
         return refuse(request, reply, 404, 'not_found', 'Event not found.');
       if (result.outcome === 'no_webhook')
@@ -98,6 +115,7 @@ function resend(routes: Routes, deps: RouteDeps): void {
 
 const deliveryRow = (delivery: Delivery): DeliveryRow => ({
   event_id: formatEventId(delivery.eventId),
+  endpoint_id: delivery.endpointId,
   event: `payment.${delivery.outcome}`,
   event_at: delivery.eventAt.toISOString(),
   payment_id: delivery.paymentId,

@@ -41,8 +41,8 @@ export default function Deliveries() {
         path={api(`/deliveries${query({ mode, state })}`)}
         everyMs={5000}
         columns={useColumns()}
-        keyOf={row => row.event_id}
-        hrefOf={row => `/deliveries/${row.event_id}`}
+        keyOf={row => `${row.event_id} ${row.endpoint_id}`}
+        hrefOf={row => `/deliveries/${row.event_id}${query({ endpoint_id: row.endpoint_id })}`}
         empty={<Empty title={t.none}>{t.noneHint}</Empty>}
       />
     </PageFrame>

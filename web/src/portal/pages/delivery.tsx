@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { DeliveryDetail } from '../../../../src/portal/shapes/webhook.ts';
-import { send } from '../../api.ts';
+import { query, send } from '../../api.ts';
 import { Answer, State } from '../../parts/badge.tsx';
 import { Card, Facts, PageFrame } from '../../parts/page.tsx';
 import { useLive } from '../../parts/polling.ts';
@@ -17,9 +17,15 @@ import { texts } from './webhook.texts.ts';
 export default function Delivery({ eventId }: { eventId: string }) {
   const t = useTexts(texts);
   const { api } = usePartner();
+  const [params] = useSearchParams();
+  const endpoint_id = params.get('endpoint_id') ?? undefined;
   const path = api(`/deliveries/${eventId}`);
   const { pending, run } = useRun();
-  const { data, error, refetch } = useLive<DeliveryDetail>(['delivery', path], path, 5000);
+  const { data, error, refetch } = useLive<DeliveryDetail>(
+    ['delivery', path, endpoint_id],
+    path + query({ endpoint_id }),
+    5000,
+  );
   return (
     <PageFrame
       title={eventId}
@@ -27,7 +33,11 @@ export default function Delivery({ eventId }: { eventId: string }) {
       lead={<Link href="/deliveries">{t.allDeliveries}</Link>}
       actions={
         data && (
-          <Button size="xs" loading={pending} onClick={() => run(() => send(`${path}/resend`), t.resent)}>
+          <Button
+            size="xs"
+            loading={pending}
+            onClick={() => run(() => send(`${path}/resend`, { endpoint_id }), t.resent)}
+          >
             {t.resend}
           </Button>
         )

@@ -1,0 +1,157 @@
+import { NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { EndpointRow, Secrets, WebhookPage } from '../../../../src/portal/shapes/webhook.ts';
+import { send } from '../../api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useTexts } from '../../texts/language.ts';
+import { useMode, usePartner } from '../partner.ts';
+import { usePortal } from '../texts/index.ts';
+import { texts } from './webhook.texts.ts';
+
+export type Dialog = 'address' | 'events' | 'rotate' | 'remove';
+
+function Kinds({
+  kinds,
+  chosen,
+  onChange,
+}: {
+  kinds: string[];
+  chosen: string[];
+  onChange: (chosen: string[]) => void;
+}) {
+  const t = useTexts(texts);
+  return (
+    <fieldset className="portal-notices portal-kinds">
+      <legend className="dim">{t.events}</legend>
+      {kinds.map(kind => (
+        <label key={kind}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(kind)}
+            onChange={event =>
+              onChange(event.currentTarget.checked ? [...chosen, kind] : chosen.filter(one => one !== kind))
+            }
+          />
+          <code>{kind}</code>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The first endpoint gets both modes and all events of the contract; the others what they ask for. */
+export function AddDialog({ page, onClose }: { page: WebhookPage; onClose: () => void }) {
+  const t = useTexts(texts);
+  const portal = usePortal();
+  const { api } = usePartner();
+  const [url, setUrl] = useState('');
+  const [mode, setMode] = useState<string>(useMode());
+  const [events, setEvents] = useState<string[]>(page.event_kinds);
+  const isFirst = !page.endpoints.some(({ is_first }) => is_first);
+  return (
+    <Confirm
+      title={t.add}
+      says={isFirst ? t.addFirstSays : t.addSays(page.max_endpoints)}
+      verb={t.add}
+      ready={url.trim() !== '' && (isFirst || events.length > 0)}
+      run={() => send(api('/webhook'), { url: url.trim(), ...(isFirst ? {} : { mode, events }) })}
+      onClose={onClose}
+    >
+      <AddressField value={url} onChange={setUrl} />
+      {!isFirst && (
+        <>
+          <NativeSelect
+            label={portal.mode}
+            value={mode}
+            onChange={event => setMode(event.currentTarget.value)}
+            data={[
+              { value: 'live', label: portal.live },
+              { value: 'test', label: portal.test },
+            ]}
+          />
+          <Kinds kinds={page.event_kinds} chosen={events} onChange={setEvents} />
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+function AddressField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const t = useTexts(texts);
+  return (
+    <TextInput
+      label={t.address}
+      placeholder="https://shop.example/webhooks/kopeck"
+      inputMode="url"
+      spellCheck={false}
+      maxLength={2048}
+      value={value}
+      onChange={event => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+interface DialogProps {
+  dialog: Dialog;
+  endpoint: EndpointRow;
+  kinds: string[];
+  path: string;
+  onClose: () => void;
+  onSecrets: (secrets: string[]) => void;
+}
+
+export function EndpointDialog({ dialog, endpoint, kinds, path, onClose, onSecrets }: DialogProps) {
+  const t = useTexts(texts);
+  const [url, setUrl] = useState(endpoint.url);
+  const [events, setEvents] = useState(endpoint.events);
+  switch (dialog) {
+    case 'address':
+      return (
+        <Confirm
+          title={t.changeAddress}
+          says={t.changeAddressSays}
+          verb={t.save}
+          ready={url.trim() !== '' && url.trim() !== endpoint.url}
+          run={() => send(`${path}/address`, { url: url.trim() })}
+          onClose={onClose}
+        >
+          <AddressField value={url} onChange={setUrl} />
+        </Confirm>
+      );
+    case 'events':
+      return (
+        <Confirm
+          title={t.events}
+          says={endpoint.is_first ? t.firstEvents : endpoint.url}
+          verb={t.save}
+          ready={events.length > 0}
+          run={() => send(`${path}/events`, { events })}
+          onClose={onClose}
+        >
+          <Kinds kinds={kinds} chosen={events} onChange={setEvents} />
+        </Confirm>
+      );
+    case 'rotate':
+      return (
+        <Confirm
+          title={t.rotate}
+          says={t.rotateSays}
+          verb={t.rotate}
+          run={() => send<Secrets>(`${path}/rotate`)}
+          onClose={onClose}
+          onDone={answer => onSecrets((answer as Secrets).secrets)}
+        />
+      );
+    case 'remove':
+      return (
+        <Confirm
+          title={t.remove}
+          says={t.removeSays(endpoint.url)}
+          verb={t.remove}
+          danger
+          run={() => send(`${path}/remove`)}
+          onClose={onClose}
+        />
+      );
+  }
+}

@@ -13,6 +13,7 @@ import { isDatabaseUnreachable, openPool, type Pool, type Queryable, sqlStateOf 
 import { refuseTransactionPooling } from './pooler.ts';
 import { hasRestoredMark, removeRestoredMark } from './restored-mark.ts';
 import { findRoles, grantRoles, type RoleNames } from './roles.ts';
+import { distributedShards } from './shards/citus.ts';
 import { listShards } from './shards/layout.ts';
 import { sessionOfAll } from './shards/sessions.ts';
 
@@ -75,8 +76,9 @@ export async function openDatabase(
 async function withAllShards(pool: Pool): Promise<Pool> {
   const shards = await listShards(pool);
   if (shards.length === 1) return pool;
+  const distributed = await distributedShards(pool, shards);
   await pool.end();
-  return openPool({ ...pool.options, session: sessionOfAll(shards.length) });
+  return openPool({ ...pool.options, session: sessionOfAll(shards.length), distributed });
 }
 
 /** For `kopeck migrate`: schema and grants only. The roles that have grants already get those of new tables. */

@@ -75,6 +75,10 @@ export interface PoolConnection extends pg.ClientConfig {
   servers?: ServerChoice;
   /** Other settings of its sessions: those of a shard. */
   session?: Record<string, string>;
+  /** The shards that are on workers of Citus. */
+  distributed?: number[];
+  /** After this time a session is replaced by a new one. */
+  maxLifetimeSeconds?: number;
 }
 
 export interface Pool extends pg.Pool {

@@ -4,7 +4,9 @@ import { type Id, idFromUuid, newId, uuidFromId } from '../base/ids.ts';
 import { formatKopecks, formatMicroUsdt } from '../base/money.ts';
 import { type AuditContext, recordChange } from '../db/audit.ts';
 import { type Queryable, transaction } from '../db/pool.ts';
-import { chooseShard, enterShard, enterShardOf } from '../db/shards/sessions.ts';
+import { chooseShard } from '../db/shards/choose-shard.ts';
+import { changeOriginals } from '../db/shards/copies.ts';
+import { enterShard, enterShardOf } from '../db/shards/sessions.ts';
 import { credit, openAccounts } from '../ledger/index.ts';
 
 /** Limits of a partner; the contract has the defaults. */
@@ -44,7 +46,7 @@ export interface Partner {
 const testGrantMicroUsdt = 10_000_000_000n;
 
 export const createPartner = (audit: AuditContext, name: string): Promise<Partner> =>
-  transaction(audit.pool, tx => addPartner(tx, audit, { name, liveApproved: true }));
+  changeOriginals(audit.pool, tx => addPartner(tx, audit, { name, liveApproved: true }));
 
 export async function addPartner(
   tx: Queryable,
@@ -194,7 +196,7 @@ export function setLimits(
   /** The limits that the change is based on; undefined skips this check. */
   expected?: Limits,
 ): Promise<PartnerChange | { outcome: 'min_above_max' | 'stale'; limits: Limits }> {
-  return transaction(audit.pool, async tx => {
+  return changeOriginals(audit.pool, async tx => {
     const partner = await lockPartner(tx, partnerId);
     if (!partner) return { outcome: 'no_partner' };
     if (expected && !isDeepStrictEqual(expected, partner.limits))

@@ -3,6 +3,7 @@ import { alarmGauges } from '../alarms/index.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Pool, withCircuitBreaker } from '../db/pool.ts';
 import { measurePools } from '../db/pool-metrics.ts';
+import type { NodePool } from '../db/shards/nodes.ts';
 import type { Shards } from '../db/shards/shards.ts';
 import { depositGauges } from '../deposits/index.ts';
 import { ledgerGauges } from '../ledger/index.ts';
@@ -18,7 +19,7 @@ type ReadParts = Pick<
   'pool' | 'outside' | 'heartbeat' | 'clockOffset' | 'requestLog' | 'rateMaxAgeSec' | 'tracer' | 'whyShardNot'
 > & { clock: Clock; shards: Shards<ShardPools> };
 
-type ShardPools = Record<'pool' | 'readPool', Pool> & { number: number };
+type ShardPools = Record<'pool' | 'readPool', Pool> & { number: number; worker?: NodePool | undefined };
 
 /** Two sets: every process has the first, and all would read the second from the same database. */
 export interface OwnMetrics {
@@ -90,10 +91,13 @@ export function readMetricsOf(process: Registry, parts: ReadParts): OwnMetrics {
 function poolsOf(shards: Shards<ShardPools>): Record<string, Pool> {
   const nameOf = (name: string, shard: number) => (shards.all().length === 1 ? name : `${name}_${shard}`);
   return Object.fromEntries(
-    shards.all().flatMap(({ number, pool, readPool }) => [
-      [nameOf('payments', number), pool],
-      [nameOf('partner_reads', number), readPool],
-    ]),
+    shards
+      .all()
+      .flatMap(({ number, pool, readPool, worker }) => [
+        [nameOf('payments', number), pool],
+        [nameOf('partner_reads', number), readPool],
+        ...(worker ? [[`worker_${number}`, worker.pool] as const] : []),
+      ]),
   );
 }
 

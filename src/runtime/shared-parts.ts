@@ -18,6 +18,7 @@ import { startClockWatch } from './clock-watch.ts';
 import type { Cleanup } from './graceful-shutdown.ts';
 import { createLog } from './log.ts';
 import { createMeters } from './meters.ts';
+import { startShardCopies } from './shard-copies.ts';
 import { startShardWatch } from './shard-watch.ts';
 
 export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>;
@@ -83,6 +84,7 @@ export async function createSharedParts(
   );
   const sender = createSender({ allowPrivate: settings.webhookAllowPrivate });
   cleanups.push(...callLogs.map(({ stop }) => stop), gateway.close, payments.close, sender.close);
+  cleanups.push(startShardCopies({ pool, clock, log, shards }));
 
   return {
     ...settings,

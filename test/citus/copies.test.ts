@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
+import { setMaintenance } from '../../src/controls/index.ts';
+import { refreshCopies } from '../../src/db/shards/copies.ts';
 import type { NewPayment } from '../../src/payments/openings.ts';
 import { isCitusAvailable } from './available.ts';
-
-import { refreshCopies } from './copies.ts';
 import { startCitusWorld } from './world.ts';
 
 describe.runIf(isCitusAvailable)('the copies of what stands once, in a shard on Citus', async () => {
   if (!isCitusAvailable) return;
-  const { pool, shards, opening, unguarded, newPartner, refresh } = await startCitusWorld(1);
+  const world = await startCitusWorld(1);
+  const { pool, shards, opening, unguarded, newPartner, refresh } = world;
   const node = shards[1]!;
   const writer = unguarded(1);
   const partnerId = await newPartner(1);
@@ -27,6 +29,15 @@ describe.runIf(isCitusAvailable)('the copies of what stands once, in a shard on 
     expect(await verdictOf()).toBe('objection');
     await stop(false);
     await refresh(1);
+    expect(await verdictOf()).toBe('opened');
+  });
+
+  test('a stop by an operator is obeyed when the operator has the answer', async () => {
+    await refresh(1);
+    const audit = { pool: world.all, clock: systemClock, actor: 'test' };
+    await setMaintenance(audit, true);
+    expect(await verdictOf()).toBe('objection');
+    await setMaintenance(audit, false);
     expect(await verdictOf()).toBe('opened');
   });
 

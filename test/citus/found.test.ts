@@ -4,10 +4,9 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { applyMigration } from '../../src/db/migrations.ts';
 import { transaction } from '../../src/db/pool.ts';
 import { shardRelations } from '../../src/db/shards/layout.ts';
+import { takeNotices } from '../../src/db/shards/notices.ts';
 import { applyFunctions, loadFunctions } from '../../src/db/sql-functions.ts';
 import { isCitusAvailable } from './available.ts';
-
-import { takeNotices } from './notices.ts';
 import { startCitusWorld } from './world.ts';
 
 /** What Citus does otherwise than PostgreSQL, by the numbers of docs/internals/shards.md. */
@@ -165,8 +164,8 @@ describe.runIf(isCitusAvailable)('on Citus', async () => {
          VALUES ($1, 'sending_suspended', '{}', now(), 'Shop', 'three events')`,
       [uuidFromId(partnerId)],
     );
-    expect(await takeNotices(pool, 1)).toBe(1);
-    expect(await takeNotices(pool, 1)).toBe(0);
+    expect(await takeNotices(pool, node, 1)).toBe(1);
+    expect(await takeNotices(pool, node, 1)).toBe(0);
     const { rows } = await pool.query(
       `SELECT (SELECT count(*)::int FROM partner_notices WHERE partner_id = $1) AS notices,
               (SELECT count(*)::int FROM alarms WHERE kind = 'webhook_suspended' AND subject = 'Shop') AS alarms`,

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Id, uuidFromId } from '../../src/base/ids.ts';
+import { refreshCopies } from '../../src/db/shards/copies.ts';
 import { sessionOf } from '../../src/db/shards/sessions.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { isCitusAvailable } from './available.ts';
-
-import { refreshCopies } from './copies.ts';
 import { nodeOf } from './pool.ts';
 import { startCitusWorld } from './world.ts';
 

@@ -1,14 +1,14 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { refreshCopies } from '../../src/db/shards/copies.ts';
+import { takeNotices } from '../../src/db/shards/notices.ts';
 import { sessionOf } from '../../src/db/shards/sessions.ts';
 import { createShard } from '../helpers/create-shard.ts';
-import { refreshCopies } from './copies.ts';
-import { takeNotices } from './notices.ts';
 
 /** Calls of these are made on the node that has the shard. */
 const onNode =
-  /\b(?:payments_open|payments_finish|payments_recover|deliveries_end|ledger_post|archive_payments|archive_entries|archivable_entries|prune_test_data|codes_reserve|codes_free|opening_void)\(/;
+  /\b(?:payments_open|payments_open_limited|payments_finish|payments_recover|deliveries_end|ledger_post|archive_payments|archive_entries|archivable_entries|prune_test_data|codes_reserve|codes_free|opening_void)\(/;
 
 /** The address of the worker that has the shard. */
 export async function nodeOf(coordinator: Pool, url: string, shard: number): Promise<string> {
@@ -42,7 +42,7 @@ export async function openCitusPool(url: string): Promise<Pool> {
     if (!onNode.test(text)) return (pool.query as (...all: unknown[]) => unknown)(...args);
     await refreshCopies(first, node, 1);
     const result = await (node.query as (...all: unknown[]) => Promise<unknown>)(...args);
-    if (text.includes('deliveries_end')) await takeNotices(first, 1);
+    if (text.includes('deliveries_end')) await takeNotices(first, node, 1);
     return result;
   };
   const end = async () => void (await Promise.all([first.end(), pool.end(), node.end()]));

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openPool, type Pool } from '../../src/db/pool.ts';
+import { refreshCopies } from '../../src/db/shards/copies.ts';
 import { sessionOf, sessionOfAll } from '../../src/db/shards/sessions.ts';
 import { credit, openAccounts } from '../../src/ledger/index.ts';
 import { createCodeGuard } from '../../src/payments/shards/code-guard.ts';
@@ -14,17 +15,17 @@ import { createShard } from '../helpers/create-shard.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { setRate } from '../helpers/partners.ts';
 import { createCitusDatabase, databaseAt, startCitus } from './citus.ts';
-import { refreshCopies } from './copies.ts';
 import { nodeOf } from './pool.ts';
 
 /** Shard 0 on the coordinator, and shards on two workers, with what a process needs of them. */
 export async function startCitusWorld(shardsOnWorkers: number) {
-  const citus = await startCitus({ settings: ['log_statement=all', 'fsync=off'] });
+  const citus = await startCitus({ settings: ['log_statement=all'] });
   const workerUrls = citus.workers.map(({ url }) => url);
   const url = await createCitusDatabase(citus.coordinator.url, workerUrls, 'kopeck');
   const count = shardsOnWorkers + 1;
+  const distributed = Array.from({ length: shardsOnWorkers }, (_, nth) => nth + 1);
   const open = (address: string, session: Record<string, string>): Pool => {
-    const pool = openPool({ connectionString: address, session });
+    const pool = openPool({ connectionString: address, session, distributed });
     pool.on('error', () => {});
     afterFile(() => pool.end());
     return pool;
@@ -42,7 +43,7 @@ export async function startCitusWorld(shardsOnWorkers: number) {
   const shards = urls.map((address, shard) => open(address, sessionOf(shard, count)));
   /** The same, through the coordinator. */
   const through = urls.map((_, shard) => open(url, sessionOf(shard, count)));
-  const guard = createCodeGuard(shards, systemClock);
+  const guard = createCodeGuard(through, systemClock, shards);
 
   return {
     citus,

@@ -1,5 +1,4 @@
-import { openPool, type Pool, type Queryable, transaction } from '../pool.ts';
-import { reportsUnreachable } from './availability.ts';
+import { type Pool, type Queryable, transaction } from '../pool.ts';
 import { pathOf, schemaOf, schemaOfAll } from './layout.ts';
 
 /** What the sessions of a shard are set to. `kopeck.shards` says how many shards their process knows. */
@@ -16,29 +15,6 @@ export const sessionOfAll = (shards: number) => ({
 
 /** How many shards the process of this pool knows. With one, its sessions are set to nothing. */
 export const knownShards = ({ options }: Pool): number => Number(options.session?.['kopeck.shards'] ?? 1);
-
-/** Two more than may wait for locked accounts: see src/payments/store.ts. */
-const connectionsPerShard = 6;
-
-/** The sessions of each shard, by its number. With one shard, those of the pool. They end with `close`. */
-export function openShardPools(pool: Pool): { pools: Pool[]; close(): Promise<void> } {
-  const count = knownShards(pool);
-  if (count === 1) return { pools: [pool], close: async () => {} };
-  const pools = Array.from({ length: count }, (_, shard) =>
-    reportsUnreachable(openPool({ ...pool.options, session: sessionOf(shard, count) }, connectionsPerShard)),
-  );
-  return { pools, close: async () => void (await Promise.all(pools.map(one => one.end()))) };
-}
-
-/** Works in the sessions of each shard, one after the other. */
-export async function withShards(pool: Pool, work: (shard: Pool) => Promise<void>): Promise<void> {
-  const { pools, close } = openShardPools(pool);
-  try {
-    for (const shard of pools) await work(shard);
-  } finally {
-    await close();
-  }
-}
 
 /** From here on the transaction is one of this shard. */
 export const enterShard = (tx: Queryable, shard: number) =>
@@ -59,21 +35,6 @@ export async function inEachShard<Result>(
       }),
     );
   return results;
-}
-
-/**
- * For a new partner: the shard with the fewest payments that are not archived, as PostgreSQL estimates them, and of equal ones
- * that with the fewest partners. Counting the payments would take minutes.
- */
-export async function chooseShard(tx: Queryable): Promise<number> {
-  const { rows } = await tx.query<{ number: number }>({
-    text: `SELECT s.number
-             FROM shards s
-             JOIN pg_class c ON c.oid = to_regclass(shard_schema(s.number) || '.payments')
-            ORDER BY greatest(c.reltuples, pg_stat_get_live_tuples(c.oid)),
-                     (SELECT count(*) FROM partners p WHERE p.shard = s.number), s.number LIMIT 1`,
-  });
-  return rows[0]!.number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { minUuidAt } from '../../base/ids.ts';
 import { type AuditContext, recordChange } from '../../db/audit.ts';
 import type { Pool, Queryable } from '../../db/pool.ts';
-import { withShards } from '../../db/shards/sessions.ts';
+import { withShards } from '../../db/shards/pools.ts';
 import { countArchivable, endedBefore, lastClosedBefore, type MonthCount } from './months.ts';
 
 /** Key of the advisory lock of the one run at a time; an arbitrary number. */

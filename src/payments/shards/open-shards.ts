@@ -8,7 +8,8 @@ import {
   type ShardAvailability,
   watchShards,
 } from '../../db/shards/availability.ts';
-import { openShardPools } from '../../db/shards/sessions.ts';
+import type { NodePool } from '../../db/shards/nodes.ts';
+import { openShardPools } from '../../db/shards/pools.ts';
 import { type Shards, shardsOf } from '../../db/shards/shards.ts';
 import { createOutcomeWaiters, type OutcomeWaiters } from '../create/outcome-waiters.ts';
 import type { PhaseDeps } from '../phases.ts';
@@ -24,6 +25,8 @@ export interface Shard {
   number: number;
   pool: Pool;
   db: Queryable;
+  /** Its sessions on a worker of Citus; undefined if its tables are in the database of the general pool. */
+  worker: NodePool | undefined;
   /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
   reads: PartnerReads;
   readPool: Pool;
@@ -59,32 +62,37 @@ export interface OpenShards extends Shards<Shard> {
 /** Opens the shards of the database. With one, its sessions are those of the general pool. */
 export function openShards(deps: ShardsDeps): OpenShards {
   const { clock, heartbeat, paymentMetrics, tracer } = deps;
-  const { pools, close } = openShardPools(deps.pool);
+  const { pools, nodes, workers, close } = openShardPools(deps.pool);
   const { isDatabaseAnswering } = heartbeat;
   const { onShardState } = deps;
-  const availability = watchShards(pools, {
+  const availability = watchShards(nodes, {
     clock,
     isDatabaseAnswering,
     ...(onShardState ? { onShardState } : {}),
   });
   const { whyNot } = availability;
-  const guard = pools.length > 1 ? createCodeGuard(pools, clock) : undefined;
+  const guard = pools.length > 1 ? createCodeGuard(pools, clock, nodes) : undefined;
+  const withCircuitBreaker = (pool: Pool): Queryable => deps.withCircuitBreaker?.(pool) ?? pool;
   const shards = pools.map((pool, number): Shard => {
-    const db = deps.withCircuitBreaker?.(pool) ?? pool;
+    const db = withCircuitBreaker(pool);
+    const worker = workers.get(number);
+    const node = worker ? withCircuitBreaker(worker.pool) : db;
     const readPool = pools.length > 1 ? reportsUnreachable(openReadPool(pool)) : openReadPool(pool);
     const signals = pools.length > 1 ? createPaymentSignals() : deps.signals;
-    const paymentTraces = tracer && createPaymentTraces(db, clock, tracer);
+    const paymentTraces = tracer && createPaymentTraces(node, clock, tracer);
     const observers = { tracer, paymentTraces, ...(paymentMetrics ? { paymentMetrics } : {}) };
     return {
       number,
       pool,
       db,
+      worker,
       reads: createPartnerReads(readPool, clock, isDatabaseAnswering),
       readPool,
-      writer: createPaymentWriter(db, clock, deps, observers, guard),
+      writer: createPaymentWriter(node, clock, deps, observers, guard),
+      // On the coordinator: its callers wait for each other, wherever the shard is.
       quoteLocker: createQuoteLocker(db, clock, deps.quoteLock, pools.length),
-      leaseRelease: createLeaseRelease(db, clock, heartbeat.instance),
-      outcomeWaiters: createOutcomeWaiters(db, clock, signals),
+      leaseRelease: createLeaseRelease(node, clock, heartbeat.instance),
+      outcomeWaiters: createOutcomeWaiters(node, clock, signals),
       paymentTraces,
       signals,
     };

@@ -1,4 +1,5 @@
-import { type Pool, type Queryable, transaction } from '../../src/db/pool.ts';
+import { type Pool, type Queryable, transaction } from '../pool.ts';
+import { openNodePool } from './nodes.ts';
 
 /** Any number: with the number of a shard it is the lock under which its copies get their version. */
 const copiesLock = 731_086_110;
@@ -65,3 +66,28 @@ const readFor = (coordinator: Pool, shard: number, known: string | null): Promis
     const { rows } = await tx.query<Originals>({ text: readOriginals, values: [shard, known] });
     return rows[0]!;
   });
+
+/**
+ * A transaction that changes what shards on Citus have copies of. Each of them gets the change before the caller gets the result; one
+ * that cannot be reached obeys it ten seconds later at the latest.
+ */
+export async function changeOriginals<Result>(
+  pool: Pool,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  const result = await transaction(pool, work);
+  await bringCopies(pool);
+  return result;
+}
+
+/** Brings all shards on Citus the current state of what stands once. Returns those that have not confirmed it. */
+export async function bringCopies(pool: Pool): Promise<number[]> {
+  const shards = pool.options.distributed ?? [];
+  const brought = await Promise.allSettled(
+    shards.map(async shard => {
+      const node = openNodePool(pool, shard, 1).pool;
+      await refreshCopies(pool, node, shard).finally(() => node.end());
+    }),
+  );
+  return shards.filter((_, nth) => brought[nth]!.status === 'rejected');
+}

@@ -1,11 +1,16 @@
-import { type Pool, transaction } from '../../src/db/pool.ts';
-import { schemaOf } from '../../src/db/shards/layout.ts';
+import { type Pool, type Queryable, transaction } from '../pool.ts';
+import { schemaOf } from './layout.ts';
 
 /**
  * Takes the notices and alarms that functions of a shard on Citus have left in it to where they stand once. In a transaction of
  * the coordinator, which Citus makes atomic over both nodes: each arrives once.
  */
-export const takeNotices = (coordinator: Pool, shard: number): Promise<number> =>
+export async function takeNotices(coordinator: Pool, node: Queryable, shard: number): Promise<number> {
+  const { rowCount } = await node.query({ text: 'SELECT FROM pending_notices LIMIT 1' });
+  return rowCount === 0 ? 0 : moveNotices(coordinator, shard);
+}
+
+const moveNotices = (coordinator: Pool, shard: number): Promise<number> =>
   transaction(coordinator, async tx => {
     const { rows } = await tx.query<Record<string, unknown>>({
       text: `DELETE FROM ${schemaOf(shard)}.pending_notices

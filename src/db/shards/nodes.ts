@@ -1,0 +1,84 @@
+import type { ServerAddress } from '../../base/database-url.ts';
+import { NotAnsweringError } from '../database-errors.ts';
+import { openPool, type Pool, type Queryable } from '../pool.ts';
+import type { ServerChoice } from '../servers.ts';
+import { reportsUnreachable } from './availability.ts';
+import { schemaOf } from './layout.ts';
+import { knownShards, sessionOf } from './sessions.ts';
+
+/* Which worker of Citus has a shard, and sessions there. See docs/internals/shards.md. */
+
+/** Sessions follow a shard that has moved within this time. Until then Citus passes their statements on. */
+const sessionSeconds = 60;
+
+/** The sessions of a shard on the worker that has it. */
+export interface NodePool {
+  pool: Pool;
+  /** Asks the coordinator where the shard is: new sessions go there. */
+  follow(): Promise<void>;
+}
+
+/** `coordinator` is the general pool. */
+export function openNodePool(coordinator: Pool, shard: number, max: number): NodePool {
+  const servers = chooseNode(coordinator, shard);
+  const options = {
+    ...coordinator.options,
+    session: sessionOf(shard, knownShards(coordinator)),
+    servers,
+    check: refuseUnfit,
+    maxLifetimeSeconds: sessionSeconds,
+  };
+  const pool = reportsUnreachable(openPool(options, max));
+  return { pool, follow: async () => void (await servers.chooseAgain()) };
+}
+
+/** While the coordinator does not answer, sessions go where the shard was last. */
+function chooseNode(coordinator: Queryable, shard: number): ServerChoice {
+  let chosen: ServerAddress | undefined;
+  let asking: Promise<ServerAddress> | undefined;
+  async function chooseAgain(): Promise<ServerAddress> {
+    const found = await findNode(coordinator, shard);
+    if (chosen?.host !== found.host || chosen.port !== found.port) chosen = found;
+    return chosen;
+  }
+  return {
+    choose: async () => {
+      if (chosen) return chosen;
+      asking ??= chooseAgain().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    chooseAgain,
+    forget: server => {
+      if (chosen === server) chosen = undefined;
+    },
+  };
+}
+
+/** From the catalog: the views of Citus ask all nodes, and fail while one is down. */
+async function findNode(coordinator: Queryable, shard: number): Promise<ServerAddress> {
+  const { rows } = await coordinator.query<ServerAddress>({
+    text: `SELECT n.nodename AS host, n.nodeport AS port
+             FROM pg_dist_shard s JOIN pg_dist_placement p USING (shardid)
+             JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
+            WHERE s.logicalrelid = to_regclass($1)`,
+    values: [`${schemaOf(shard)}.accounts`],
+  });
+  if (!rows[0]) throw new NotAnsweringError(`no node has the shard ${shard}`);
+  return rows[0];
+}
+
+/** The incarnation stands once, on the coordinator. A worker must be a primary that loses no commit in a crash. */
+async function refuseUnfit(session: Queryable): Promise<void> {
+  const { rows } = await session.query<{ is_standby: boolean; is_durable: boolean }>({
+    text: `SELECT pg_is_in_recovery() AS is_standby,
+                  bool_and(setting <> 'off') AS is_durable FROM pg_settings
+            WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')`,
+  });
+  if (rows[0]!.is_standby) throw new NotAnsweringError('the node of the shard is a read-only standby');
+  if (!rows[0]!.is_durable)
+    throw new NotAnsweringError(
+      'the node of the shard could lose payments in a crash: fsync, full_page_writes or synchronous_commit is off',
+    );
+}

@@ -1390,6 +1390,9 @@ FUNCTION deliveries_end(partner_ids uuid[], event_ids bigint[], attempt_nos inte
   SET enable_mergejoin=off
   SET cpu_index_tuple_cost=10;
 
+FUNCTION event_is_lost(event_id bigint)
+  RETURNS boolean STABLE;
+
 FUNCTION further_deliveries_end(endpoint_ids uuid[], event_ids bigint[], attempt_nos integer[], delivered boolean[], hung boolean[], statuses integer[], errors text[], durations_ms integer[], next_ats timestamp with time zone[], ats timestamp with time zone[], subjects text[], alarm_detail text)
   RETURNS TABLE(endpoint_id uuid, suspended boolean);
 

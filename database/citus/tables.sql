@@ -50,5 +50,32 @@ CREATE TABLE pending_notices (
   alarm_detail text
 );
 
+-- What keys with a daily limit have spent: see functions/payments_open_limited.sql. In one database these stand once.
+CREATE TABLE key_turnovers (
+  key_id text NOT NULL,
+  day date NOT NULL,
+  kopecks bigint NOT NULL,
+  CONSTRAINT key_turnovers_pkey PRIMARY KEY (key_id, day),
+  CONSTRAINT key_turnovers_are_not_negative CHECK (kopecks >= 0)
+) WITH (fillfactor = 50);
+CREATE TABLE key_unsettled (
+  key_id text NOT NULL,
+  payment_id uuid NOT NULL,
+  day date NOT NULL,
+  kopecks bigint NOT NULL,
+  CONSTRAINT key_unsettled_pkey PRIMARY KEY (key_id, payment_id)
+) WITH (fillfactor = 50);
+
+-- Where event numbers of an account have jumped after a loss: see functions/incarnation_begin.sql.
+CREATE TABLE account_gaps (
+  partner_id uuid NOT NULL,
+  mode mode NOT NULL,
+  incarnation int NOT NULL,
+  last_event_id bigint NOT NULL,
+  next_event_id bigint NOT NULL,
+  CONSTRAINT account_gaps_pkey PRIMARY KEY (partner_id, mode, incarnation)
+);
+CREATE INDEX account_gaps_by_event ON account_gaps (next_event_id);
+
 -- The number of the account's last event. The first is shard × 10^15 + account × 10^10 + 1.
 ALTER TABLE accounts ADD COLUMN last_event_id bigint NOT NULL DEFAULT 0;

@@ -78,6 +78,20 @@ BEGIN
       USING begun.number;
     -- A payment of the lost history may have used what stands here as unused.
     EXECUTE format('UPDATE %1$I.locked_quotes SET expires_at = $1 WHERE expires_at > $1', shard.schema) USING at;
+    -- On Citus each account numbers its events, within ten billion: ten a second are more than any history has given out.
+    CONTINUE WHEN NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = to_regclass(shard.schema || '.accounts')
+                                 AND a.attname = 'last_event_id');
+    EXECUTE format('INSERT INTO %1$I.account_gaps (partner_id, mode, incarnation, last_event_id, next_event_id)
+                      SELECT a.partner_id, a.mode, $1, a.last_event_id - least(a.last_event_id %% 10000000000, $3),
+                             a.last_event_id - a.last_event_id %% 10000000000
+                             + CASE WHEN a.last_event_id %% 10000000000 < $2 THEN $2
+                                    ELSE a.last_event_id %% 10000000000 + 1000000 END + 1
+                        FROM %1$I.accounts a', shard.schema)
+      USING begun.number, first_free / 10000, before_last;
+    EXECUTE format('UPDATE %1$I.accounts a SET last_event_id = g.next_event_id - 1
+                      FROM %1$I.account_gaps g WHERE g.incarnation = $1 AND g.partner_id = a.partner_id AND g.mode = a.mode',
+                   shard.schema)
+      USING begun.number;
   END LOOP;
   RETURN begun;
 END $$;

@@ -32,7 +32,8 @@ BEGIN
   LOOP
     item := next.nth;
     SELECT * INTO book FROM accounts a WHERE a.partner_id = next.partner_id AND a.mode = next.mode;
-    verdict := CASE
+    -- Not an assignment: on Citus its target would be sent along, and a worker cannot tell its type.
+    SELECT CASE
       WHEN EXISTS (SELECT FROM all_payments p WHERE p.partner_id = next.partner_id AND p.mode = next.mode AND p.id = next.id)
         THEN 'known'::recovery_verdict
       WHEN book.partner_id IS NULL THEN 'no_account'
@@ -43,7 +44,7 @@ BEGIN
       WHEN EXISTS (SELECT FROM open_payments o WHERE o.scope = next.scope AND o.qrc_id = next.qrc_id) THEN 'qr_in_flight'
       WHEN book.available < next.micro_usdt THEN 'insufficient_balance'
       ELSE 'recovered'
-    END;
+    END INTO verdict;
     RETURN NEXT;
     CONTINUE WHEN verdict <> 'recovered';
 

@@ -80,14 +80,12 @@ const withRefundsIn = (prefix: '' | 'all_') => `
     LEFT JOIN refunds r ON r.refund_id = e.refund_id
    ORDER BY e.id`;
 
-/** Whether numbers jumped over this one, since the database may have forgotten its event. */
 async function isLostEvent(db: Queryable, eventId: bigint): Promise<boolean> {
-  const { rowCount } = await db.query({
-    text: `SELECT FROM incarnations WHERE last_event_id < $1 AND next_event_id > $1
-           UNION ALL SELECT FROM event_gaps WHERE last_event_id < $1 AND next_event_id > $1 LIMIT 1`,
+  const { rows } = await db.query<{ lost: boolean }>({
+    text: 'SELECT event_is_lost($1) AS lost',
     values: [eventId],
   });
-  return rowCount === 1;
+  return rows[0]!.lost;
 }
 
 /** The id of the newest event, pruned or not; 0 if there was none. */

@@ -29,14 +29,15 @@ export async function checkBooks(round: Round, service: Program): Promise<void> 
 }
 
 async function readPayments({ world, partners }: Round): Promise<BookedPayment[]> {
-  const { rows } = await world.pool.query(
-    `SELECT p.id, p.partner_id, p.idempotency_key AS key, p.status, p.amount_kopecks AS kopecks,
+  const statement = `SELECT p.id, p.partner_id, p.idempotency_key AS key, p.status, p.amount_kopecks AS kopecks,
             (SELECT count(*)::int FROM events e
               WHERE e.partner_id = p.partner_id AND e.mode = p.mode AND e.payment_id = p.id) AS events
-       FROM payments p WHERE p.partner_id = ANY ($1)`,
-    [partners.map(({ partnerId }) => uuidFromId(partnerId))],
-  );
-  return rows.map(row => ({ ...row, id: idFromUuid('pay', row.id), partnerId: row.partner_id }));
+       FROM payments p WHERE p.partner_id = ANY ($1)`;
+  const ids = partners.map(({ partnerId }) => uuidFromId(partnerId));
+  const found = await Promise.all(world.shards.map(shard => shard.query(statement, [ids])));
+  return found
+    .flatMap(({ rows }) => rows)
+    .map(row => ({ ...row, id: idFromUuid('pay', row.id), partnerId: row.partner_id }));
 }
 
 function checkKeys(round: Round, booked: BookedPayment[]): void {

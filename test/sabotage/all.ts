@@ -2,6 +2,7 @@ import { accessSabotages } from './access.ts';
 import { approvalSabotages } from './approvals.ts';
 import { archiveSabotages } from './archive.ts';
 import { backupSabotages } from './backup.ts';
+import { citusSabotages } from './citus.ts';
 import { depositNodeSabotages } from './deposit-nodes.ts';
 import { depositSimulationSabotages } from './deposit-simulation.ts';
 import { depositSabotages } from './deposits.ts';
@@ -33,6 +34,7 @@ export const sabotages = [
   ...testDataSabotages,
   ...serviceSabotages,
   ...shardSabotages,
+  ...citusSabotages,
   ...approvalSabotages,
   ...accessSabotages,
   ...portalSabotages,

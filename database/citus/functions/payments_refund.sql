@@ -79,5 +79,8 @@ BEGIN
     INSERT INTO deliveries (partner_id, event_id, mode, payment_id, next_at)
       SELECT w.partner_id, new_event, 'live', next.payment_id, payments_refund.at FROM webhooks w
        WHERE w.partner_id = book.partner_id AND 'payment.refunded' = ANY (w.extra_events);
+    INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
+      SELECT w.endpoint_id, new_event, w.partner_id, w.mode, next.payment_id, payments_refund.at FROM further_webhooks w
+       WHERE w.partner_id = book.partner_id AND w.mode = 'live' AND 'payment.refunded' = ANY (w.events);
   END LOOP;
 END $$;

@@ -99,7 +99,7 @@ BEGIN
                    h.last_event_id + row_number() OVER (PARTITION BY h.partner_id, h.mode ORDER BY h.nth) AS event_id
               FROM unnest(endings) h WHERE h.status <> 'rejected') AS n
       JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
-     WHERE 'payment.' || n.status::text = ANY (w.events);
+     WHERE CASE WHEN n.status = 'succeeded' THEN 'payment.succeeded' ELSE 'payment.failed' END = ANY (w.events);
   ended := ARRAY(SELECT h.id FROM unnest(endings) h);
 
   IF cardinality(ended) = cardinality(ids) THEN

@@ -160,7 +160,8 @@ BEGIN
     INSERT INTO further_deliveries (endpoint_id, event_id, partner_id, mode, payment_id, next_at)
       SELECT w.endpoint_id, o.last_event_id + o.endings_so_far, o.partner_id, o.mode, o.id, at
         FROM unnest(judged) o JOIN further_webhooks w ON w.partner_id = o.partner_id AND w.mode = o.mode
-       WHERE o.is_opened AND o.outcome IS NOT NULL AND 'payment.' || o.outcome::text = ANY (w.events);
+       WHERE o.is_opened AND o.outcome IS NOT NULL
+         AND CASE WHEN o.outcome = 'succeeded' THEN 'payment.succeeded' ELSE 'payment.failed' END = ANY (w.events);
   END IF;
 
   IF unusual IS NULL AND objections IS NULL THEN

@@ -36,7 +36,10 @@ const timedTests = ['test/faults/**', 'test/crashes/**'];
 
 /** Tests of shards on Citus, and tests of functions that then run in one of these: see docs/internals/testing.md. */
 const citusTests = ['test/citus/**'];
-const functionTests = ['test/payments/{open-together,unchecked,key-limits,refunds,quotes}.test.ts'];
+const functionTests = [
+  'test/payments/{open-together,unchecked,key-limits,refunds}.test.ts',
+  'test/quotes/{opening,locking}.test.ts',
+];
 
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end

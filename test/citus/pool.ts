@@ -8,7 +8,7 @@ import { createShard } from '../helpers/create-shard.ts';
 
 /** Calls of these are made on the node that has the shard. */
 const onNode =
-  /\b(?:payments_open|payments_open_limited|payments_finish|payments_recover|deliveries_end|ledger_post|archive_payments|archive_entries|archivable_entries|prune_test_data|codes_reserve|codes_free|opening_void)\(/;
+  /\b(?:payments_open|payments_open_limited|payments_open_quoted|payments_finish|payments_recover|deliveries_end|ledger_post|archive_payments|archive_entries|archivable_entries|prune_test_data|codes_reserve|codes_free|opening_void)\(/;
 
 /** The address of the worker that has the shard. */
 export async function nodeOf(coordinator: Pool, url: string, shard: number): Promise<string> {

@@ -25,6 +25,7 @@ const systemTests = [
   'test/shards/{create,create-under-load,availability}.test.ts',
   'test/alerts/**',
   'test/upgrade/**',
+  'test/webhooks/endpoint-model.test.ts',
   'test/db/{embedded,roles,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
 ];
 

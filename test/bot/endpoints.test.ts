@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createVault, listWebhooks, setWebhook } from '../../src/webhooks/index.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { keyring } from '../helpers/partners.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
+import { ownerOf, startTestBot } from './setup.ts';
+
+const { pool } = await createDatabase();
+const world = await startTestBot({ pool });
+
+test('endpoints: add, choose the kinds of events, secret, check, and remove once confirmed', async () => {
+  const { owner, partnerId } = await ownerOf(world, pool, 'Several');
+  const [first, second] = [await startReceiver(), await startReceiver()];
+  await setWebhook(auditContextOf(pool), createVault(keyring), partnerId, first.url);
+  await owner.press('📬 Webhook');
+  await owner.reads(/Status: ✅ active/);
+  await owner.press('➕ Add an endpoint');
+  await owner.reads(/Which payments/);
+  await owner.press('Test');
+  await owner.reads(/Type the URL/);
+  await owner.send('ftp://example.com');
+  await owner.reads(/cannot be used/);
+  await owner.send(second.url);
+  await owner.reads(/gets events from now on/);
+  await owner.reads(/Mode: test/);
+
+  await owner.press('☑️ payment.failed');
+  await owner.reads(({ buttons }) => buttons.flat().includes('⬜ payment.failed'));
+  const refused = await owner.press('☑️ payment.succeeded');
+  expect((await refused.answer()).text).toMatch(/at least one kind/);
+  await owner.press('⬜ payment.refunded');
+  await owner.reads(({ buttons }) => buttons.flat().includes('☑️ payment.refunded'));
+  const endpoints = async () =>
+    (await listWebhooks(pool, partnerId)).map(({ url, mode, events }) => [url, mode, events]);
+  expect(await endpoints()).toEqual([
+    [first.url, null, ['payment.succeeded', 'payment.failed']],
+    [second.url, 'test', ['payment.succeeded', 'payment.refunded']],
+  ]);
+
+  await owner.press('🧪 Check');
+  await owner.reads(/Webhook check/);
+  expect([first.received.length, second.received.length]).toEqual([0, 5]);
+
+  await owner.press('📬 Webhook');
+  const { text } = await owner.reads(/Endpoints:/);
+  expect(text).toContain(`2. ✅ ${second.url} (test)`);
+  await owner.press('2. test');
+  await owner.reads(/Mode: test/);
+  await owner.press('🗑 Remove');
+  await owner.reads(/are removed too/);
+  await owner.press('🗑 Remove');
+  await owner.reads(/Status: ✅ active/);
+  expect(await endpoints()).toHaveLength(1);
+});

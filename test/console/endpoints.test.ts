@@ -1,0 +1,88 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
+import {
+  addEndpoint,
+  contractEvents,
+  createVault,
+  firstEndpointOf,
+  setWebhook,
+} from '../../src/webhooks/index.ts';
+import { keyring, newLink, partnerAt, setRate } from '../helpers/api.ts';
+import { startConsole } from '../helpers/console.ts';
+import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { createPartnerWithKeys } from '../helpers/partners.ts';
+import { startReceiver } from '../helpers/webhook-receiver.ts';
+
+const { pool } = await createDatabase();
+const { address, signIn } = await startConsole({ pool });
+const [vault, audit] = [createVault(keyring), auditContextOf(pool)];
+const receiver = await startReceiver();
+let support: Awaited<ReturnType<typeof signIn>>;
+let partnerId: Id<'prt'>;
+let further: string;
+
+/** A partner with two endpoints in test mode and one in live mode, and three events. */
+beforeAll(async () => {
+  support = await signIn('support');
+  await setRate(pool);
+  const partner = await createPartnerWithKeys(pool);
+  ({ partnerId } = partner);
+  await setWebhook(audit, vault, partnerId, 'https://shop.example/first');
+  for (const mode of ['test', 'live'] as const) {
+    const added = await addEndpoint(audit, vault, partnerId, {
+      mode,
+      url: receiver.url,
+      events: contractEvents,
+    });
+    if (mode === 'test') further = added.outcome === 'added' ? added.endpointId : '';
+  }
+  for (const kopecks of [10_000, 10_001, 10_000])
+    await partnerAt(address, partner.testKey).pay({ qr_url: newLink(kopecks) });
+});
+
+interface Row {
+  event_id: string;
+  endpoint_id: string;
+}
+const keysOf = (rows: Row[]) => rows.map(({ event_id, endpoint_id }) => `${event_id} ${endpoint_id}`);
+
+test('a partner has its endpoints, each of which is checked on its own', async () => {
+  const { endpoints } = (await support.get(`/partners/${partnerId}`)).json;
+  expect(endpoints).toMatchObject([
+    { endpoint_id: firstEndpointOf(partnerId), mode: null, waiting: 3 },
+    { mode: 'live', waiting: 0 },
+    { endpoint_id: further, mode: 'test', url: receiver.url, waiting: 3, events: contractEvents },
+  ]);
+  const check = (endpoint: string) =>
+    support.post(`/partners/${partnerId}/webhook/check?endpoint_id=${endpoint}`);
+  expect((await check(further)).json).toMatchObject({ can_receive: true });
+  expect(receiver.received).toHaveLength(5);
+  expect((await check('whe_nonsense')).status).toBe(404);
+});
+
+test('each event and endpoint is a delivery; pages lose none and repeat none', async () => {
+  const { data } = (await support.get(`/deliveries?partner_id=${partnerId}`)).json;
+  expect(new Set(keysOf(data)).size).toBe(6);
+  const paged: Row[] = [];
+  for (let after = ''; ; ) {
+    const page = (await support.get(`/deliveries?limit=1${after && `&after=${after}`}`)).json;
+    paged.push(...page.data);
+    after = page.next_cursor;
+    if (!after) break;
+  }
+  expect(keysOf(paged)).toEqual(keysOf(data));
+  expect((await support.get('/deliveries?state=pending')).json.data).toHaveLength(6);
+});
+
+test('one delivery is shown and sent again; without an endpoint the console asks which one', async () => {
+  const [{ event_id }] = (await support.get('/deliveries')).json.data;
+  const detail = (await support.get(`/deliveries/${partnerId}/${event_id}?endpoint_id=${further}`)).json;
+  const first = (await support.get(`/deliveries/${partnerId}/${event_id}`)).json;
+  expect(detail.delivery).toMatchObject({ endpoint_id: further, endpoint: { url: receiver.url } });
+  expect(detail.request.body).toBe(first.request.body);
+  expect(detail.request.headers['x-service-delivery']).not.toBe(first.request.headers['x-service-delivery']);
+  const resend = (query: string) =>
+    support.post(`/events/${event_id}/resend?partner_id=${partnerId}${query}`);
+  expect((await resend('')).status).toBe(409);
+  expect((await resend(`&endpoint_id=${further}`)).json).toEqual({ outcome: 'done' });
+});

@@ -1,0 +1,121 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { verifyWebhook } from '../../sdk/src/webhook.ts';
+import { standardHeaders, standardSecret } from '../../src/webhooks/delivery/standard-webhooks.ts';
+import {
+  addSigningKey,
+  firstEndpointOf,
+  keySetPath,
+  newSecret,
+  rotateSecret,
+  setEd25519,
+} from '../../src/webhooks/index.ts';
+import { keyring } from '../helpers/api.ts';
+import type { Received } from '../helpers/webhook-receiver.ts';
+import { untilReceived } from './delivery-world.ts';
+import { startEndpointWorld } from './endpoint-world.ts';
+
+const world = await startEndpointWorld();
+const { address, audit, vault, clock, newPartner, add } = world;
+const message = {
+  id: 'evt_17',
+  atSec: Math.floor(Date.now() / 1_000),
+  body: '{"id":"evt_17","name":"Кофейня"}',
+};
+
+/** By the library of Standard Webhooks, which reads the clock of the machine. */
+const isAccepted = (secret: string, body: string, headers: object) => {
+  try {
+    new Webhook(secret).verify(body, { ...headers } as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('the library of Standard Webhooks', () => {
+  test('accepts what is signed with a new secret, as it is shown', () => {
+    for (let nth = 0; nth < 50; nth++) {
+      const secret = newSecret();
+      const headers = standardHeaders([secret], message);
+      expect([standardSecret(secret), isAccepted(secret, message.body, headers)]).toEqual([secret, true]);
+      expect(isAccepted(newSecret(), message.body, headers)).toBe(false);
+      expect(isAccepted(secret, message.body.replace('17', '18'), headers)).toBe(false);
+      expect(isAccepted(secret, message.body, { ...headers, 'webhook-id': 'evt_18' })).toBe(false);
+    }
+  });
+
+  test('accepts an older secret in its other form, and either of two during a rotation', () => {
+    const old = 'whsec_-_8A_vX2yZ0-QmT4rWb1nKcL7oJpHsDfGeUiVxYzA9k';
+    const [now, other] = [newSecret(), newSecret()];
+    const headers = standardHeaders([now, old], message);
+    expect(headers['webhook-signature'].split(' ')).toHaveLength(2);
+    expect(isAccepted(standardSecret(old), message.body, headers)).toBe(true);
+    expect(isAccepted(now, message.body, headers)).toBe(true);
+    expect(isAccepted(other, message.body, headers)).toBe(false);
+  });
+});
+
+/** What was sent at a time of the manual clock. */
+const verifyNow = ({ headers, body }: Received, secret: string | string[]) => {
+  const { 'x-service-signature': _, ...others } = headers;
+  return verifyWebhook(body, others, secret, { now: clock.nowMs });
+};
+
+test('every request carries both kinds of headers, for the first and for further endpoints', async () => {
+  const { partnerId, receiver, pay, secret } = await newPartner();
+  const other = await add(partnerId);
+  await rotateSecret(audit, vault, partnerId, { endpointId: other.endpointId });
+  await pay();
+  await untilReceived(receiver, 1);
+  await untilReceived(other.receiver, 1);
+  const [first, second] = [receiver.received[0]!, other.receiver.received[0]!];
+  for (const { headers, json } of [first, second]) {
+    expect(headers['webhook-id']).toBe(json.id);
+    expect(headers['webhook-timestamp']).toBe(/t=(\d+)/.exec(`${headers['x-service-signature']}`)![1]);
+  }
+  expect(await verifyNow(first, secret)).toEqual(first.json);
+  for (const own of await other.secrets()) expect(await verifyNow(second, own)).toEqual(second.json);
+  await expect(verifyNow(second, secret)).rejects.toMatchObject({ code: 'signature_mismatch' });
+  const late = { now: () => clock.nowMs() + 301_000 };
+  const { 'x-service-signature': _, ...others } = first.headers;
+  await expect(verifyWebhook(first.body, others, secret, late)).rejects.toMatchObject({
+    code: 'timestamp_out_of_tolerance',
+  });
+});
+
+test('an endpoint that asks for it gets a signature that others can verify, also after a rotation', async () => {
+  const { partnerId, receiver, pay } = await newPartner();
+  const plain = await add(partnerId);
+  const endpointId = firstEndpointOf(partnerId);
+  expect(await setEd25519(audit, keyring, { partnerId, endpointId }, true)).toBe('set');
+  await pay();
+  await untilReceived(receiver, 1);
+  await untilReceived(plain.receiver, 1);
+  expect(plain.receiver.received[0]!.headers['webhook-signature']).not.toContain('v1a,');
+
+  await addSigningKey(audit, keyring);
+  clock.advance(120_000);
+  await pay();
+  await untilReceived(receiver, 2);
+  const response = await fetch(`${address}${keySetPath}`);
+  const { keys, request_id } = (await response.json()) as {
+    keys: { x: string; kid: string; standard_webhooks: string }[];
+    request_id: string;
+  };
+  expect(request_id).toBe(response.headers.get('x-request-id'));
+  expect(keys).toHaveLength(2);
+  // Each request is signed with one of the published keys; the newer one signs the second.
+  const signers = receiver.received.map(({ headers, body }) => {
+    const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+    const [, signature = ''] = /v1a,(\S+)/.exec(`${headers['webhook-signature']}`)!;
+    return keys.findIndex(({ x }) => {
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+      return verify(null, signed, key, Buffer.from(signature, 'base64'));
+    });
+  });
+  expect(signers).toEqual([1, 0]);
+  for (const { x, standard_webhooks } of keys)
+    expect(standard_webhooks).toBe(`whpk_${Buffer.from(x, 'base64url').toString('base64')}`);
+});

@@ -79,6 +79,7 @@ describe('a removed endpoint', () => {
   test('while an attempt is under way: its result is dropped', async () => {
     const { partnerId, receiver, pay } = await newPartner();
     const [other, third] = [await add(partnerId), await add(partnerId)];
+    const complaints = vi.spyOn(deps.log, 'error');
     const answers: (() => void)[] = [];
     other.receiver.answer(response => answers.push(() => void response.writeHead(200).end()));
     await pay();
@@ -89,6 +90,8 @@ describe('a removed endpoint', () => {
     await untilReceived(receiver, 2);
     await third.untilRecorded(2);
     expect(await other.attempts()).toEqual([]);
+    expect(complaints).not.toHaveBeenCalled();
+    complaints.mockRestore();
   });
 
   test('leaves no delivery of a payment that ends at the same moment', async () => {

@@ -64,8 +64,10 @@ describe('each endpoint', () => {
     const live = await add(partnerId, { mode: 'live' });
     // What it would get would stay.
     live.receiver.answer(withStatus(500));
+    // The first one of an account is opened and ended apart.
     await pay();
-    await untilReceived(receiver, 1);
+    await pay();
+    await untilReceived(receiver, 2);
     expect((await findWebhook(pool, partnerId, live.endpointId))!.waiting).toBe(0);
   });
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { uuidFromId } from '../../src/base/ids.ts';
-import { openPool } from '../../src/db/pool.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPaymentWriter } from '../../src/payments/store.ts';
 import { endOfTime } from '../helpers/clock.ts';
 import { count, startQuotesWorld } from './quotes-world.ts';
 
-const { pool, clock, writer, lock, paymentWith, newPartner, usedBy, expectNoPayment } =
+const { pool, clock, writer, lock, paymentWith, newPartner, usedBy, expectNoPayment, openOther } =
   await startQuotesWorld();
 const ending = { outcome: 'succeeded' } as const;
 
@@ -33,8 +32,7 @@ describe('a locked quote', () => {
     'opens one payment of 20 at once from two processes, round after round (%s)',
     async mode => {
       const partnerId = await newPartner();
-      const otherPool = openPool({ ...pool.options }, 4);
-      const writers = [writer, createPaymentWriter(otherPool, clock)];
+      const writers = [writer, createPaymentWriter(await openOther(), clock)];
       for (let round = 0; round < 15; round++) {
         const quote = await lock(partnerId, { mode });
         const results = await Promise.all(
@@ -48,7 +46,6 @@ describe('a locked quote', () => {
         const opened = results.find(({ verdict }) => verdict === 'opened')!.paymentId!;
         expect(await usedBy(quote)).toBe(uuidFromId(opened));
       }
-      await otherPool.end();
       expect((await verifyLedger(pool, { now: endOfTime })).findings).toEqual([]);
     },
   );

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
 import { kopecksToMicroUsdt } from '../../src/base/money.ts';
 import type { QuoteLockSettings } from '../../src/base/quote-settings.ts';
+import { openPool, type Pool } from '../../src/db/pool.ts';
 import type { Mode } from '../../src/ledger/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createQuoteLocker, type QuoteTerms } from '../../src/payments/quotes/locker.ts';
@@ -13,6 +14,9 @@ import { manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { openingsOf } from '../helpers/openings.ts';
 import { auditContextOf, createFundedPartner, setRate } from '../helpers/partners.ts';
+
+/** Everything happens on a worker, which a pool of its own does not find. */
+const isOnCitus = process.env.KOPECK_TEST_CITUS !== undefined;
 
 export const count = (values: string[]) =>
   Object.fromEntries(
@@ -67,6 +71,14 @@ export async function startQuotesWorld() {
 
   return {
     ...{ pool, clock, writer, lockerWith, termsOf, lock, paymentWith },
+    /** The connections of a second process, open already: what is opened first would be alone otherwise. */
+    openOther: async (): Promise<Pool> => {
+      if (isOnCitus) return pool;
+      const other = openPool({ ...pool.options }, 4);
+      afterAll(() => other.end());
+      await other.query('SELECT 1');
+      return other;
+    },
     newPartner: async (liveMicroUsdt = 10n ** 12n) => {
       const partnerId = await createFundedPartner(pool, liveMicroUsdt);
       await setLimits(auditContextOf(pool), partnerId, { concurrent: 1_000 });

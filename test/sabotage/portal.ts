@@ -50,7 +50,7 @@ export const portalSabotages: Sabotage[] = [
     ...guardFile,
     pattern: /if \(isForMembers !== isBelow\)/,
     replacement: 'if (false)',
-    failingTitle: 'outside of its partner',
+    failingTitle: 'a route without a declared role',
   },
   {
     guard: 'portal: a payment belongs to the partner',
@@ -58,7 +58,7 @@ export const portalSabotages: Sabotage[] = [
     ...isolation,
     pattern: /payment\?\.partnerId !== partnerId/,
     replacement: '!payment',
-    failingTitle: 'GET /payments/:id',
+    failingTitle: 'its data is not found under the own one',
   },
   {
     guard: 'portal: a key belongs to the partner',
@@ -67,7 +67,7 @@ export const portalSabotages: Sabotage[] = [
     pattern: /const keys = await listKeys\(deps\.db, partner\.partnerId\);/,
     replacement:
       "const keys = (await Promise.all((await (await import('../../partners/index.ts')).listPartners(deps.db)).map(one => listKeys(deps.db, one.partnerId)))).flat();",
-    failingTitle: 'POST /keys/:key_id/revoke',
+    failingTitle: 'its data is not found under the own one',
   },
   {
     guard: 'portal: live keys are for owners',
@@ -75,14 +75,14 @@ export const portalSabotages: Sabotage[] = [
     ...pages,
     pattern: /mode === 'live' \? 'owner' : 'developer'/,
     replacement: "mode === 'live' ? 'developer' : 'developer'",
-    failingTitle: 'live keys are for owners',
+    failingTitle: 'a key is shown once',
   },
   {
     guard: 'portal: words that mean partners are no filter',
     file: 'src/portal/payments/search-filter.ts',
     ...pages,
     pattern: /\.filter\(isOwn\)/,
-    failingTitle: 'a name of a partner is not a filter',
+    failingTitle: 'payments are found by',
   },
   {
     guard: 'portal: only facts for partners are in a timeline',
@@ -90,7 +90,7 @@ export const portalSabotages: Sabotage[] = [
     ...pages,
     pattern: /\(kind === 'phase' && shownPhases\.has\(what\)\)/,
     replacement: 'true',
-    failingTitle: 'nothing that is for operators',
+    failingTitle: 'the timeline of a payment',
   },
   {
     guard: 'portal: a link is used once',
@@ -111,7 +111,7 @@ export const portalSabotages: Sabotage[] = [
     ...links,
     pattern: /DELETE FROM portal_links WHERE user_id = \$1 AND used_at IS NULL/,
     replacement: 'DELETE FROM portal_links WHERE user_id = $1 AND false',
-    failingTitle: 'until the next one',
+    failingTitle: 'a link is valid for ten minutes',
   },
   {
     guard: 'portal: signed data is used once',
@@ -124,33 +124,33 @@ export const portalSabotages: Sabotage[] = [
     guard: 'portal: the signature of Telegram',
     ...initData,
     pattern: /if \(!timingSafeEqual\(sent, expected\)\) return undefined;/,
-    failingTitle: 'signed by another bot',
+    failingTitle: 'a Mini App is refused: signed by another bot',
   },
   {
     guard: 'portal: the age of signed data',
     ...initData,
     pattern: /if \(!\(ageMs >= -maxAheadMs && ageMs <= maxAgeMs\)\) return undefined;/,
-    failingTitle: 'older than ten minutes',
+    failingTitle: 'a Mini App is refused: older than ten minutes',
   },
   {
     guard: 'portal: idle timeout of a session',
     ...sessions,
     pattern: /last_seen_at > \$2'/,
     replacement: "$2::timestamptz IS NOT NULL'",
-    failingTitle: 'half an hour without activity',
+    failingTitle: 'a session ends after half an hour',
   },
   {
     guard: 'portal: absolute timeout of a session',
     ...sessions,
     pattern: /ends_at > \$1 AND/,
     replacement: '$1::timestamptz IS NOT NULL AND',
-    failingTitle: 'after twelve hours',
+    failingTitle: 'a session ends after twelve hours',
   },
   {
     guard: 'portal: a person ends only their own sessions',
     ...sessions,
     pattern: /WHERE id = \$1 AND user_id = \$2 AND/,
     replacement: 'WHERE id = $1 AND $2::bigint IS NOT NULL AND',
-    failingTitle: 'from another session',
+    failingTitle: 'a session ends after twelve hours',
   },
 ];

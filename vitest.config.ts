@@ -22,7 +22,7 @@ const systemTests = [
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen,trigger,shard}.test.ts',
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
-  'test/shards/{create,create-under-load,availability}.test.ts',
+  'test/shards/{create,create-under-load,availability,turns}.test.ts',
   'test/alerts/**',
   'test/upgrade/**',
   'test/webhooks/endpoint-model.test.ts',

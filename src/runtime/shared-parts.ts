@@ -47,7 +47,7 @@ export async function createSharedParts(
   const watch = watchHistory(settings, pool, clock, databaseRefused);
   const heartbeat = withWatch(beats, watch);
   cleanups.push(heartbeat.close, startClockWatch({ clock, alarms, heartbeat }));
-  if (leave) cleanups.push(startShardWatch({ pool, clock, leave }));
+  if (leave) cleanups.push(startShardWatch({ pool, clock, instance: heartbeat.instance, leave }));
   const outside = openOutsidePools(pool);
   cleanups.push(outside.close);
 

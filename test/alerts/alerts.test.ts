@@ -227,6 +227,8 @@ describe.runIf(isPrometheusInstalled)('alerts', { timeout: 120_000 }, async () =
 
   test('KopeckShardUnreachable: a foreign session locks the accounts of one of two shards', async () => {
     expect(await run('shard', 'create', '1')).toMatchObject({ code: 0 });
+    // It has joined the database again, on another port.
+    await world.start();
     const added = await world.newPartner();
     await expect.poll(() => pay(added.testKey, newTestLink(10_000)), { timeout: 20_000 }).toBe(200);
     const session = await pool.connect();

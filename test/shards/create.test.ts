@@ -20,7 +20,7 @@ const waiting = ({ pool }: World) =>
     );
     expect(rows).toHaveLength(1);
     return rows[0]!.pid;
-  }, 5_000);
+  }, 30_000);
 
 const schemasOf = async ({ pool }: World) =>
   (

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { connectionsOfProcess, readConnectionLimits } from '../db/connection-limits.ts';
 import { listLiveProcesses } from '../db/live-processes.ts';
-import { sqlStateOf } from '../db/pool.ts';
+import { type Pool, sqlStateOf } from '../db/pool.ts';
 import { createShard, maxShards, type ShardCreation } from '../db/shards/create.ts';
 import { hasCitus } from '../db/shards/create-on-citus.ts';
 import { readShardFigures, type ShardFigures } from '../db/shards/figures.ts';
@@ -95,12 +95,16 @@ async function create(context: CommandContext, number: number | undefined): Prom
   };
 }
 
+/** Not those that beat some seconds ago: they may have ended, and would be waited for. */
+const listConnected = async (pool: Pool) =>
+  (await listLiveProcesses(pool)).filter(({ isConnected }) => isConnected).map(({ instance }) => instance);
+
 /** Processes join the database again to use the new shard, and must find enough connections then. */
 async function refuseWithoutConnections(
   { audit }: CommandContext,
   number: number | undefined,
 ): Promise<number[]> {
-  const running = (await listLiveProcesses(audit.pool)).map(({ instance }) => instance);
+  const running = await listConnected(audit.pool);
   const shards = (await listShards(audit.pool)).length;
   const { allowed } = await readConnectionLimits(audit.pool);
   const needed = running.length * connectionsOfProcess(shards + 1);
@@ -154,8 +158,7 @@ async function waitForProcesses({ audit, progress }: CommandContext, running: nu
   const startedMs = clock.monotonicMs();
   let isShown = false;
   for (;;) {
-    const connected = (await listLiveProcesses(pool)).filter(({ isConnected }) => isConnected);
-    const joined = connected.filter(({ instance }) => !running.includes(instance)).length;
+    const joined = (await listConnected(pool)).filter(instance => !running.includes(instance)).length;
     const left = Math.max(0, running.length - joined);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (left === 0 || waitedMs > maxWaitMs) return left;

@@ -30,17 +30,19 @@ export function startShardWatch({ pool, clock, instance, leave }: ShardWatchDeps
   let firstAreBackAtMs: number | undefined;
 
   async function isOurTurn(): Promise<boolean> {
-    const live = await listLiveProcesses(pool);
+    // Not those that beat some seconds ago: they may have ended, and would be waited for.
+    const connected = (await listLiveProcesses(pool))
+      .filter(({ isConnected }) => isConnected)
+      .map(process => process.instance);
     noticed ??= {
       atMs: clock.monotonicMs(),
-      running: live.map(process => process.instance).sort((one, other) => one - other),
+      running: connected.toSorted((one, other) => one - other),
     };
     const { atMs, running } = noticed;
     const waitedMs = clock.monotonicMs() - atMs;
     if (running.length <= 1 || waitedMs > maxWaitMs) return true;
     const first = running.slice(0, Math.ceil(running.length / 2));
     if (first.includes(instance)) return waitedMs >= noticedByAllMs;
-    const connected = live.filter(({ isConnected }) => isConnected).map(process => process.instance);
     if (connected.length < running.length || connected.some(one => first.includes(one))) return false;
     firstAreBackAtMs ??= clock.monotonicMs();
     return clock.monotonicMs() - firstAreBackAtMs >= listensWithinMs;

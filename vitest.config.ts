@@ -9,6 +9,7 @@ import { citusArchive } from './test/citus/archive.ts';
 const systemTests = [
   'test/browser/**',
   'test/deposits/real-node/**',
+  'test/deposits/nodes.test.ts',
   'test/traces/**',
   'test/quotes/processes.test.ts',
   'test/portal/isolation.test.ts',
@@ -17,7 +18,7 @@ const systemTests = [
   'test/ledger/churn.test.ts',
   'test/request-log/shutdown.test.ts',
   'test/clocks/machine-clock.test.ts',
-  'test/bot/telegram-outage.test.ts',
+  'test/bot/{telegram-outage,qr-photos}.test.ts',
   'test/install/**',
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen,trigger,shard}.test.ts',
   'test/examples/**',
@@ -25,8 +26,8 @@ const systemTests = [
   'test/shards/{create,create-under-load,availability,turns}.test.ts',
   'test/alerts/**',
   'test/upgrade/**',
-  'test/webhooks/endpoint-model.test.ts',
-  'test/db/{embedded,roles,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
+  'test/webhooks/{endpoint-model,half-dead}.test.ts',
+  'test/db/{embedded,roles,rotation,backup,backup-outside,backup-s3,s3-store,restore,drill}.test.ts',
 ];
 
 /**

@@ -86,7 +86,7 @@ function startLoad(first: Service) {
 const named = async () => {
   const { rows } = await pool.query<{ named: number }>(
     `SELECT count(*)::int AS named FROM webhooks WHERE substring(secret FROM 1 FOR 1) = '\\x02'
-        AND length(secret) = 82`,
+        AND length(secret) = 83`,
   );
   return rows[0]!.named;
 };

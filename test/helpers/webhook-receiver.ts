@@ -29,6 +29,8 @@ export async function startReceiver(): Promise<Receiver> {
     let body = '';
     request.setEncoding('utf8').on('data', chunk => (body += chunk));
     request.on('end', () => {
+      // Not a webhook: a client of an earlier listener on this port.
+      if (body === '') return void response.writeHead(400).end();
       const one = { headers: request.headers, body, json: JSON.parse(body), path: request.url! };
       received.push(one);
       how(response, one);

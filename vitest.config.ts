@@ -43,6 +43,22 @@ const functionTests = [
   'test/quotes/{opening,locking}.test.ts',
 ];
 
+/** Tests that run a second time with the partners spread over four shards: see docs/internals/testing.md. */
+const shardTests = ['test/api/**', 'test/webhooks/**', 'test/crashes/**'];
+
+/** Those of them that do not, and why. */
+const notOnShards: Record<string, string> = {
+  'test/api/list-filters.test.ts': 'read plans of one table, which is filled past the service',
+  'test/webhooks/delivery-list.test.ts': 'the same',
+  'test/api/added-column.test.ts':
+    'changes tables by hand; test/shards/schema-changes.test.ts does it in every shard',
+  'test/webhooks/outbox.test.ts': 'calls of the previous release know one shard',
+  'test/webhooks/locked-webhook.test.ts': 'is about one recorder, which belongs to one shard',
+  'test/webhooks/{address,connect,dns,load,metrics,send,send-to-bad-receivers,slots,special-ranges}.test.ts':
+    'uses no database',
+  'test/api/{connections,contract-map,static-files}.test.ts': 'uses no database',
+};
+
 /**
  * Files that wait for processes to start, to die and to be presumed dead. They start first, so that the run does not end
  * with one of them alone. Without a cache vitest starts with the largest files, and some slow ones are small.
@@ -81,14 +97,27 @@ const included: Record<string, string[]> = {
   system: systemTests,
   timed: timedTests,
   citus: citusArchive ? [...citusTests, ...functionTests] : citusTests,
+  shards: shardTests,
 };
 
-/** `--mode system`, `--mode timed` and `--mode citus` run those tests, `--mode all` everything; without a mode, all but those. */
+/** Of the shards that a mode runs with. */
+const environments: Record<string, Record<string, string>> = {
+  citus: citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
+  shards: { KOPECK_TEST_SHARDS: '4' },
+};
+
+/** What a mode leaves out. */
+function excludedIn(mode: string): string[] {
+  if (mode === 'shards') return Object.keys(notOnShards);
+  return mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests];
+}
+
+/** `--mode system`, `--mode timed`, `--mode citus` and `--mode shards` run those tests, `--mode all` everything; without a mode, all but those. */
 export default defineConfig(({ mode }) => ({
   test: {
     include: included[mode]?.map(name => name.replace('**', '*.test.ts')) ?? ['test/**/*.test.ts'],
-    exclude: mode === 'all' || mode in included ? [] : [...systemTests, ...timedTests, ...citusTests],
-    env: mode === 'citus' && citusArchive ? { KOPECK_TEST_CITUS: '1' } : {},
+    exclude: excludedIn(mode),
+    env: environments[mode] ?? {},
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/each-file.ts'],
     // Loading the tested modules again for every file would take a fifth of the time.

@@ -3,10 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { systemClock } from '../src/base/clock.ts';
 import { readSettings } from '../src/base/settings.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { openEmbedded } from '../src/db/embedded/server.ts';
+import { type EmbeddedServer, openEmbedded } from '../src/db/embedded/server.ts';
+import { openPool } from '../src/db/pool.ts';
+import { createPartner } from '../src/partners/index.ts';
 import { launchCitus } from './citus/citus.ts';
+import { createShard } from './helpers/create-shard.ts';
+import { auditContextOf } from './helpers/partners.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,6 +21,19 @@ declare module 'vitest' {
     /** Addresses of the nodes, the coordinator first, with KOPECK_TEST_CITUS=1. */
     citus: string[];
   }
+}
+
+/**
+ * With KOPECK_TEST_SHARDS=4 there are four shards, over which partners are spread; the first shard has one already, so that the only
+ * partner of a test is in another. With KOPECK_TEST_SHARD=1 everything happens in the second of two, where no name may lead to the first.
+ */
+async function addShards(server: EmbeddedServer, several: number): Promise<void> {
+  const count = process.env.KOPECK_TEST_SHARD ? 2 : several;
+  if (count === 1) return;
+  const pool = openPool(server.connection, 1);
+  for (let shard = 1; shard < count; shard++) await createShard(pool, systemClock);
+  await createPartner(auditContextOf(pool), 'In the first shard');
+  await pool.end();
 }
 
 /**
@@ -37,6 +55,11 @@ export default async function setup(project: TestProject) {
   project.provide('connection', { host, port, user });
   project.provide('template', database);
   project.provide('usedDataDir', usedDataDir);
+
+  await addShards(
+    server,
+    Number(project.config.env.KOPECK_TEST_SHARDS ?? process.env.KOPECK_TEST_SHARDS ?? 1),
+  );
 
   const cleanUps: (() => Promise<void>)[] = [];
   const citus = project.config.env.KOPECK_TEST_CITUS

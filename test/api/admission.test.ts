@@ -4,22 +4,29 @@ import { uuidFromId } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { holdLocks } from '../helpers/locks.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 
-const { pool } = await createDatabase();
+const { pool, url } = await createDatabase();
 await setRate(pool);
 const simulator = await startSimulator();
-const { address, deps } = await startApi({ pool, gatewayUrl: simulator.address, maxBeforeDebit: 2 });
+const { address, deps, partsOf } = await startApi({
+  pool,
+  gatewayUrl: simulator.address,
+  maxBeforeDebit: 2,
+});
 
 test('over its capacity, the service refuses at once and debits nothing', async () => {
   const customer = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, customer.testKey);
   // A lock on the account blocks every debit.
-  const holder = await pool.connect();
-  await holder.query('BEGIN');
-  await holder.query('SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE', [
-    uuidFromId(customer.partnerId),
-  ]);
+  const { number } = await partsOf(customer.partnerId);
+  const { unlock } = await holdLocks(
+    url,
+    'SELECT FROM accounts WHERE partner_id = $1 FOR UPDATE',
+    [uuidFromId(customer.partnerId)],
+    number,
+  );
   const waiting = [partner.pay({ qr_url: newLink(10_000) }), partner.pay({ qr_url: newLink(10_000) })];
   const key = randomUUID();
   const body = { qr_url: newLink(10_000) };
@@ -31,8 +38,7 @@ test('over its capacity, the service refuses at once and debits nothing', async 
   });
   expect(refused.headers.get('retry-after')).toBe('1');
   expect((await partner.get('/v1/ping')).status).toBe(200);
-  await holder.query('COMMIT');
-  holder.release();
+  await unlock();
   for (const { status, json } of await Promise.all(waiting))
     expect({ status, payment: json.status }).toEqual({ status: 200, payment: 'succeeded' });
   expect((await partner.pay(body, key)).json.status).toBe('succeeded');

@@ -6,10 +6,11 @@ import { systemClock } from '../../src/base/clock.ts';
 import { newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { expectError, sendRaw, sendRequest } from '../helpers/raw-http.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
+import { inShardOf } from '../helpers/shards.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
 import { startHttpWorld } from './http-world.ts';
 
-const { pool, address, deps, testKey, liveKey, partner, authorization, countPayments } =
+const { pool, address, deps, partnerId, testKey, liveKey, partner, authorization, countPayments } =
   await startHttpWorld();
 
 describe('malformed HTTP', () => {
@@ -127,10 +128,11 @@ describe('a slow caller', async () => {
 describe('an internal error', () => {
   test('shows no details, debits nothing and leaves the key free', async () => {
     const broken = await startApi({ pool });
-    const open = broken.deps.writer.open;
+    const { writer } = await broken.partsOf(partnerId);
+    const { open } = writer;
     const logged: object[] = [];
     broken.deps.log.error = details => void logged.push(details);
-    broken.deps.writer.open = () => Promise.reject(new Error('secret detail'));
+    writer.open = () => Promise.reject(new Error('secret detail'));
     const unlucky = partnerAt(broken.address, testKey);
     const balance = (await partner.get('/v1/balance')).json.balance_usdt;
     const body = { qr_url: newLink(10_000) };
@@ -142,7 +144,7 @@ describe('an internal error', () => {
     expect(failed.text).not.toContain('secret detail');
     expect(logged).toEqual([{ err: new Error('secret detail'), request_id: failed.json.error.request_id }]);
     expect((await partner.get('/v1/balance')).json.balance_usdt).toBe(balance);
-    broken.deps.writer.open = open;
+    writer.open = open;
     const retried = await unlucky.pay(body, 'after an error');
     expect(retried.json.status).toBe('succeeded');
     expect(retried.headers.has('idempotent-replayed')).toBe(false);
@@ -153,13 +155,14 @@ describe('once a payment is debited', () => {
   test('an internal error is not a refusal: the payment exists and ends later', async () => {
     const simulator = await startSimulator();
     const broken = await startApi({ pool, gatewayUrl: simulator.address });
-    const { finish } = broken.deps.writer;
-    broken.deps.writer.finish = () => Promise.reject(new Error('the database is gone'));
+    const { writer } = await broken.partsOf(partnerId);
+    const { finish } = writer;
+    writer.finish = () => Promise.reject(new Error('the database is gone'));
     const unlucky = partnerAt(broken.address, liveKey);
     const body = { qr_url: (await makeQr(simulator)).link };
     const answered = await unlucky.pay(body, 'debited');
     expect(answered.json).toMatchObject({ status: 'processing', status_detail: 'awaiting_gateway' });
-    broken.deps.writer.finish = finish;
+    writer.finish = finish;
     broken.deps.clock = { ...systemClock, nowMs: () => Date.now() + 61_000 };
     await recoverDuePayments(broken.deps);
     expect((await unlucky.get(`/v1/payments/${answered.json.id}`)).json.status).toBe('succeeded');
@@ -167,8 +170,9 @@ describe('once a payment is debited', () => {
 
   test('a payment whose commit was not confirmed is found by its key and continues', async () => {
     const broken = await startApi({ pool });
-    const { open } = broken.deps.writer;
-    broken.deps.writer.open = async opening => {
+    const { writer } = await broken.partsOf(partnerId);
+    const { open } = writer;
+    writer.open = async opening => {
       await open(opening);
       throw new Error('the connection broke after the commit');
     };
@@ -185,7 +189,7 @@ describe('once a payment is debited', () => {
       code: 'ECONNREFUSED',
       syscall: 'connect',
     });
-    broken.deps.writer.open = () => Promise.reject(gone);
+    (await broken.partsOf(partnerId)).writer.open = () => Promise.reject(gone);
     const failed = await partnerAt(broken.address, testKey).pay({ qr_url: newLink(10_000) });
     expect({ status: failed.status, code: failed.json.error.code }).toEqual({
       status: 503,
@@ -194,12 +198,10 @@ describe('once a payment is debited', () => {
   });
 
   test('an overloaded database is a temporary error too', async () => {
-    const somebody = await pool.connect();
-    await somebody.query('BEGIN');
-    await somebody.query('SELECT FROM accounts FOR UPDATE');
-    const failed = await partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
-    await somebody.query('ROLLBACK');
-    somebody.release();
+    const failed = await inShardOf(pool, partnerId, async tx => {
+      await tx.query({ text: 'SELECT FROM accounts FOR UPDATE' });
+      return partnerAt(address, testKey).pay({ qr_url: newLink(10_000) });
+    });
     expect({ status: failed.status, code: failed.json.error.code }).toEqual({
       status: 503,
       code: 'gateway_unavailable',

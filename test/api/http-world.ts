@@ -6,12 +6,12 @@ export async function startHttpWorld() {
   const { pool } = await createDatabase();
   await setRate(pool);
   const { address, deps } = await startApi({ pool });
-  const { testKey, liveKey } = await createPartnerWithKeys(pool);
+  const { partnerId, testKey, liveKey } = await createPartnerWithKeys(pool);
   const partner = partnerAt(address, testKey);
   const authorization = `Bearer ${testKey}`;
   const countPayments = async () => {
     const { rows } = await pool.query('SELECT count(*)::int AS n FROM payments');
     return rows[0].n;
   };
-  return { pool, address, deps, testKey, liveKey, partner, authorization, countPayments };
+  return { pool, address, deps, partnerId, testKey, liveKey, partner, authorization, countPayments };
 }

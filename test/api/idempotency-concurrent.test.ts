@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import type { Id } from '../../src/base/ids.ts';
 import { readBalances } from '../../src/ledger/index.ts';
 import { issueKey, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { makeQr, startSimulator } from '../helpers/simulator.ts';
@@ -70,12 +71,13 @@ describe('a repeat while the first is running', async () => {
   const newBody = async () => ({ qr_url: (await makeQr(simulator)).link });
 
   /** A service whose live payments end when the test says so. */
-  async function startSlowApi() {
+  async function startSlowApi(partnerId: Id<'prt'>) {
     const slow = await startApi({ pool, clock, gatewayUrl: simulator.address });
-    const { finish } = slow.deps.writer;
+    const { writer } = await slow.partsOf(partnerId);
+    const { finish } = writer;
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    slow.deps.writer.finish = async outcome => {
+    writer.finish = async outcome => {
       begun.resolve();
       await gate.promise;
       return finish(outcome);
@@ -90,7 +92,7 @@ describe('a repeat while the first is running', async () => {
     ['in another process', false],
   ])('joins it %s', async (_name, same) => {
     const partner = await newPartner();
-    const slow = await startSlowApi();
+    const slow = await startSlowApi(partner.partnerId);
     const body = await newBody();
     const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;
@@ -114,7 +116,7 @@ describe('a repeat while the first is running', async () => {
 
   test('with another body is a conflict at once', async () => {
     const partner = await newPartner();
-    const slow = await startSlowApi();
+    const slow = await startSlowApi(partner.partnerId);
     const first = partnerAt(slow.address, partner.liveKey).pay(await newBody(), 'join');
     await slow.begun;
     expect(codeOf(await live(partner).pay(await newBody(), 'join'))).toBe('409 idempotency_conflict');
@@ -124,7 +126,7 @@ describe('a repeat while the first is running', async () => {
 
   test('waits no longer than the first would, and then says processing', async () => {
     const partner = await newPartner();
-    const slow = await startSlowApi();
+    const slow = await startSlowApi(partner.partnerId);
     const body = await newBody();
     const first = partnerAt(slow.address, partner.liveKey).pay(body, 'join');
     await slow.begun;

@@ -10,8 +10,8 @@ import type { createFundedPartner } from '../helpers/database.ts';
 import { recoverDuePayments } from '../helpers/recovery.ts';
 import { failed, full, startLiveWorld } from './live-world.ts';
 
-const { pool, clock, deps, rowsOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } =
-  await startLiveWorld();
+const world = await startLiveWorld();
+const { pool, clock, rowsOf, newCustomer, qrWith, untilRow, untilBank, recoverAfter } = world;
 
 describe('crashes and races', () => {
   const never = new Promise<never>(() => {});
@@ -31,12 +31,13 @@ describe('crashes and races', () => {
     ['before the gateway was called', () => never, 'failed', 'not_executed'],
     [
       'after the gateway had paid',
-      (order: Parameters<Gateway['pay']>[0]) => deps.gateway.pay(order).then(() => never),
+      (order: Parameters<Gateway['pay']>[0]) => world.deps.gateway.pay(order).then(() => never),
       'succeeded',
       null,
     ],
   ])('a process that dies %s leaves a row that recovery can finish', async (_case, pay, status, code) => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     const dying = { ...deps, gateway: { ...deps.gateway, pay } };
     void createPayment(dying, await callerOf(partnerId, 'live'), requestFor(qr.link));
@@ -56,6 +57,7 @@ describe('crashes and races', () => {
     'a process that dies in test mode over %i kopecks: the outcome is that of the contract',
     async (kopecks, status, code) => {
       const { partnerId } = await newCustomer();
+      const deps = await world.partsOf(partnerId);
       const link = newLink(kopecks);
       const dying = { ...deps, writer: { ...deps.writer, finish: () => never } };
       void createPayment(dying, await callerOf(partnerId, 'test'), requestFor(link));
@@ -68,6 +70,7 @@ describe('crashes and races', () => {
 
   test('a repeat that hung since it found the payment does not show one that was undone', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const caller = await callerOf(partnerId, 'live');
     const qr = await qrWith();
     const request = requestFor(qr.link);
@@ -79,12 +82,12 @@ describe('crashes and races', () => {
     const found = Promise.withResolvers<void>();
     const resumed = Promise.withResolvers<void>();
     const query: Queryable['query'] = async statement => {
-      const result = await pool.query(statement as never);
-      if ((statement as { name?: string }).name === 'find payments by key') {
+      const result = await deps.db.query<never>(statement);
+      if (statement.name === 'find payments by key') {
         found.resolve();
         await resumed.promise;
       }
-      return result as never;
+      return result;
     };
     const repeat = createPayment({ ...deps, db: { query } }, caller, request);
     await found.promise;
@@ -97,6 +100,7 @@ describe('crashes and races', () => {
 
   test('an order is not sent when the process hung since the debit', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     const open: typeof deps.writer.open = async payment => {
       const opened = await deps.writer.open(payment);
@@ -119,6 +123,7 @@ describe('crashes and races', () => {
 
   test('a request that hangs while its payment is undone does not show it', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     const undoing = Promise.withResolvers<void>();
     const hanging = {
@@ -145,6 +150,7 @@ describe('crashes and races', () => {
 
   test('a refusal that is written when repeats may have shown the payment undoes nothing', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     const resumed = Promise.withResolvers<void>();
     const finish: typeof deps.writer.finish = async payment => {
@@ -168,6 +174,7 @@ describe('crashes and races', () => {
 
   test('a repeat that arrives just as the first request is refused gets the refusal', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const caller = await callerOf(partnerId, 'live');
     const qr = await qrWith(
       { on: 'pay', kind: 'delay', ms: 200, times: 1 },
@@ -181,7 +188,7 @@ describe('crashes and races', () => {
       query: async statement => {
         if (statement.name === 'find payments by key') return { rows: [] } as never;
         if (statement.name === 'find payments') await first;
-        return pool.query(statement);
+        return deps.db.query(statement);
       },
     };
     const repeat = await createPayment({ ...deps, db }, caller, request);
@@ -207,6 +214,7 @@ describe('crashes and races', () => {
 
   test('a gateway that contradicts itself changes no terminal status and raises an alarm', async () => {
     const { partnerId } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     let answer = (_answer: Awaited<ReturnType<Gateway['pay']>>) => {};
     const pay: Gateway['pay'] = () => new Promise(resolve => (answer = resolve));
@@ -224,6 +232,7 @@ describe('crashes and races', () => {
 
   test('a rate that goes stale between reading and debiting refuses the payment and debits nothing', async () => {
     const { partnerId, balance } = await newCustomer();
+    const deps = await world.partsOf(partnerId);
     const qr = await qrWith();
     const resolve: Gateway['resolve'] = async (qrUrl, requester) => {
       clock.advance(300_001);
@@ -242,8 +251,8 @@ describe('crashes and races', () => {
     );
     await Promise.all(qrs.map(qr => inHaste.pay({ qr_url: qr.link })));
     clock.advance(2_000);
-    const polled = vi.spyOn(deps.gateway, 'poll');
-    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(deps)));
+    const polled = vi.spyOn(world.deps.gateway, 'poll');
+    await Promise.all([1, 2, 3, 4].map(() => recoverDuePayments(world.deps)));
     const ids = polled.mock.calls.map(([{ paymentId }]) => paymentId);
     polled.mockRestore();
     expect(ids).toHaveLength(new Set(ids).size);
@@ -261,8 +270,8 @@ describe('crashes and races', () => {
     await other.inHaste.pay({ qr_url: qrs[1]!.link });
     clock.advance(2_000);
     const poll: Gateway['poll'] = order =>
-      order.paymentId === id ? Promise.reject(new Error('a bug')) : deps.gateway.poll(order);
-    await recoverDuePayments({ ...deps, gateway: { ...deps.gateway, poll } }).catch(() => {});
+      order.paymentId === id ? Promise.reject(new Error('a bug')) : world.deps.gateway.poll(order);
+    await recoverDuePayments({ ...world.deps, gateway: { ...world.deps.gateway, poll } }).catch(() => {});
     await vi.waitFor(async () =>
       expect(await rowsOf(qrs[1]!.qrc_id)).toMatchObject([{ status: 'succeeded' }]),
     );

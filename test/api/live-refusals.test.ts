@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { blockRecipient, unblockRecipient } from '../../src/controls/index.ts';
 import { setLimits } from '../../src/partners/index.ts';
-import { createPaymentWriter } from '../../src/payments/store.ts';
 import { type Answer, createPartnerWithKeys, newLink, partnerAt, startApi } from '../helpers/api.ts';
 import { auditContextOf, createFundedPartner, newPaymentId } from '../helpers/database.ts';
+import { shardCount } from '../helpers/shards.ts';
 import { makeQr } from '../helpers/simulator.ts';
 import { failed, full, less, startLiveWorld, underReview } from './live-world.ts';
 
 const {
   pool,
+  deps,
   clock,
   simulator,
   common,
@@ -248,35 +249,45 @@ describe('one at a time', () => {
     expect(codeOf(await inHaste.pay({ qr_url: third.link }))).toBe('200 succeeded');
   });
 
-  test('a code is not blocked by a payment of the same batch that has no money', async () => {
-    const poor = await createFundedPartner(pool, 0n);
-    const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
-    let rich = await createFundedPartner(pool, 1_000_000_000n);
-    while (lane(rich) !== lane(poor)) rich = await createFundedPartner(pool, 1_000_000_000n);
-    const writer = createPaymentWriter(pool, clock);
-    const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
-    const opening = (partnerId: typeof rich, qrcId: string) => ({
-      ...{ partnerId, mode: 'live' as const, paymentId: newPaymentId(), idempotencyKey: randomUUID() },
-      ...{ requestHash: Buffer.alloc(32), externalId: null, qrcId, qrUrl: qrcId, fingerprint: 'f' },
-      ...{ recipient: 'r', amountKopecks: 15_000n, microUsdt: 1_621_622n, rateE4: 925_000n, metadata: '{}' },
-      ...{
-        rateId: rows[0].id,
-        rateStaleAt: new Date(clock.nowMs() + 1),
-        nextAt: new Date(clock.nowMs() + 1),
-        leaseHolder: null,
-      },
-    });
-    const qrcId = randomUUID();
-    const openings = [opening(rich, randomUUID()), opening(poor, qrcId), opening(rich, qrcId)];
-    const verdicts = await Promise.all(openings.map(writer.open));
-    for (const { paymentId } of openings)
-      await writer.finish({
-        partnerId: rich,
-        mode: 'live',
-        paymentId,
-        outcome: 'rejected',
-        code: 'gateway_busy',
+  // With several shards a code is reserved before there is a batch: then see test/shards/code-guard.test.ts.
+  test.skipIf(shardCount > 1)(
+    'a code is not blocked by a payment of the same batch that has no money',
+    async () => {
+      const poor = await createFundedPartner(pool, 0n);
+      const lane = (id: string) => id.charCodeAt(id.length - 1) % 2;
+      let rich = await createFundedPartner(pool, 1_000_000_000n);
+      while (lane(rich) !== lane(poor)) rich = await createFundedPartner(pool, 1_000_000_000n);
+      const { writer } = deps;
+      const { rows } = await pool.query('SELECT max(id) AS id FROM rates');
+      const opening = (partnerId: typeof rich, qrcId: string) => ({
+        ...{ partnerId, mode: 'live' as const, paymentId: newPaymentId(), idempotencyKey: randomUUID() },
+        ...{ requestHash: Buffer.alloc(32), externalId: null, qrcId, qrUrl: qrcId, fingerprint: 'f' },
+        ...{
+          recipient: 'r',
+          amountKopecks: 15_000n,
+          microUsdt: 1_621_622n,
+          rateE4: 925_000n,
+          metadata: '{}',
+        },
+        ...{
+          rateId: rows[0].id,
+          rateStaleAt: new Date(clock.nowMs() + 1),
+          nextAt: new Date(clock.nowMs() + 1),
+          leaseHolder: null,
+        },
       });
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
-  });
+      const qrcId = randomUUID();
+      const openings = [opening(rich, randomUUID()), opening(poor, qrcId), opening(rich, qrcId)];
+      const verdicts = await Promise.all(openings.map(writer.open));
+      for (const { paymentId } of openings)
+        await writer.finish({
+          partnerId: rich,
+          mode: 'live',
+          paymentId,
+          outcome: 'rejected',
+          code: 'gateway_busy',
+        });
+      expect(verdicts.map(({ verdict }) => verdict)).toEqual(['opened', 'insufficient_balance', 'opened']);
+    },
+  );
 });

@@ -29,7 +29,7 @@ export async function startLiveWorld() {
   const patient = await startApi({ ...common, answerWithinMs: 60_000 });
   /** Answers at once, with `processing` if there is no outcome. */
   const hasty = await startApi({ ...common, answerWithinMs: 0, payTimeoutMs: 300 });
-  const { deps } = patient;
+  const { deps, partsOf } = patient;
 
   beforeEach(async () => {
     await simulator.call('DELETE', '/sim/faults');
@@ -39,7 +39,7 @@ export async function startLiveWorld() {
   afterEach(() => expectSamePaymentsAtBank(pool, simulator));
 
   return {
-    ...{ pool, clock, simulator, common, patient, hasty, deps },
+    ...{ pool, clock, simulator, common, patient, hasty, deps, partsOf },
     ...readersOf(pool, simulator),
     newCustomer: async (liveMicroUsdt?: bigint) => {
       const customer = await createPartnerWithKeys(pool, liveMicroUsdt);

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { setMaintenance, unblockRecipient } from '../../src/controls/index.ts';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import { endOfTime } from '../helpers/clock.ts';
+import { writeInShards } from '../helpers/shards.ts';
 import { recipientOf } from './api-model.ts';
 import { expectBalance, type Step, step } from './model-steps.ts';
 import { startModelService, startSequence } from './model-world.ts';
@@ -26,7 +27,7 @@ async function compare(steps: Step[]): Promise<void> {
     for (const recipient of Object.values(recipientOf)) await unblockRecipient(audit, recipient);
     await simulator.call('DELETE', '/sim/faults');
     // Open payments must not affect the next sequence.
-    await pool.query(`UPDATE open_payments SET next_at = 'infinity'`);
+    await writeInShards(pool, `UPDATE open_payments SET next_at = 'infinity'`);
   }
 }
 

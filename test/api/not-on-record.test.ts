@@ -33,7 +33,10 @@ async function startOnOldHistory() {
   const host = await openDatabaseHost(old.options.database!);
   const guard = createIncarnationGuard(createNewestHistory());
   const { check, isCurrent } = guard;
-  const pool = openPool({ host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent }, 2);
+  const pool = openPool(
+    { ...old.options, host: '127.0.0.1', port: host.port, user, database: 'any', check, isCurrent },
+    2,
+  );
   guard.stayWith(await readIdentity(pool));
   const watch = watchIncarnation(pool, clock, () => {});
   afterFile(async () => {

@@ -6,9 +6,9 @@ import { newLink, partnerAt } from '../helpers/api.ts';
 import { readGauges } from '../helpers/gauges.ts';
 import { startLiveWorld } from './live-world.ts';
 
-const { clock, deps, newCustomer, qrWith, recoverAfter, untilBank, patient } = await startLiveWorld();
+const { pool, clock, deps, newCustomer, qrWith, recoverAfter, untilBank, patient } = await startLiveWorld();
 const scrape = async () => (await deps.metrics.metrics()).split('\n');
-const read = (gauges: typeof paymentGauges) => readGauges(deps.db, gauges, clock);
+const read = (gauges: typeof paymentGauges) => readGauges(pool, gauges, clock);
 
 test('live payments are counted by outcome, and measured in each phase and batch', async () => {
   const { partner } = await newCustomer();

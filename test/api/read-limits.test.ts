@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import type { PartnerReads } from '../../src/db/outside-pools.ts';
+import type { Id } from '../../src/base/ids.ts';
 import { setLimits } from '../../src/partners/index.ts';
 import { createPartnerWithKeys, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
@@ -12,7 +12,7 @@ const { pool } = await createDatabase();
 const clock = manualClock();
 await setRate(pool, clock);
 const bank = await startLocalServer();
-const { address, deps } = await startApi({ pool, clock, gatewayUrl: bank.url });
+const { address, partsOf } = await startApi({ pool, clock, gatewayUrl: bank.url });
 const audit = auditContextOf(pool, clock);
 
 async function newPartner() {
@@ -21,14 +21,15 @@ async function newPartner() {
 }
 
 /** Takes both places of the partner, as two slow reads would. */
-async function takePlaces(partnerId: Parameters<PartnerReads['run']>[0]) {
+async function takePlaces(partnerId: Id<'prt'>) {
+  const { reads } = await partsOf(partnerId);
   let release = () => {};
   const released = new Promise<void>(resolve => (release = resolve));
   const started = [0, 1].map(
     () =>
       new Promise<void>(
         begun =>
-          void deps.reads.run(partnerId, () => {
+          void reads.run(partnerId, () => {
             begun();
             return released;
           }),
@@ -76,11 +77,12 @@ test('a read that waits for a place gets it', async () => {
 });
 
 /** Holds every statement of reads until the test releases it. */
-function holdStatements() {
+async function holdStatements(partnerId: Id<'prt'>) {
   const held: (() => void)[] = [];
-  const { of } = deps.reads;
+  const { reads } = await partsOf(partnerId);
+  const { of } = reads;
   let isHolding = true;
-  const spy = vi.spyOn(deps.reads, 'of').mockImplementation((...args) => ({
+  const spy = vi.spyOn(reads, 'of').mockImplementation((...args) => ({
     query: async statement => {
       if (isHolding) await new Promise<void>(resolve => held.push(resolve));
       return of(...args).query(statement);
@@ -98,7 +100,7 @@ function holdStatements() {
 
 test('a partner has two statements under way at most, and one whose reader leaves reads no further', async () => {
   const partner = await newPartner();
-  const { held, releaseAll } = holdStatements();
+  const { held, releaseAll } = await holdStatements(partner.partnerId);
   const leaving = new AbortController();
   const headers = { authorization: `Bearer ${partner.testKey}` };
   const leave = () => fetch(`${address}${today}`, { headers, signal: leaving.signal }).catch(() => 'left');

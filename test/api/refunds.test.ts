@@ -28,7 +28,7 @@ const log = { info: () => {}, warn: () => {}, error: () => {} };
 beforeAll(() => pool.query(`UPDATE service SET refunds_from = now() - interval '1 minute'`));
 beforeEach(() => setRate(pool));
 
-const readAll = () => refundRound({ ...deps, log, signals: createPaymentSignals() });
+const readAll = () => refundRound({ ...deps, pool, db: pool, log, signals: createPaymentSignals() });
 const refund = async (id: string, body: object = {}) =>
   (await simulator.call('POST', `/sim/orders/${id}/refunds`, body)).body;
 

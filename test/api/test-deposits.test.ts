@@ -4,6 +4,7 @@ import { verifyLedger } from '../../src/ledger/index.ts';
 import { createPartnerWithKeys, partnerAt, startApi } from '../helpers/api.ts';
 import { endOfTime, manualClock } from '../helpers/clock.ts';
 import { createDatabase } from '../helpers/database.ts';
+import { inShardOf } from '../helpers/shards.ts';
 
 const { pool } = await createDatabase();
 const clock = manualClock('2031-05-05T10:00:00.000Z');
@@ -106,7 +107,9 @@ describe('what is refused', () => {
 test('at most a hundred a day; a repeat is still answered', async () => {
   const { partnerId, deposit, added } = await newPartner();
   for (let nth = 0; nth < 100; nth++)
-    await creditTestDeposit(pool, clock, { partnerId, microUsdt: 1_000_000n, reference: `d-${nth}` });
+    await inShardOf(pool, partnerId, tx =>
+      creditTestDeposit(tx, clock, { partnerId, microUsdt: 1_000_000n, reference: `d-${nth}` }),
+    );
   const { status, json } = await deposit('1', 'd-100');
   expect([status, json.error.code]).toEqual([403, 'daily_limit_exceeded']);
   expect((await deposit('1', 'd-7')).status).toBe(200);

@@ -139,9 +139,10 @@ describe('payments decided in one statement', () => {
     const gatherer = partnerAt(gathering.address, partner.testKey);
     // So that the newest rate is known.
     expect(codeOf(await gatherer.pay({ qr_url: newLink(10_000) }))).toBe('200 succeeded');
-    const { open } = gathering.deps.writer;
+    const { writer } = await gathering.partsOf(partner.partnerId);
+    const { open } = writer;
     const openings: Parameters<typeof open>[0][] = [];
-    gathering.deps.writer.open = opening => {
+    writer.open = opening => {
       openings.push(opening);
       return Promise.reject(new Error('not yet'));
     };

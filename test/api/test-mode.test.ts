@@ -208,8 +208,9 @@ describe('the rate', () => {
   test('that goes stale between reading and debiting refuses the payment, with nothing debited', async () => {
     const partner = await newPartner();
     const slow = await startApi({ pool, clock });
-    const { open } = slow.deps.writer;
-    slow.deps.writer.open = opening => {
+    const { writer } = await slow.partsOf(partner.partnerId);
+    const { open } = writer;
+    writer.open = opening => {
       clock.advance(300_001);
       return open(opening);
     };

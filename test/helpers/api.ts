@@ -7,6 +7,7 @@ import { afterAll, expect } from 'vitest';
 import { createAlarms } from '../../src/alarms/index.ts';
 import { type ApiDeps, createAdmission, createServer } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import type { Id } from '../../src/base/ids.ts';
 import { type QuoteLockSettings, readQuoteLock } from '../../src/base/quote-settings.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -20,6 +21,7 @@ import {
   openShards,
 } from '../../src/payments/index.ts';
 import { keyring } from './partners.ts';
+import { shardOf } from './shards.ts';
 
 export { createPartnerWithKeys, issueKey, keyring, secretKey, setRate } from './partners.ts';
 
@@ -96,8 +98,13 @@ export async function startApi({ pool, clock = systemClock, ...options }: ApiOpt
     await heartbeat.close();
     await gateway.close();
   });
-  // What a test calls or replaces itself is of the first shard.
-  return { address, deps: Object.assign(ofShards.of({ shard: 0 }), { shards: ofShards }) };
+  return {
+    address,
+    /** Those of the first shard. */
+    deps: Object.assign(ofShards.of({ shard: 0 }), { shards: ofShards }),
+    /** With which the API serves this partner: for what a test calls or replaces itself. */
+    partsOf: async (partnerId: Id<'prt'>) => ofShards.of({ shard: await shardOf(pool, partnerId) }),
+  };
 }
 
 export interface Answer {

@@ -22,7 +22,7 @@ export async function copyDatabase(original: Pool): Promise<Pool> {
   await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`);
   await admin.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
   await admin.end();
-  const pool = openPool({ host, port, user, database: copy });
+  const pool = openPool({ ...original.options, database: copy });
   afterFile(() => pool.end());
   return pool;
 }

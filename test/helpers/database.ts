@@ -7,7 +7,7 @@ import { openPool, type Pool } from '../../src/db/pool.ts';
 import { sessionOf, sessionOfAll } from '../../src/db/shards/sessions.ts';
 import { createCitusDatabase } from '../citus/citus.ts';
 import { openCitusPool } from '../citus/pool.ts';
-import { createShard } from './create-shard.ts';
+import { shardCount } from './shards.ts';
 
 export { auditContextOf, createFundedPartner } from './partners.ts';
 
@@ -32,23 +32,15 @@ export async function createDatabase({ migrated = true } = {}): Promise<TestData
   if (migrated && process.env.KOPECK_TEST_CITUS) return onCitus(name);
   await administer(`CREATE DATABASE ${name} TEMPLATE ${migrated ? inject('template') : 'template1'}`);
   const { host, port, user } = inject('connection');
-  const first = openPool({ host, port, user, database: name });
-  const pool = migrated ? await withShards(first) : first;
+  const pool = openPool({ host, port, user, database: name, ...(migrated ? sessionOfTests() : {}) });
   afterAll(() => pool.end());
   return { pool, url: `postgresql://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}` };
 }
 
-/**
- * With KOPECK_TEST_SHARDS=4 there are four shards, over which partners are spread. With KOPECK_TEST_SHARD=1 everything happens
- * in the second of two, where no name may lead to the first.
- */
-async function withShards(first: Pool): Promise<Pool> {
-  const { KOPECK_TEST_SHARDS: several, KOPECK_TEST_SHARD: second } = process.env;
-  const count = second ? 2 : Number(several ?? 1);
-  if (count === 1) return first;
-  for (let shard = 1; shard < count; shard++) await createShard(first, systemClock);
-  await first.end();
-  return openPool({ ...first.options, session: second ? sessionOf(1, count) : sessionOfAll(count) });
+/** The template has the shards: see test/setup.ts. */
+function sessionOfTests(): { session?: Record<string, string> } {
+  if (process.env.KOPECK_TEST_SHARD) return { session: sessionOf(1, 2) };
+  return shardCount === 1 ? {} : { session: sessionOfAll(shardCount) };
 }
 
 /** With KOPECK_TEST_CITUS=1 everything happens in shard 1, on a worker of Citus. */

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { openPool } from '../../src/db/pool.ts';
+import { enterShard } from '../../src/db/shards/sessions.ts';
 
-/** A session of another program, with an open transaction that locks what the statement says until COMMIT. */
-export async function holdLocks(url: string, text: string, values: unknown[]) {
+/** A session of another program, with an open transaction that locks what the statement says until COMMIT. Of this shard. */
+export async function holdLocks(url: string, text: string, values: unknown[], shard = 0) {
   const pool = openPool({ connectionString: url }, 1);
   const session = await pool.connect();
   onTestFinished(async () => {
@@ -10,6 +11,7 @@ export async function holdLocks(url: string, text: string, values: unknown[]) {
     await pool.end();
   });
   await session.query('BEGIN');
+  await enterShard(session, shard);
   await session.query(text, values);
   return { session, unlock: async () => void (await session.query('COMMIT')) };
 }

@@ -10,9 +10,9 @@ import {
   listAttempts,
   resendEvent,
   rotateSecret,
-  startDelivery,
 } from '../../src/webhooks/index.ts';
 import { setRate } from '../helpers/api.ts';
+import { inShardOf, startDeliveries, writeInShards } from '../helpers/shards.ts';
 import { hanging, withStatus } from '../helpers/webhook-receiver.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
@@ -25,16 +25,17 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat(pool);
     let isDead = false;
-    const db = {
-      query: (statement: { name?: string }) => {
-        isDead ||= statement.name === 'deliveries_end';
-        return isDead ? new Promise<never>(() => {}) : pool.query(statement as never);
+    startDeliveries({ ...deps, heartbeat }, ({ db }) => ({
+      db: {
+        query: statement => {
+          isDead ||= statement.name === 'deliveries_end';
+          return isDead ? new Promise<never>(() => {}) : db.query(statement);
+        },
       },
-    } as typeof deps.db;
-    startDelivery({ ...deps, db, heartbeat });
+    }));
     await pay();
     await untilReceived(receiver, 1);
-    world.delivery = startDelivery(deps);
+    world.delivery = startDeliveries(deps);
     await heartbeat.close();
     await untilReceived(receiver, 2);
     await untilRecorded(partnerId, 1);
@@ -46,12 +47,12 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat(pool);
     await pay();
-    await pool.query(`UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`, [
-      uuidFromId(partnerId),
-      heartbeat.instance,
-      new Date(clock.nowMs() + 30_000),
-    ]);
-    world.delivery = startDelivery(deps);
+    await writeInShards(
+      pool,
+      `UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1`,
+      [uuidFromId(partnerId), heartbeat.instance, new Date(clock.nowMs() + 30_000)],
+    );
+    world.delivery = startDeliveries(deps);
     const other = await newPartner();
     await other.pay();
     await untilReceived(other.receiver, 1);
@@ -63,7 +64,7 @@ describe('nothing is lost', () => {
 
   test('two processes share the partners, and each event is sent once', async () => {
     const heartbeat = await startHeartbeat(pool);
-    const second = startDelivery({ ...deps, heartbeat });
+    const second = startDeliveries({ ...deps, heartbeat });
     const partners = await Promise.all(Array.from({ length: 6 }, newPartner));
     await Promise.all(partners.flatMap(({ pay }) => Array.from({ length: 10 }, () => pay())));
     await Promise.all(partners.map(({ partnerId }) => untilRecorded(partnerId, 10)));
@@ -75,7 +76,7 @@ describe('nothing is lost', () => {
   test('stopping does not wait for a receiver that hangs, and the event stays', async () => {
     const slow = createSender({ allowPrivate: true });
     await world.delivery.stop();
-    world.delivery = startDelivery({ ...deps, sender: slow });
+    world.delivery = startDeliveries({ ...deps, sender: slow });
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(hanging);
     await pay();
@@ -85,7 +86,7 @@ describe('nothing is lost', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
     receiver.answer(withStatus(200));
-    world.delivery = startDelivery(deps);
+    world.delivery = startDeliveries(deps);
     await untilRecorded(partnerId, 1);
     expect(receiver.received).toHaveLength(2);
     await slow.close();
@@ -96,21 +97,22 @@ describe('every partner is served:', () => {
   test('a partner whose lease could not be released is still served', async () => {
     await world.delivery.stop();
     let refuses = true;
-    const db = {
-      query: (statement: { name?: string }) =>
-        refuses && statement.name === 'release webhook leases'
-          ? Promise.reject(new Error('locked'))
-          : pool.query(statement as never),
-    } as typeof deps.db;
     const { receiver, pay, partnerId } = await newPartner();
     // The statement ran and its answer was lost: this process holds a lease that it has not recorded.
-    await pool.query('UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1', [
-      uuidFromId(partnerId),
-      deps.heartbeat.instance,
-      new Date(clock.nowMs() + 3_600_000),
-    ]);
+    await writeInShards(
+      pool,
+      'UPDATE webhooks SET lease_holder = $2, leased_until = $3 WHERE partner_id = $1',
+      [uuidFromId(partnerId), deps.heartbeat.instance, new Date(clock.nowMs() + 3_600_000)],
+    );
     await pay();
-    world.delivery = startDelivery({ ...deps, db });
+    world.delivery = startDeliveries(deps, ({ db }) => ({
+      db: {
+        query: statement =>
+          refuses && statement.name === 'release webhook leases'
+            ? Promise.reject(new Error('locked'))
+            : db.query(statement),
+      },
+    }));
     await untilReceived(receiver, 1);
     refuses = false;
   });
@@ -131,7 +133,7 @@ describe('every partner is served:', () => {
 
   test('a secret that cannot be decrypted blocks only its partner', async () => {
     const [broken, fine] = [await newPartner(), await newPartner()];
-    await pool.query(`UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
+    await writeInShards(pool, `UPDATE webhooks SET secret = '\\x00'::bytea WHERE partner_id = $1`, [
       uuidFromId(broken.partnerId),
     ]);
     await Promise.all([broken.pay(), fine.pay()]);
@@ -150,23 +152,18 @@ describe('every partner is served:', () => {
     receiver.answer(hanging);
     await pay();
     await untilReceived(receiver, 1);
-    const { rows } = await pool.query(
+    const [{ event_id: eventId }] = await writeInShards(
+      pool,
       'UPDATE deliveries SET attempts = 8 WHERE partner_id = $1 RETURNING event_id',
       [uuidFromId(partnerId)],
     );
-    await resendEvent(audit, rows[0].event_id);
-    await recordAttempts(
-      pool,
-      firstEndpoints,
-      [
-        {
-          ...{ partnerId, endpointId: firstEndpointOf(partnerId), eventId: rows[0].event_id, attempt: 9 },
-          ...{ isDelivered: false, hasHung: true },
-          ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
-        },
-      ],
-      'suspended',
-    );
+    await resendEvent(audit, eventId);
+    const late = {
+      ...{ partnerId, endpointId: firstEndpointOf(partnerId), eventId, attempt: 9 },
+      ...{ isDelivered: false, hasHung: true },
+      ...{ status: null, error: 'timeout', durationMs: 1_000, nextAt: null, at: new Date(clock.nowMs()) },
+    };
+    await inShardOf(pool, partnerId, tx => recordAttempts(tx, firstEndpoints, [late], 'suspended'));
     expect(await findWebhook(pool, partnerId)).toMatchObject({ waiting: 1, givenUp: 0 });
     receiver.answer(withStatus(200));
   });
@@ -175,7 +172,7 @@ describe('every partner is served:', () => {
 test('receivers that hang do not delay those that answer', async () => {
   const slow = createSender({ allowPrivate: true });
   await world.delivery.stop();
-  world.delivery = startDelivery({ ...deps, sender: slow });
+  world.delivery = startDeliveries({ ...deps, sender: slow });
   const [dead, alive] = [
     await Promise.all(Array.from({ length: 10 }, newPartner)),
     await Promise.all(Array.from({ length: 10 }, newPartner)),
@@ -188,6 +185,6 @@ test('receivers that hang do not delay those that answer', async () => {
   // Each dead receiver has a single attempt under way, however much is due.
   expect(dead.map(({ receiver }) => receiver.received.length)).toEqual(dead.map(() => 1));
   await world.delivery.stop();
-  world.delivery = startDelivery(deps);
+  world.delivery = startDeliveries(deps);
   await slow.close();
 });

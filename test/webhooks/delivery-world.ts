@@ -8,11 +8,11 @@ import {
   listAttempts,
   readSecrets,
   setWebhook,
-  startDelivery,
 } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { startDeliveries } from '../helpers/shards.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
@@ -68,11 +68,11 @@ export async function startDeliveryWorld() {
         )
       ).rows.map(({ kind }) => kind),
     /** Runs all the time; a test that replaces it starts its own. */
-    delivery: startDelivery(deps),
+    delivery: startDeliveries(deps),
   };
   afterEach(async () => {
     await world.delivery.stop();
-    world.delivery = startDelivery(deps);
+    world.delivery = startDeliveries(deps);
   });
   afterAll(() => world.delivery.stop());
   beforeEach(() => setRate(pool, clock));

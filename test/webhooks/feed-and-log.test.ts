@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listAttempts, pruneLog, resendEvent } from '../../src/webhooks/index.ts';
 import { partnerAt } from '../helpers/api.ts';
+import { inShards } from '../helpers/shards.ts';
 import { startDeliveryWorld, untilReceived } from './delivery-world.ts';
 
 const world = await startDeliveryWorld();
@@ -98,14 +99,18 @@ describe('the log', () => {
   });
 
   test('is deleted after thirty days', async () => {
+    const prune = async () => {
+      const pruned = await Promise.all(inShards(world.deps).map(({ pool }) => pruneLog(pool, clock)));
+      return Math.max(...pruned);
+    };
     const { pay, partnerId } = await newPartner();
     await pay();
     await untilRecorded(partnerId, 1);
     clock.advance(30 * 86_400_000);
-    await pruneLog(pool, clock);
+    await prune();
     expect(await listAttempts(pool, partnerId, 10)).toHaveLength(1);
     clock.advance(1_000);
-    expect(await pruneLog(pool, clock)).toBeGreaterThan(0);
+    expect(await prune()).toBeGreaterThan(0);
     expect(await listAttempts(pool, partnerId, 10)).toEqual([]);
   });
 });

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test, vi } from 'vitest';
 import { systemClock as clock } from '../../src/base/clock.ts';
-import { type Id, newId, uuidFromId } from '../../src/base/ids.ts';
-import { createSender, createVault, setWebhook, startDelivery } from '../../src/webhooks/index.ts';
+import { newId, uuidFromId } from '../../src/base/ids.ts';
+import { createSender, createVault, setWebhook } from '../../src/webhooks/index.ts';
 import { createPartnerWithKeys, keyring, setRate, startApi } from '../helpers/api.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
+import { startDeliveries } from '../helpers/shards.ts';
 import { hanging, startReceiver, withStatus } from '../helpers/webhook-receiver.ts';
 
 const { pool } = await createDatabase();
 await setRate(pool);
-const { deps: apiDeps } = await startApi({ pool });
+const { deps: apiDeps, partsOf } = await startApi({ pool });
 const vault = createVault(keyring);
 const sender = createSender({ allowPrivate: true });
 afterAll(() => sender.close());
@@ -24,12 +25,13 @@ async function newPartner(kind: (typeof kinds)[number]) {
   if (kind === 'refuses') receiver.answer(withStatus(500));
   if (kind === 'hangs') receiver.answer(hanging);
   await setWebhook(auditContextOf(pool), vault, partnerId, receiver.url);
-  return { partnerId, kind, receiver };
+  const { writer } = await partsOf(partnerId);
+  return { partnerId, kind, receiver, writer };
 }
 
-async function finishPayment(partnerId: Id<'prt'>): Promise<void> {
+async function finishPayment({ partnerId, writer }: Awaited<ReturnType<typeof newPartner>>): Promise<void> {
   const payment = { partnerId, mode: 'test' as const, paymentId: newId('pay', clock) };
-  await apiDeps.writer.open({
+  await writer.open({
     ...payment,
     idempotencyKey: randomUUID(),
     requestHash: Buffer.alloc(32),
@@ -47,7 +49,7 @@ async function finishPayment(partnerId: Id<'prt'>): Promise<void> {
     nextAt: new Date(clock.nowMs() + 600_000),
     leaseHolder: null,
   });
-  await apiDeps.writer.finish({ ...payment, outcome: 'succeeded' });
+  await writer.finish({ ...payment, outcome: 'succeeded' });
 }
 
 test('ten thousand events while half of the receivers are dead: the others have all of theirs, and none is lost', async () => {
@@ -55,11 +57,9 @@ test('ten thousand events while half of the receivers are dead: the others have 
     Array.from({ length: 20 }, (_, index) => newPartner(kinds[index % kinds.length]!)),
   );
   for (let made = 0; made < eventsEach; made += 25)
-    await Promise.all(
-      partners.flatMap(({ partnerId }) => Array.from({ length: 25 }, () => finishPayment(partnerId))),
-    );
+    await Promise.all(partners.flatMap(partner => Array.from({ length: 25 }, () => finishPayment(partner))));
 
-  const delivery = startDelivery({ ...apiDeps, vault, sender, webhookRetryScheduleSec: [0, 3_600] });
+  const delivery = startDeliveries({ ...apiDeps, vault, sender, webhookRetryScheduleSec: [0, 3_600] });
   const healthy = partners.filter(({ kind }) => kind === 'fine');
   await vi.waitFor(
     () =>

@@ -7,8 +7,9 @@ import { startSimulator } from '../../src/runtime/simulator.ts';
 import type { Service } from '../helpers/cli.ts';
 import { createDatabase } from '../helpers/database.ts';
 import { newFolder } from '../helpers/folders.ts';
+import { shardCount } from '../helpers/shards.ts';
 import type { BehaviourName } from './behaviours.ts';
-import { type Cell, common, frozen, killed, killedTwice } from './cells.ts';
+import { type Cell, codeCells, common, frozen, killed, killedTwice } from './cells.ts';
 import { freeze, type Held, holdAtPoints, thaw, untilBankIsDone, untilFinal } from './crash.ts';
 import { findHarm } from './findings.ts';
 import { type Attempt, type CrashPoints, createWorld, isFinal, newAttempt, type World } from './world.ts';
@@ -103,14 +104,16 @@ const presumeDead: Run = async (world, service, attemptsByCell) => {
   return { service: other, outcomes };
 };
 
+const [codesKilled, codesFrozen] = shardCount > 1 ? [codeCells(), codeCells()] : [[], []];
+
 const jobs = [
   ...killedTwice.map(cells => ({ cells, run: killTwice })),
-  ...frozen.map(cells => ({ cells, run: presumeDead })),
-  ...killed.map(cells => ({ cells, run: kill })),
+  ...[...frozen, ...codesFrozen].map(cells => ({ cells, run: presumeDead })),
+  ...[...killed, ...codesKilled].map(cells => ({ cells, run: kill })),
 ].map(job => ({ ...job, outcomes: Promise.withResolvers<Outcomes>() }));
 
-/** The number of worlds that run in parallel; each runs one job after another. */
-const worldCount = 5;
+/** The number of worlds that run in parallel; each runs one job after another. A service has connections to each shard. */
+const worldCount = shardCount > 1 ? 2 : 5;
 const folder = newFolder();
 const databases = await Promise.all(Array.from({ length: worldCount }, () => createDatabase()));
 const bank = await startSimulator(folder, () => {});
@@ -144,18 +147,19 @@ async function work(world: World, queue: typeof jobs): Promise<void> {
   }
 }
 
+/** A test waits for its own job and for all that came before it. */
+const timeout = 180_000;
+
 beforeAll(async () => {
-  for (const { pool, url } of databases) worlds.push(await createWorld({ pool, url, bank, folder }));
+  for (const { pool, url } of databases)
+    worlds.push(await createWorld({ pool, url, bank, folder, partners: shardCount }));
   // A service that stops gracefully leaves its compiled code in the cache for the others.
   await (await worlds[0]!.start()).stop();
   // The tests below wait for these outcomes and check them.
   for (const { outcomes } of jobs) outcomes.promise.catch(() => {});
   const queue = [...jobs];
   for (const world of worlds) void work(world, queue);
-});
-
-/** A test waits for its own job and for all that came before it. */
-const timeout = 180_000;
+}, timeout);
 
 async function expectGoodOutcome(cell: Cell): Promise<void> {
   const { outcomes } = jobs.find(({ cells }) => cells.includes(cell))!;
@@ -163,7 +167,7 @@ async function expectGoodOutcome(cell: Cell): Promise<void> {
 }
 
 describe('killed', { timeout }, () => {
-  test.for(killed.flat())('$point', expectGoodOutcome);
+  test.for([...killed, ...codesKilled].flat())('$point', expectGoodOutcome);
 });
 
 describe('killed, and again while recovering from it', { timeout }, () => {
@@ -171,5 +175,5 @@ describe('killed, and again while recovering from it', { timeout }, () => {
 });
 
 describe('presumed dead, and back after another process has finished its payments', { timeout }, () => {
-  test.for(frozen.flat())('$point', expectGoodOutcome);
+  test.for([...frozen, ...codesFrozen].flat())('$point', expectGoodOutcome);
 });

@@ -8,6 +8,7 @@ import type { Mode } from '../../src/ledger/index.ts';
 import type { BankSide } from '../../src/runtime/simulator.ts';
 import { type Service, startService } from '../helpers/cli.ts';
 import { createPartnerWithKeys, secretKey, setRate } from '../helpers/partners.ts';
+import { shardOf, writeInShards } from '../helpers/shards.ts';
 import { type BehaviourName, behaviours } from './behaviours.ts';
 
 /** One answer to a partner. */
@@ -22,6 +23,8 @@ export interface Answer {
 export interface Attempt {
   behaviour: BehaviourName;
   mode: Mode;
+  /** Of its partner. */
+  shard: number;
   apiKey: string;
   idempotencyKey: string;
   qrUrl: string;
@@ -33,11 +36,13 @@ export interface Attempt {
 /** Which payments are held where. */
 export type CrashPoints = Map<Attempt, string>;
 
+type Customer = Awaited<ReturnType<typeof createPartnerWithKeys>> & { shard: number };
+
 /** A database with partners, the bank side, and all payments that were requested. */
 export interface World {
   pool: Pool;
   bank: BankSide;
-  customers: Awaited<ReturnType<typeof createPartnerWithKeys>>[];
+  customers: Customer[];
   attempts: Attempt[];
   /** Starts a service on this database; payments with a crash point do not get past it. */
   start(points?: CrashPoints): Promise<Service>;
@@ -59,9 +64,11 @@ export interface WorldOptions {
 
 export async function createWorld({ pool, url, bank, folder, partners = 1 }: WorldOptions): Promise<World> {
   await setRate(pool);
-  const customers = [];
-  for (let count = 0; count < partners; count++)
-    customers.push(await createPartnerWithKeys(pool, 10n ** 12n));
+  const customers: Customer[] = [];
+  for (let count = 0; count < partners; count++) {
+    const customer = await createPartnerWithKeys(pool, 10n ** 12n);
+    customers.push({ ...customer, shard: await shardOf(pool, customer.partnerId) });
+  }
   const env = {
     DATABASE_URL: url,
     SECRET_KEY: secretKey,
@@ -124,7 +131,11 @@ export async function callBank({ bank }: World, method: string, path: string, bo
 }
 
 /** Makes a code that behaves like this when it is paid. Amounts differ, so that no payment is mistaken for another. */
-export async function newAttempt(world: World, behaviour: BehaviourName, customer = 0): Promise<Attempt> {
+export async function newAttempt(
+  world: World,
+  behaviour: BehaviourName,
+  customer = world.attempts.length % world.customers.length,
+): Promise<Attempt> {
   const { mode, kopecks, faults } = behaviours[behaviour];
   const rubles = 100 + (world.attempts.length % 1_000);
   const qr = await callBank(world, 'POST', '/sim/qrs', {
@@ -136,10 +147,11 @@ export async function newAttempt(world: World, behaviour: BehaviourName, custome
     const { id } = await callBank(world, 'PUT', '/sim/faults', { qrc_id: qr.qrc_id, ...fault });
     faultIds.push(id);
   }
-  const { liveKey, testKey } = world.customers[customer]!;
+  const { liveKey, testKey, shard } = world.customers[customer]!;
   const attempt = {
     behaviour,
     mode,
+    shard,
     apiKey: mode === 'live' ? liveKey : testKey,
     idempotencyKey: randomUUID(),
     qrUrl: qr.link,
@@ -213,7 +225,8 @@ export async function readPaymentStates({ pool }: World): Promise<Map<string, Pa
 
 /** Makes payments without a lease due now. */
 export async function makeDue({ pool }: World, mode?: Mode): Promise<void> {
-  await pool.query(
+  await writeInShards(
+    pool,
     'UPDATE open_payments SET next_at = now() WHERE lease_holder IS NULL AND next_at > now() AND mode = coalesce($1, mode)',
     [mode],
   );

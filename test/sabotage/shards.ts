@@ -11,6 +11,22 @@ export const shardSabotages: Sabotage[] = [
     failingTitle: 'a process that hung between reserving and opening',
   },
   {
+    guard: 'no opening after its code was freed, in the simulation',
+    file: 'database/functions/payments_open.sql',
+    pattern: /SELECT FROM void_openings v WHERE v\.payment_id = ANY/,
+    replacement: 'SELECT FROM void_openings v WHERE false AND v.payment_id = ANY',
+    test: 'test/simulation/shards.test.ts',
+    failingTitle: 'an opening whose code the sweeper has freed',
+  },
+  {
+    guard: 'an opened payment keeps its code',
+    file: 'src/payments/shards/guarded-writes.ts',
+    pattern: /if \(result\.paymentId !== payment\.paymentId\) await/,
+    replacement: 'await',
+    test: 'test/simulation/shards.test.ts',
+    failingTitle: 'on four shards, no rule',
+  },
+  {
     guard: 'a code is void before it is freed',
     file: 'database/functions/opening_void.sql',
     pattern: /INSERT INTO void_openings .*;/,

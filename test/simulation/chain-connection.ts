@@ -8,8 +8,10 @@ interface Parts {
   random: Random;
   processName: string;
   history: History;
+  /** That of the history by default. */
+  pool?(): Pool;
   /** Before every transaction, and after every commit; the process goes on then. */
-  beforeTransaction(): Promise<void>;
+  beforeTransaction?(): Promise<void>;
   afterCommit(): Promise<void>;
 }
 
@@ -18,11 +20,11 @@ const lost = () => new Error('Connection terminated unexpectedly');
 const manyStatements = 20;
 
 /**
- * The connections of a process that watches a chain. A statement is one step, and so is a whole transaction: nothing else could
+ * The connections of a process that has transactions: it watches a chain, or guards codes. A statement is one step, and so is a whole transaction: nothing else could
  * see it before its commit. Its connection is lost before it, at any of its statements, or with the answer to the commit.
  */
 export function createChainConnection(world: World, parts: Parts): Pool {
-  const { random, processName, history } = parts;
+  const { random, processName, history, pool = () => history.pool } = parts;
   const { scheduler, trace } = world;
   const delayMs = () =>
     random.chance(world.faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
@@ -46,7 +48,7 @@ export function createChainConnection(world: World, parts: Parts): Pool {
     const [isLost, runs] = [fails(), random.chance(0.5)];
     return step(async () => {
       if (isLost && !runs) throw lost();
-      const result = await history.pool.query(statement);
+      const result = await pool().query(statement);
       if (isLost) throw lost();
       return result;
     });
@@ -59,8 +61,8 @@ export function createChainConnection(world: World, parts: Parts): Pool {
         if (fails()) return reject(lost());
         const failsAt = fails() ? random.between(1, manyStatements) : Number.POSITIVE_INFINITY;
         const [losesCommit, commits] = [fails(), random.chance(0.5)];
-        await parts.beforeTransaction();
-        const client = await history.pool.connect();
+        await parts.beforeTransaction?.();
+        const client = await pool().connect();
         await new Promise<void>(release => {
           let sent = 0;
           let isOver = false;

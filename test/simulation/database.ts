@@ -2,17 +2,22 @@ import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
 import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
+import { isFencedOff } from './codes.ts';
 import { createHistoryWatch, isWriteOfRecovery } from './history-watch.ts';
 import type { World } from './world.ts';
 
 /** The real database, one statement at a time. */
 export interface SimulatedDatabase {
-  /** The connection of one process. When a statement runs and whether its result arrives is random. */
-  connectionOf(processName: string): Queryable;
+  /**
+   * The connection of one process, to a shard or to all of them. When a statement runs and whether its result arrives is random.
+   */
+  connectionOf(processName: string, shard?: number): Queryable;
   /** When the first unfinished payment is due; now, if a dead process still holds a lease. */
   nextDueMs(): Promise<number>;
   /** When a webhook delivery or a payment is due next. */
   nextDeliveryMs(): Promise<number>;
+  /** When a sweep could free a code. */
+  nextSweepMs(): Promise<number>;
   /** A change made past these connections: to payments, to webhooks, or to the rate. */
   changed(): Promise<void>;
   webhooksChanged(by: 'processes' | 'operator'): Promise<void>;
@@ -30,14 +35,16 @@ export interface OpenPayments {
 }
 
 export interface DatabaseOptions {
-  /** Of the history that it shows. */
-  pool(): Pool;
+  /** Of the history that it shows; of this shard, or of all. */
+  pool(shard?: number): Pool;
   promotions: number;
   /** The sessions of this process have ended. */
   isCutOff(processName: string): boolean;
   isAlive(instance: number): boolean;
   /** Called after every committed change to payments, with the time when it was sent; returns the state of `open_payments`. */
   onChange(sentMs: number): Promise<OpenPayments>;
+  /** When the first code is reserved in vain that long that a sweep frees it. */
+  nextSweepMs(): number;
   /** In runs where partners have webhooks. */
   webhooks: WebhookWatch | undefined;
   /** A process tried to end a payment that has ended differently, or cannot end this way. */
@@ -58,8 +65,8 @@ export interface WebhookWatch {
   nextDueMs(): number;
 }
 
-/** A statement and when its process sent it. */
-type Sent = Statement & { sentMs: number };
+/** A statement, when its process sent it, and to which shard. */
+type Sent = Statement & { sentMs: number; shard: number | undefined };
 
 const nothing: pg.QueryResult = { rows: [], rowCount: 0, command: '', oid: 0, fields: [] };
 const functions = [
@@ -68,6 +75,8 @@ const functions = [
   'quotes_lock',
   'payments_finish',
   'deliveries_end',
+  'codes_reserve',
+  'codes_free',
 ];
 const isRead = ({ name = '', text }: Statement) =>
   /^\s*SELECT/.test(text) && !functions.includes(name) && !isWriteOfRecovery(text);
@@ -92,7 +101,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   async function paymentsChanged(sentMs: number): Promise<void> {
-    forget(/payments|quotes/);
+    forget(/payments|quotes|code_reservations/);
     open = await options.onChange(sentMs);
   }
 
@@ -127,7 +136,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     if (statement.name === 'read due deliveries') return readToSend(processName, statement);
     if (statement.name === 'claim due payments') return claim(processName, statement);
     if (isRead(statement)) return read(processName, statement);
-    const result = await options.pool().query(statement);
+    const result = await send(statement);
     if (statement.name === 'acquire webhook leases') shuffleRows(result.rows, 'endpoint');
     world.trace.add(processName, `${labelOf(statement)} ${describe(result)}`);
     if (!isUpdate(statement) || result.rowCount) await observeChange(statement);
@@ -135,13 +144,15 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     return result;
   }
 
+  const send = ({ sentMs: _sentMs, shard, ...statement }: Sent) => options.pool(shard).query(statement);
+
   const labelOf = ({ name, text }: Statement) => name ?? text.trim().slice(0, 24);
 
-  async function read(processName: string, statement: Statement): Promise<pg.QueryResult> {
+  async function read(processName: string, statement: Sent): Promise<pg.QueryResult> {
     // Nobody plans maintenance here, so its times do not matter.
     const values = statement.name === 'what stops payments' ? [] : statement.values;
-    const key = JSON.stringify([statement.text, values]);
-    const result = known.get(key) ?? (await options.pool().query(statement));
+    const key = JSON.stringify([statement.text, values, statement.shard]);
+    const result = known.get(key) ?? (await send(statement));
     known.set(key, result);
     world.trace.add(processName, `${labelOf(statement)} gives ${result.rows.length}`);
     return result;
@@ -153,8 +164,9 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   /** Answered from the model, without a query: most polls find nothing. */
-  function findsNothing({ name = '', values }: Statement): boolean {
+  function findsNothing({ name = '', values, text }: Statement): boolean {
     if (name.endsWith(furtherEndpoints.suffix)) return true;
+    if (text.includes('FROM code_reservations')) return options.nextSweepMs() > world.scheduler.nowMs();
     switch (name) {
       case 'release leases': {
         const [, instance] = values as [Date, number];
@@ -176,9 +188,9 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
   }
 
   /** A claim changes nothing that partners or the model can observe. */
-  async function claim(processName: string, statement: Statement): Promise<pg.QueryResult> {
+  async function claim(processName: string, statement: Sent): Promise<pg.QueryResult> {
     if (open && (open.dueMs ?? Number.POSITIVE_INFINITY) > world.scheduler.nowMs()) return nothing;
-    const result = await options.pool().query(statement);
+    const result = await send(statement);
     if (result.rows.length === 0) return nothing;
     shuffleRows(result.rows, 'payment_id');
     world.trace.add(processName, `claims ${result.rows.length}`);
@@ -192,8 +204,8 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     world.random.shuffle(rows.sort((a, b) => (a[key] < b[key] ? -1 : 1)));
   }
 
-  async function readToSend(processName: string, statement: Statement): Promise<pg.QueryResult> {
-    const result = await options.pool().query(statement);
+  async function readToSend(processName: string, statement: Sent): Promise<pg.QueryResult> {
+    const result = await send(statement);
     shuffleRows(result.rows, 'event_id');
     world.trace.add(processName, `reads ${result.rows.length} due deliveries`);
     options.webhooks!.onRead(processName, result.rows);
@@ -212,10 +224,18 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     });
   }
 
-  async function executeAndWatch(processName: string, statement: Sent): Promise<pg.QueryResult | undefined> {
+  async function executeAndWatch(
+    processName: string,
+    statement: Sent,
+  ): Promise<pg.QueryResult | Error | undefined> {
     try {
       return await execute(processName, statement);
     } catch (error) {
+      if (isFencedOff(error)) {
+        world.trace.add(processName, `${labelOf(statement)} is fenced off`);
+        world.counts.fenced += 1;
+        return error;
+      }
       const why = error instanceof pg.DatabaseError ? `${error.message} ${error.where ?? ''}` : String(error);
       world.violate('the database never has to refuse a statement', `${statement.text}: ${why}`);
       return undefined;
@@ -229,16 +249,16 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
     isRecovering: history.isRecovering,
     strayOrders: history.strayOrders,
     nextRoundMs: history.nextRoundMs,
-    connectionOf: processName => ({
+    connectionOf: (processName, shard) => ({
       query: <Row extends pg.QueryResultRow>(statement: Statement) =>
         new Promise<pg.QueryResult<Row>>((resolve, reject) => {
           const { random, scheduler, faults } = world;
-          const sent = { ...statement, sentMs: scheduler.nowMs() };
+          const sent = { ...statement, sentMs: scheduler.nowMs(), shard };
           const delayMs = () =>
             random.chance(faults.databaseSlow) ? random.between(1, 6_000) : random.between(0, 3);
           const fails = random.chance(faults.databaseError * (isRead(statement) ? 1 : 3));
           const runs = !fails || random.chance(0.5);
-          const answer = (result: pg.QueryResult | undefined) => {
+          const answer = (result: pg.QueryResult | Error | undefined) => {
             if (fails) {
               if (statement.name === 'deliveries_end')
                 options.webhooks!.onRecordingFailed(processName, statement.values![1] as bigint[]);
@@ -246,6 +266,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
               return reject(new Error('Connection terminated unexpectedly'));
             }
             if (!result) return;
+            if (result instanceof Error) return reject(result);
             if (statement.name === 'payments_finish') reportContradictions(processName, statement, result);
             resolve(result);
           };
@@ -263,6 +284,7 @@ export function createSimulatedDatabase(world: World, options: DatabaseOptions):
         }),
     }),
     nextDueMs,
+    nextSweepMs: async () => options.nextSweepMs(),
     nextDeliveryMs: async () => Math.min(await nextDueMs(), options.webhooks!.nextDueMs()),
   };
 }

@@ -39,7 +39,11 @@ export function createFeeds(
   async function readPage(reader: Reader, history: History): Promise<boolean> {
     const { account, mode, cursor } = reader;
     const { partnerId } = account;
-    const page = await listEvents(history.pool, { partnerId, mode }, { after: cursor, limit: pageSize });
+    const page = await listEvents(
+      history.ofShards[account.shard]!,
+      { partnerId, mode },
+      { after: cursor, limit: pageSize },
+    );
     if (!page) {
       violate('a stored cursor is accepted', `${nameOf(reader)} after ${cursor}`);
       return false;

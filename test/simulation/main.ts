@@ -1,7 +1,7 @@
 /**
  * `npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P]
- * [--max-payments P] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
- * the same again with the same `--max-payments` and `--keeps-history`.
+ * [--max-payments P] [--shards S] [--keeps-history] [--json]`: runs seeds against the real payment and webhook code, in one process per core. A seed runs
+ * the same again with the same `--max-payments` and `--keeps-history`. Without `--shards` a third of the seeds has four.
  */
 import { availableParallelism } from 'node:os';
 import type { Finding } from '../../src/ledger/verify.ts';
@@ -11,7 +11,7 @@ import type { RunResult } from './run.ts';
 import { startWorker } from './workers.ts';
 
 const usage =
-  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--keeps-history] [--json]';
+  'npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--minutes M] [--processes P] [--max-payments P] [--shards S] [--keeps-history] [--json]';
 const { values } = readOptions(usage, {
   options: {
     seed: { type: 'string' },
@@ -20,6 +20,7 @@ const { values } = readOptions(usage, {
     minutes: { type: 'string' },
     processes: { type: 'string' },
     'max-payments': { type: 'string', default: '32' },
+    shards: { type: 'string' },
     'keeps-history': { type: 'boolean', default: false },
     json: { type: 'boolean' },
     trace: { type: 'boolean' },
@@ -36,11 +37,12 @@ const processes = Math.min(seeds, Number(values.processes ?? availableParallelis
 const maxPayments = Number(values['max-payments']);
 const report = {
   firstSeed,
-  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, steps: 0 },
+  ...{ seeds: 0, payments: 0, crashes: 0, losses: 0, rebuilt: 0, fenced: 0, steps: 0 },
   ...{ simulatedHours: 0, wallSeconds: 0 },
 };
 
-if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments)) refuseCall(usage);
+if (Number.isNaN(forMs + firstSeed + seeds + processes + maxPayments + Number(values.shards ?? 1)))
+  refuseCall(usage);
 
 let failure: RunResult | undefined;
 const ledgerFindings: Finding[] = [];
@@ -64,6 +66,7 @@ function onResult(result: RunResult): void {
   report.crashes += result.crashes;
   report.losses += result.losses;
   report.rebuilt += result.rebuilt;
+  report.fenced += result.fenced;
   report.steps += result.steps;
   report.simulatedHours += result.simulatedMs / 3_600_000;
   report.wallSeconds = (Date.now() - startedMs) / 1000;
@@ -76,11 +79,11 @@ function onResult(result: RunResult): void {
 }
 
 function summary(): string {
-  const { seeds, payments, crashes, losses, rebuilt, steps, simulatedHours, wallSeconds } = report;
-  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
+  const { seeds, payments, crashes, losses, rebuilt, fenced, steps, simulatedHours, wallSeconds } = report;
+  return `${seeds} seeds, ${payments} payments, ${crashes} crashes, ${losses} lost histories, ${rebuilt} payments rebuilt, ${fenced} fenced off, ${simulatedHours.toFixed(1)} simulated hours, ${steps} steps in ${wallSeconds.toFixed(1)} s`;
 }
 
-const options = { maxPayments, keepsHistory: values['keeps-history'] };
+const options = { maxPayments, keepsHistory: values['keeps-history'], shards: values.shards };
 const work = {
   nextSeed,
   onResult,

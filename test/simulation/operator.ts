@@ -2,6 +2,7 @@ import type { Id } from '../../src/base/ids.ts';
 import { credit } from '../../src/ledger/index.ts';
 import { decidePayment, listStray, releaseStray } from '../../src/payments/index.ts';
 import { openReference } from '../../src/payments/order-reference.ts';
+import { inShardOf } from '../helpers/shards.ts';
 import type { Actor } from './actor.ts';
 import type { Bank } from './bank.ts';
 import type { Histories } from './histories.ts';
@@ -61,7 +62,8 @@ export function createOperator(
     const { partnerId } = openReference(bank.truthOf(payment).reference!, references, payment)!;
     topUps += 1;
     const funding = { partnerId, reference: `top-up ${topUps}` };
-    await credit(pool, audit.clock, [{ ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) }]);
+    const item = { ...funding, mode: 'live', microUsdt: BigInt(topUpMicroUsdt) } as const;
+    await inShardOf(pool, partnerId, tx => credit(tx, audit.clock, [item]));
     histories.current().model.toppedUp(partnerId, topUpMicroUsdt);
     trace.add('operator', `tops up ${trace.nameOf(partnerId)}`);
   }

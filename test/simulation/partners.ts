@@ -74,7 +74,7 @@ export function createPartners(
     const knownBefore = intent.known;
     intent.underWay += 1;
     const { account, mode, key, qr, quoteId } = intent;
-    const { partnerId, limits } = account;
+    const { partnerId, limits, shard } = account;
     const request: PaymentRequest = {
       qrUrl: qr.url,
       amountKopecks: undefined,
@@ -88,8 +88,8 @@ export function createPartners(
       return;
     }
     const process = random.pick(reachable);
-    trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(-4)} in ${mode}`);
-    process.request({ partnerId, mode, limits }, request, answer => {
+    trace.add(nameOf(intent), `asks ${process.name} to pay ${qr.qrcId.slice(14, 18)} in ${mode}`);
+    process.request({ partnerId, mode, limits, shard }, request, answer => {
       const tookMs = scheduler.nowMs() - sentMs;
       if (tookMs > answeredWithinMs && !process.hasStalled)
         violate('everybody is answered within 90 seconds', `${nameOf(intent)}, after ${tookMs} ms`);

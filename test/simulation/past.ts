@@ -16,7 +16,10 @@ export interface Past {
 
 /** Of the first history of a run. */
 export const noPast = (): Past => ({
-  books: { payments: [], accounts: [], alarms: [], open: { dueMs: null, leaseHolders: [] } },
+  books: {
+    ...{ payments: [], accounts: [], alarms: [], codes: [], voidIds: [] },
+    open: { dueMs: null, leaseHolders: [] },
+  },
   endedByOperator: new Set(),
   rebuilt: new Set(),
   topUps: new Map(),

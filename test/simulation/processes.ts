@@ -2,7 +2,6 @@ import { createAlarms } from '../../src/alarms/index.ts';
 import { startBackgroundLoop } from '../../src/base/background-loop.ts';
 import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { commitBeat } from '../../src/db/process-beats.ts';
-import { createOutcomeWaiters } from '../../src/payments/create/outcome-waiters.ts';
 import type { PaymentRequest } from '../../src/payments/create/request.ts';
 import {
   type Caller,
@@ -10,26 +9,26 @@ import {
   createPayment,
   createPaymentSignals,
   lockQuote,
-  type PaymentSignals,
   startHistoryRecovery,
   startRecovery,
+  startSweeper,
 } from '../../src/payments/index.ts';
-import { createQuoteLocker } from '../../src/payments/quotes/locker.ts';
-import { createLeaseRelease } from '../../src/payments/recovery/lease-release.ts';
-import { createPaymentWriter } from '../../src/payments/store.ts';
-import { startDelivery } from '../../src/webhooks/index.ts';
 import type { Bank } from './bank.ts';
+import { createProcessGuard } from './code-guard.ts';
 import type { Deposits } from './deposits.ts';
 import type { Histories, History } from './histories.ts';
 import { expectLostConnection, type Joined, joinHistory } from './joining.ts';
 import type { Model } from './model.ts';
-import { quoteLock } from './quote-limits.ts';
 import { references } from './references.ts';
 import type { Polling } from './scheduler.ts';
+import { sendingEveryMs, startSending } from './sending.ts';
+import { createShardParts } from './shard-parts.ts';
 import type { Webhooks } from './webhooks.ts';
 import type { World } from './world.ts';
 
 export type Answer = { outcome: 'broken' } | { outcome: 'error' } | Creation;
+
+type ShardCaller = Caller & { shard: number };
 
 /** One process of the service: the real code with a simulated clock, database connection and bank side. */
 export interface ServiceProcess {
@@ -40,10 +39,10 @@ export interface ServiceProcess {
   /** It has stalled at some time, so it may answer late. */
   hasStalled: boolean;
   /** As a partner sees it: every outcome is an answer, a crash of the process too. */
-  request(caller: Caller, request: PaymentRequest, answered: (answer: Answer) => void): void;
+  request(caller: ShardCaller, request: PaymentRequest, answered: (answer: Answer) => void): void;
   /** Undefined: no answer, or an error. */
   lock(
-    caller: Caller,
+    caller: ShardCaller,
     amountKopecks: bigint,
     answered: (locking: Awaited<ReturnType<typeof lockQuote>> | undefined) => void,
   ): void;
@@ -73,6 +72,8 @@ const noticedWithinMs = 5_000;
 const leavesWithinMs = 10_000;
 /** Of the heartbeat: less often than in the service, which is harder for the clock and quicker to run. */
 const beatMs = 5_000;
+/** As in the service. */
+const sweepEveryMs = 30_000;
 
 interface Parts {
   histories: Histories;
@@ -148,35 +149,47 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
     };
     const log = { info: () => {}, warn: watch, error: watch };
     const signals = createPaymentSignals();
+    const codeGuard = createProcessGuard(world, joined, {
+      hang: () => hang(process),
+      die: () => die(process),
+    });
     const deps = {
       db,
       clock,
       log,
       gateway: bank.portOf(name),
       references,
-      writer: createPaymentWriter(db, clock),
-      quoteLocker: createQuoteLocker(db, clock, quoteLock, 1),
       signals,
-      outcomeWaiters: createOutcomeWaiters(db, clock, signals),
       alarms: createAlarms({ db, clock, log }),
       heartbeat: { instance, findDead: findDeadFor(joined) },
-      leaseRelease: createLeaseRelease(db, clock, instance),
       qrHosts: ['qr.nspk.ru'],
       rateMaxAgeSec: 300,
       answerWithinMs: 60_000,
+      codeGuard,
     };
-    startRecovery({
-      ...deps,
-      clock: pollingClock(name, clock, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
-    });
+    const shards = createShardParts(deps, joined);
+    for (const parts of shards)
+      startRecovery({
+        ...parts,
+        clock: pollingClock(name, clock, { everyMs: [500, 1_500], nextDueMs: database.nextDueMs }),
+      });
     startHeartbeat(joined);
     if (histories.mayGoBack)
       startHistoryRecovery({
         ...deps,
         clock: pollingClock(name, clock, { everyMs: [5_000], nextDueMs: database.nextRoundMs }),
       });
-    if (webhooks) startSending(webhooks, joined, deps);
+    if (webhooks)
+      for (const parts of shards)
+        startSending(webhooks, name, {
+          ...parts,
+          clock: pollingClock(name, clock, { everyMs: sendingEveryMs, nextDueMs: database.nextDeliveryMs }),
+        });
     deposits?.watch(joined, { ...deps, clockOf: polling => pollingClock(name, clock, polling) });
+    startSweeper({
+      ...deps,
+      clock: pollingClock(name, clock, { everyMs: [sweepEveryMs], nextDueMs: database.nextSweepMs }),
+    });
     trace.add(name, 'works');
 
     const waiting = new Set<(answer: Answer) => void>();
@@ -190,7 +203,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
         const answer = (result: Answer) => {
           if (waiting.delete(answered)) answered(result);
         };
-        createPayment(deps, caller, request).then(answer, error => {
+        createPayment(shards[caller.shard]!, caller, request).then(answer, error => {
           expectLost(error);
           answer({ outcome: 'error' });
         });
@@ -198,7 +211,7 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
       lock: (caller, amountKopecks, answered) => {
         const broken = () => answered(undefined);
         waiting.add(broken);
-        lockQuote(deps, caller, amountKopecks).then(
+        lockQuote(shards[caller.shard]!, caller, amountKopecks).then(
           locking => waiting.delete(broken) && answered(locking),
           error => {
             expectLost(error);
@@ -212,26 +225,18 @@ export function createProcesses(world: World, { histories, bank, webhooks, depos
     partnersWaiting.set(process, waiting);
   }
 
-  /** Woken by the end of a payment, as in the service. */
-  function startSending(
-    { vault, receivers, pausesSec }: Webhooks,
-    { name, history: { database } }: Joined,
-    deps: Omit<Parameters<typeof startDelivery>[0], 'vault' | 'sender' | 'webhookRetryScheduleSec'> & {
-      clock: DatabaseClock;
-      signals: PaymentSignals;
-    },
-  ): void {
-    const delivery = startDelivery({
-      ...deps,
-      clock: pollingClock(name, deps.clock, {
-        everyMs: [200, 1_500, 10_000],
-        nextDueMs: database.nextDeliveryMs,
-      }),
-      vault,
-      sender: receivers.portOf(name),
-      webhookRetryScheduleSec: pausesSec,
-    });
-    deps.signals.paymentFinished.subscribe(delivery.runNow);
+  /** Its code goes on after the stall. */
+  function hang(process: ServiceProcess): Promise<void> {
+    trace.add(process.name, 'hangs');
+    process.hasStalled = true;
+    scheduler.stall(process.name, random.between(60_000, 240_000));
+    return scheduler.clockOf(process.name).sleep(0);
+  }
+
+  function die(process: ServiceProcess): Promise<never> {
+    scheduler.after(0, { run: () => kill(process) });
+    scheduler.after(random.between(100, 60_000), { run: start });
+    return new Promise(() => {});
   }
 
   const isAlive = (history: History, instance: number) => running.get(instance)?.history === history;

@@ -8,7 +8,12 @@ import { openRunDatabase } from './run-database.ts';
 
 const { url } = await createDatabase();
 const name = new URL(url).pathname.slice(1);
-const database = await openRunDatabase({ connection: inject('connection'), name, drops: false });
+const database = await openRunDatabase({
+  connection: inject('connection'),
+  name,
+  shards: 1,
+  drops: false,
+});
 afterAll(database.end);
 
 /** `npm run sabotage` needs some of these: 30 has an event during a suspension, 32 an attempt that is recorded late. */

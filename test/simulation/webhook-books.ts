@@ -1,5 +1,6 @@
 import { type Id, idFromUuid } from '../../src/base/ids.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Sessions } from './run-database.ts';
 
 export interface BookedWebhook {
   partnerId: Id<'prt'>;
@@ -60,7 +61,8 @@ const statement = `
          (SELECT coalesce(json_agg(row_to_json(a) ORDER BY a.id), '[]') FROM (
             SELECT id, partner_id AS "partnerId", event_id::text AS "eventId", attempt,
                    extract(epoch FROM at) * 1000 AS "atMs", status
-              FROM webhook_attempts WHERE id > $2) AS a) AS attempts,
+              FROM webhook_attempts JOIN unnest($1::uuid[], $2::bigint[]) AS k (partner_id, last) USING (partner_id)
+             WHERE id > last) AS a) AS attempts,
          (SELECT coalesce(json_agg(row_to_json(e) ORDER BY e.id), '[]') FROM (
             SELECT partner_id AS "partnerId", id, id::text AS "eventId"
               FROM events WHERE partner_id = ANY ($1)) AS e) AS events,
@@ -68,21 +70,22 @@ const statement = `
            WHERE kind = 'webhook_suspended' AND cleared_at IS NULL) AS alarms`;
 
 /** Removes the webhooks of earlier runs. */
-export async function deleteWebhooks(pool: Pool): Promise<void> {
+export async function deleteWebhooks({ pool, ofShards }: Sessions): Promise<void> {
   // Most runs have none, and TRUNCATE is slow.
   if ((await pool.query('SELECT FROM webhooks LIMIT 1')).rowCount === 0) return;
-  await pool.query('TRUNCATE webhooks, deliveries, webhook_attempts, partner_notices');
+  for (const shard of ofShards)
+    await shard.query('TRUNCATE webhooks, deliveries, webhook_attempts, partner_notices');
 }
 
 export async function readWebhookBooks(
   pool: Pool,
-  partnerUuids: string[],
-  afterAttempt: number,
+  /** With the last attempt that is known of each partner: every shard counts its own. */
+  lastAttempts: Map<string, number>,
 ): Promise<WebhookBooks> {
   const { rows } = await pool.query<WebhookBooks & { alarms: string[] }>({
     name: 'hook books',
     text: statement,
-    values: [partnerUuids, afterAttempt],
+    values: [[...lastAttempts.keys()], [...lastAttempts.values()]],
   });
   const { alarms, ...books } = rows[0]!;
   for (const row of [...books.webhooks, ...books.deliveries, ...books.attempts, ...books.events])

@@ -1,4 +1,4 @@
-import { idFromUuid } from '../../src/base/ids.ts';
+import { idFromUuid, uuidFromId } from '../../src/base/ids.ts';
 import type { Vault } from '../../src/webhooks/delivery/secret.ts';
 import { createVault } from '../../src/webhooks/index.ts';
 import { keyring } from '../helpers/partners.ts';
@@ -52,7 +52,7 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
       model.received(eventIdOf(sent.sending), verdict);
     },
   });
-  let lastAttempt = 0;
+  const lastAttempts = new Map(options.uuids.map(uuid => [uuid, 0]));
   const isFree = ({ leaseHolder, leasedUntilMs }: BookedWebhook, atMs: number, deadHolders: number[]) =>
     leaseHolder === null || leasedUntilMs! <= atMs || deadHolders.includes(leaseHolder);
   const dueOf = ({ partnerId, suspended }: BookedWebhook, atMs: number) =>
@@ -61,8 +61,8 @@ export function createWebhooks(world: World, options: WebhooksOptions): Webhooks
     );
   const watch: WebhookWatch = {
     onChange: async by => {
-      const books = await readWebhookBooks(world.pool, options.uuids, lastAttempt);
-      lastAttempt = books.attempts.at(-1)?.id ?? lastAttempt;
+      const books = await readWebhookBooks(world.pool, lastAttempts);
+      for (const { partnerId, id } of books.attempts) lastAttempts.set(uuidFromId(partnerId), id);
       model.observe(books, by);
     },
     onRead: (processName, rows) => {

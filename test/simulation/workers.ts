@@ -25,10 +25,12 @@ const program = join(import.meta.dirname, 'seeds.process.ts');
 
 /** A process that runs one seed after another; resolves when it has ended. */
 export function startWorker(
-  { maxPayments, keepsHistory }: Required<RunOptions>,
+  { maxPayments, keepsHistory, shards }: Required<RunOptions> & { shards: string | undefined },
   { nextSeed, onResult, onFindings }: Work,
 ): Promise<void> {
-  const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`], { serialization: 'advanced' });
+  const worker = fork(program, [`${maxPayments}`, `${keepsHistory}`, shards ?? ''], {
+    serialization: 'advanced',
+  });
   let isEnding = false;
   worker.on('message', ({ result, findings }: Finished) => {
     if (result) onResult(result);

@@ -20,7 +20,15 @@ export interface World {
   clockErrorMs: number;
   /** Reports a broken rule and ends the run. */
   violate(rule: string, detail: string): void;
-  counts: { payments: number; crashes: number; steps: number; losses: number; rebuilt: number };
+  counts: {
+    payments: number;
+    crashes: number;
+    steps: number;
+    losses: number;
+    rebuilt: number;
+    /** Openings whose code the sweeper had freed before. */
+    fenced: number;
+  };
 }
 
 export interface Violation {

@@ -35,14 +35,15 @@ const batches = { isItemError, maxBatch: 256, maxWaiting: 5_000, gather: nextLoo
 /** Longer than a process may wait between reserving and the answer of the opening. */
 const oldestUnopenedMs = 120_000;
 
+/** The number of the shard where a code is reserved. */
+export const placeOf = (code: string, shards: number) =>
+  createHash('sha256').update(code).digest().readUInt32BE(0) % shards;
+
 /**
  * `shards` has the sessions of every shard, by its number: transactions there may span shards. `nodes` has those on the node of
  * each shard.
  */
 export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): CodeGuard {
-  const placeOf = (code: string) =>
-    createHash('sha256').update(code).digest().readUInt32BE(0) % shards.length;
-
   /** A batch for each shard: one that does not answer holds up the payments whose codes have their place there, and no other. */
   const reservers = nodes.map(db =>
     createBatcher<ToReserve, boolean>({ ...batches, run: items => reserveIn(db, items) }),
@@ -69,14 +70,14 @@ export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): C
         values: [partner, payment, instantOf(clock)],
       });
       if (!rows[0]!.is_void) return 0;
-      await enterShard(tx, placeOf(code));
+      await enterShard(tx, placeOf(code, shards.length));
       await freeIn(tx, [code], [payment]);
       return 1;
     });
 
   return {
-    reserve: payment => reservers[placeOf(payment.qrcId)]!(payment),
-    free: payment => freers[placeOf(payment.qrcId)]!(payment),
+    reserve: payment => reservers[placeOf(payment.qrcId, shards.length)]!(payment),
+    free: payment => freers[placeOf(payment.qrcId, shards.length)]!(payment),
     whileReserved: (payment, work) =>
       transaction(shards[0]!, async tx => {
         const partner = uuidFromId(payment.partnerId);
@@ -85,13 +86,13 @@ export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): C
           text: "SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE",
           values: [partner],
         });
-        await enterShard(tx, placeOf(payment.qrcId));
+        await enterShard(tx, placeOf(payment.qrcId, shards.length));
         const [isReserved] = await reserveIn(tx, [payment]);
         if (!isReserved) return undefined;
         await enterShardOf(tx, partner);
         const { result, isPayment } = await work(tx);
         if (isPayment) return result;
-        await enterShard(tx, placeOf(payment.qrcId));
+        await enterShard(tx, placeOf(payment.qrcId, shards.length));
         await freeIn(tx, [payment.qrcId], [uuidFromId(payment.paymentId)]);
         return result;
       }),

@@ -1,0 +1,17 @@
+import type { PaymentSignals } from '../../src/payments/index.ts';
+import { type DeliveryDeps, startDelivery } from '../../src/webhooks/delivery/worker.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** The pauses of the real delivery in which it polls. */
+export const sendingEveryMs = [200, 1_500, 10_000];
+
+/** The delivery of a process, woken by the end of a payment as in the service. */
+export function startSending(
+  { vault, receivers, pausesSec }: Webhooks,
+  processName: string,
+  deps: Omit<DeliveryDeps, 'vault' | 'sender' | 'webhookRetryScheduleSec'> & { signals: PaymentSignals },
+): void {
+  const sender = receivers.portOf(processName);
+  const delivery = startDelivery({ ...deps, vault, sender, webhookRetryScheduleSec: pausesSec });
+  deps.signals.paymentFinished.subscribe(delivery.runNow);
+}

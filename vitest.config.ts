@@ -23,6 +23,7 @@ const systemTests = [
   'test/cli/{start,processes,console-start,secret-rotation,demo,listen,trigger,shard}.test.ts',
   'test/examples/**',
   'test/runtime/{rejoin,drain,database-outages}.test.ts',
+  'test/simulation/shards.test.ts',
   'test/shards/{create,create-under-load,availability,turns}.test.ts',
   'test/alerts/**',
   'test/upgrade/**',

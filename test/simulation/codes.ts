@@ -5,10 +5,6 @@ import type { World } from './world.ts';
 /** A code that is reserved in vain is freed once the id of its payment is so old; a sweep comes every 30 s. */
 const sweptAfterMs = 120_000;
 
-/** An opening fails if the sweeper has freed its code: the request gets 503, and can be repeated. */
-export const isFencedOff = (error: unknown): error is Error =>
-  error instanceof Error && error.message === 'the code of a payment was freed before it was opened';
-
 const unfinishedOf = ({ payments }: Books) =>
   payments.filter(({ mode, status }) => mode === 'live' && status === 'processing');
 

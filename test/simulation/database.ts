@@ -2,7 +2,7 @@ import pg from 'pg';
 import { idFromUuid } from '../../src/base/ids.ts';
 import { NotAnsweringError, type Pool, type Queryable, type Statement } from '../../src/db/pool.ts';
 import { furtherEndpoints } from '../../src/webhooks/endpoint-tables.ts';
-import { isFencedOff } from './codes.ts';
+import { isFencedOff } from './fence.ts';
 import { createHistoryWatch, isWriteOfRecovery } from './history-watch.ts';
 import type { World } from './world.ts';
 

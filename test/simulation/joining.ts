@@ -2,7 +2,7 @@ import type { DatabaseClock } from '../../src/db/database-clock.ts';
 import { joinIncarnation } from '../../src/db/incarnation/join.ts';
 import { NotAnsweringError } from '../../src/db/pool.ts';
 import { NoListError } from './bank.ts';
-import { isFencedOff } from './codes.ts';
+import { isFencedOff } from './fence.ts';
 import type { Histories, History } from './histories.ts';
 import { openCheckedClock } from './machines.ts';
 import type { World } from './world.ts';

@@ -11,6 +11,8 @@ export interface ClusterChannel {
   onEventsAnnounced(shard: number, listener: () => void): void;
   /** Adds the metrics of this process to those of the service. */
   shareMetrics(own: OwnMetrics): void;
+  /** Resolves when this process has got its last connection, and its server has begun to close. */
+  refuseConnections(): Promise<void>;
 }
 
 export type Metrics = MetricObjectWithValues<MetricValue<string>>[];
@@ -25,6 +27,8 @@ export type Message =
   | { kopeck: 'history'; newest: Identity }
   /** Worker to primary, which relays it to all other workers: read the outbox of these shards now. */
   | { kopeck: 'events_ready'; shards: number[] }
+  /** Worker to primary: it wants no more connections; and back, when it has got the last one. */
+  | { kopeck: 'leaving' }
   /** Primary to worker: a request for its metrics, of one also for those of the database; and back, with the metrics. */
   | { kopeck: 'metrics'; requestId: number; withDatabase: boolean; metrics?: Metrics };
 
@@ -40,6 +44,7 @@ export function createSingleProcess(): ClusterChannel & { readMetrics(): Promise
     shareMetrics: own => {
       metrics = own;
     },
+    refuseConnections: async () => {},
     readMetrics: async () =>
       metrics ? `${await metrics.process.metrics()}\n${await metrics.database.metrics()}` : '',
   };
@@ -53,11 +58,14 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
   const announced = new Set<number>();
   let own: OwnMetrics | undefined;
   const listeners: { shard: number; listener: () => void }[] = [];
+  const hasLastConnection = Promise.withResolvers<void>();
+  process.once('disconnect', hasLastConnection.resolve);
 
   process.on('message', async message => {
     if (!isMessage(message)) return;
     if (message.kopeck === 'events_ready')
       for (const { shard, listener } of listeners) if (message.shards.includes(shard)) listener();
+    if (message.kopeck === 'leaving') hasLastConnection.resolve();
     if (message.kopeck === 'metrics')
       send({ ...message, metrics: own ? await readOwn(own, message.withDatabase) : [] });
   });
@@ -77,16 +85,21 @@ export function joinCluster(send: (message: Message) => void): ClusterChannel {
     shareMetrics: given => {
       own = given;
     },
+    refuseConnections: () => {
+      send({ kopeck: 'leaving' });
+      return hasLastConnection.promise;
+    },
   };
 }
 
-/**
- * Ends this worker: the open channel to the primary would keep it alive. Node closes it only after the primary has confirmed that it
- * sends no more connections; those that were on their way go back, and another process gets them.
- */
+/** Ends this worker: the open channel to the primary would keep it alive. */
 export async function leaveCluster(): Promise<void> {
-  cluster.worker!.disconnect();
-  await once(process, 'disconnect');
+  if (process.connected) {
+    const disconnected = once(process, 'disconnect');
+    // Unless the primary does it: see `refuseConnections`.
+    if (!cluster.worker!.exitedAfterDisconnect) cluster.worker!.disconnect();
+    await disconnected;
+  }
   process.exit();
 }
 

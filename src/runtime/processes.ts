@@ -62,6 +62,7 @@ export async function startProcesses(
       ready.add(from);
       printed.clear();
     }
+    if (message.kopeck === 'leaving') letGo(from);
     if (message.kopeck === 'history') history.see(message.newest);
     // During the start it is the error of the start, and printed there.
     if (message.kopeck === 'failed' && haveAllStarted) printOnce(message.line);
@@ -94,6 +95,16 @@ export async function startProcesses(
   if (workers.some(worker => worker.isDead())) throw new Error('a process ended while the others started');
   haveAllStarted = true;
   return { address: addresses[0], readMetrics: () => readClusterMetrics([...ready]), stop };
+}
+
+/**
+ * The primary must disconnect the worker, not the worker itself: messages arrive in order, so the worker still gets what was on its
+ * way. A worker that closes its port by itself gives such connections back, and if no other one listens, Node keeps them for good
+ * and their callers wait until their own time-out.
+ */
+function letGo(worker: Worker): void {
+  worker.disconnect();
+  send(worker, { kopeck: 'leaving' });
 }
 
 /** Resolves with the reason; also for a process that the system could not create. */

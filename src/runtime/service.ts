@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createAdmission, createServer, listen } from '../api/index.ts';
 import type { Settings } from '../base/settings.ts';
 import { startBot } from '../bot/index.ts';
@@ -27,10 +28,11 @@ export async function startService(
   if (roles.includes('worker')) startWorker(parts, channel, cleanups);
   const bot = roles.includes('bot') ? startBotIfConfigured(parts, cleanups) : undefined;
   if (!roles.includes('api') && !roles.includes('console')) return undefined;
-  return startServer(parts, { bot, cleanups });
+  return startServer(parts, channel, { bot, cleanups });
 }
 
 type Bot = ReturnType<typeof startBot>;
+type Server = Awaited<ReturnType<typeof createServer>>;
 
 function startBotIfConfigured(parts: SharedParts, cleanups: Cleanup[]): Bot | undefined {
   const { telegramToken, publicUrl = `http://${parts.host}:${parts.port}` } = parts;
@@ -63,6 +65,7 @@ const maxBeforeDebit = 300;
 /** One server for the API, the portal, the console and the bot's webhook, as far as the roles ask for them. */
 async function startServer(
   parts: SharedParts,
+  channel: ClusterChannel,
   { bot, cleanups }: { bot: Bot | undefined; cleanups: Cleanup[] },
 ): Promise<string> {
   const { roles, pool, heartbeat, clock, keyring } = parts;
@@ -91,7 +94,15 @@ async function startServer(
     if (manner !== 'leave' && server.server.listening) await clock.sleep(parts.drainSec * 1_000);
     for (const { outcomeWaiters } of parts.shards.all()) outcomeWaiters.stop();
     // Together: the server drains the updates it has passed to the bot, and the bot waits for Telegram.
-    await Promise.all([server.close(), bot?.stop()]);
+    await Promise.all([closeServer(server, channel), bot?.stop()]);
   });
   return listen(server, parts);
+}
+
+async function closeServer(server: Server, channel: ClusterChannel): Promise<void> {
+  if (!server.server.listening) return server.close();
+  const closed = once(server.server, 'close');
+  await channel.refuseConnections();
+  // Its hooks end idle connections. It does not wait for the others if the port is closed already.
+  await Promise.all([server.close(), closed]);
 }

@@ -7,6 +7,7 @@ import { type IncarnationWatch, watchIncarnation } from '../db/incarnation/watch
 import { openOutsidePools } from '../db/outside-pools.ts';
 import { withCircuitBreaker } from '../db/pool.ts';
 import { followActiveKey, openKeyring } from '../db/secret-key.ts';
+import { beginAfterNodeChange } from '../db/shards/node-history.ts';
 import { shardsOf } from '../db/shards/shards.ts';
 import { openDepositChains } from '../deposits/index.ts';
 import { createCallLog, createHttpGateway, type HttpGateway } from '../gateway/index.ts';
@@ -69,8 +70,14 @@ export async function createSharedParts(
     tracer,
     withCircuitBreaker: one => withCircuitBreaker(one, heartbeat.canCommit, watch?.afterPause),
     onShardState: (shard, whyNot) => void reportShard(alarms, shard, whyNot),
+    onNodeChanged: async change => {
+      log.warn({ shard: change.shard }, change.message);
+      await beginAfterNodeChange({ pool, clock }, change).catch(err =>
+        log.error({ err, shard: change.shard }, 'the next incarnation cannot begin: the shard stays closed'),
+      );
+    },
   });
-  const callLogs = payments.all().map(({ db }) => createCallLog({ db, clock, log }));
+  const callLogs = payments.all().map(({ node }) => createCallLog({ db: node, clock, log }));
   gatewayMetrics.countLost(() => callLogs.reduce((sum, { lost }) => sum + lost(), 0));
   const shards = shardsOf(
     payments.all().map(shard => ({

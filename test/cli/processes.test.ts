@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { childrenOf } from '../helpers/children.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await Promise.all(services.splice(0).map(service => service.stop()));
 });
 
-async function startTwo(): Promise<{ service: Service; workers: number[] }> {
+async function startTwo(env: Record<string, string> = {}): Promise<{ service: Service; workers: number[] }> {
   const service = await startService({
     PROCESSES: '2',
     DATABASE_URL: url,
@@ -28,6 +28,7 @@ async function startTwo(): Promise<{ service: Service; workers: number[] }> {
     GATEWAY_URL: 'http://127.0.0.1:1',
     RATE_SOURCES: 'fixed:92.50',
     DATA_DIR: newFolder(),
+    ...env,
   });
   services.push(service);
   await untilBothServe(service);
@@ -51,6 +52,28 @@ async function pay(service: Service, key = randomUUID()): Promise<{ id: string; 
     }),
   });
   return (await response.json()) as { id: string; status: string };
+}
+
+/** Callers that connect without a pause. While no process listens they are refused, and that is an end too. */
+function startCallers(service: Service) {
+  const { port, hostname } = new URL(service.address);
+  const waiting = new Set<Socket>();
+  let ended = 0;
+  const timer = setInterval(() => {
+    if (waiting.size > 100) return;
+    for (let nth = 0; nth < 20; nth++) {
+      const socket = connect(Number(port), hostname);
+      waiting.add(socket);
+      socket
+        .on('error', () => {})
+        .on('close', () => {
+          waiting.delete(socket);
+          ended += 1;
+        });
+      socket.resume().write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+    }
+  }, 5);
+  return { waiting: () => waiting.size, ended: () => ended, stop: () => clearInterval(timer) };
 }
 
 let shared: Awaited<ReturnType<typeof startTwo>>;
@@ -99,6 +122,17 @@ describe('kopeck start in two processes', () => {
     for (const worker of workers) process.kill(worker, 'SIGKILL');
     await Promise.all(closed);
   });
+
+  test('keeps no caller waiting when both processes leave at the same time', async () => {
+    const { service, workers } = await startTwo({ DRAIN_SEC: '0' });
+    const callers = startCallers(service);
+    await expect.poll(() => callers.ended(), { timeout: 10_000 }).toBeGreaterThan(200);
+    for (const worker of workers) process.kill(worker, 'SIGTERM');
+    await expect.poll(() => workers.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+    callers.stop();
+    await untilBothServe(service);
+    await expect.poll(() => callers.waiting(), { timeout: 10_000 }).toBe(0);
+  }, 60_000);
 
   test('stops both processes', async () => {
     const { service, workers } = await startTwo();

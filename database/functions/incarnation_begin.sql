@@ -3,6 +3,8 @@
 --
 -- Numbers go on after a jump (number_after_loss); `first_free` is null only for the first incarnation of a new database, which
 -- is open at once. setval() is not undone by a rollback: a repeat jumps once more, which does no harm.
+--
+-- A shard on Citus may have lost commits of its own: those after its last confirmed copies (docs/internals/shards.md).
 CREATE OR REPLACE FUNCTION incarnation_begin(
   expected int, in_system text, in_timeline int, in_place text, in_cause text, in_certain_at timestamptz,
   in_synchronous boolean, first_free bigint, at timestamptz
@@ -21,6 +23,9 @@ DECLARE
   next_number bigint;
   gaps event_gaps[] := '{}';
   shard record;
+  node_before text;
+  node_after text;
+  confirmed_at timestamptz;
 BEGIN
   LOCK TABLE incarnations IN SHARE ROW EXCLUSIVE MODE;
   SELECT * INTO current FROM incarnations ORDER BY number DESC LIMIT 1;
@@ -62,6 +67,22 @@ BEGIN
             CASE WHEN first_free IS NULL THEN last_event ELSE number_after_loss(last_event, first_free) END + 1,
             CASE WHEN first_free IS NULL THEN at END)
     RETURNING * INTO begun;
+
+  FOR shard IN
+    SELECT shard_schema(s.number) AS schema, s.created_at FROM shards s
+     WHERE to_regclass(shard_schema(s.number) || '.shard_state') IS NOT NULL ORDER BY s.number
+  LOOP
+    EXECUTE format('SELECT s.node, s.confirmed_at FROM %1$I.shard_state s', shard.schema) INTO node_before, confirmed_at;
+    -- From the commit on, sessions of the incarnation before are refused, and nothing is opened until this one has opened.
+    EXECUTE format('UPDATE %1$I.shard_state SET history = $1, node = NULL, next_node = NULL,
+                           incarnation = $1, version = 0, digest = NULL, is_recovering = $2', shard.schema)
+      USING begun.number, begun.opened_at IS NULL;
+    EXECUTE format('SELECT s.node FROM %1$I.shard_state s', shard.schema) INTO node_after;
+    UPDATE incarnations i
+       SET certain_at = least(i.certain_at, greatest(confirmed_at, shard.created_at)),
+           is_synchronous = i.is_synchronous AND node_before IS NOT DISTINCT FROM node_after
+     WHERE i.number = begun.number RETURNING i.* INTO begun;
+  END LOOP;
   IF first_free IS NULL THEN RETURN begun; END IF;
   INSERT INTO event_gaps SELECT * FROM unnest(gaps);
 

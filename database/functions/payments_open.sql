@@ -41,6 +41,7 @@ DECLARE
   objections bigint[];
   unusual bigint[];
   has_ended boolean;
+  deliveries_by text;
 BEGIN
   PERFORM FROM (SELECT DISTINCT o.partner_id, o.mode FROM unnest(openings) o ORDER BY 1, 2) AS k,
        LATERAL (SELECT FROM accounts a WHERE a.partner_id = k.partner_id AND a.mode = k.mode FOR UPDATE) AS a;
@@ -164,6 +165,7 @@ BEGIN
 
   -- A statement of its own, since most openings have no event. The event goes to the outbox as in payments_finish.
   IF has_ended THEN
+    deliveries_by := set_config('kopeck.deliveries_by', 'function', true);
     WITH announced AS (
       INSERT INTO events (partner_id, mode, payment_id, at)
         SELECT o.partner_id, o.mode, o.id, at FROM unnest(openings) WITH ORDINALITY AS o
@@ -179,6 +181,7 @@ BEGIN
       SELECT w.endpoint_id, n.id, n.partner_id, n.mode, n.payment_id, n.at
         FROM announced n JOIN further_webhooks w ON w.partner_id = n.partner_id AND w.mode = n.mode
        WHERE 'payment.' || (SELECT o.outcome FROM unnest(openings) o WHERE o.id = n.payment_id)::text = ANY (w.events);
+    deliveries_by := set_config('kopeck.deliveries_by', '', true);
   END IF;
 
   IF unusual IS NULL AND objections IS NULL THEN

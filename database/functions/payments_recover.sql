@@ -12,6 +12,8 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
   live_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  -- Not in a query of a table: on Citus a worker would be asked, whose session does not know it.
+  known_shards CONSTANT text := current_setting('kopeck.shards', true);
   next record;
   book accounts;
   created_day date;
@@ -21,7 +23,7 @@ BEGIN
 
   -- As in payments_open: the caller has reserved the codes at their places only if it knew all shards.
   IF EXISTS (SELECT FROM shards s WHERE s.number > 0)
-     AND current_setting('kopeck.shards', true) IS DISTINCT FROM (SELECT count(*)::text FROM shards)
+     AND known_shards IS DISTINCT FROM (SELECT count(*)::text FROM shards)
      AND EXISTS (SELECT FROM unnest(forgotten) f WHERE f.mode = 'live') THEN
     RAISE EXCEPTION 'the shards have changed' USING ERRCODE = 'cannot_connect_now';
   END IF;

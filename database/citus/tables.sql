@@ -12,11 +12,17 @@ CREATE TABLE shard_state (
   digest text,
   newest_rate bigint,
   maintenance boolean NOT NULL DEFAULT true,
-  is_recovering boolean NOT NULL DEFAULT true
+  is_recovering boolean NOT NULL DEFAULT true,
+  history int NOT NULL DEFAULT 0,
+  node text,
+  next_node text
 );
 COMMENT ON COLUMN shard_state.shards IS 'How many there are: written with a new shard, in one transaction';
 COMMENT ON COLUMN shard_state.version IS 'Of the copies; grows within an incarnation';
 COMMENT ON COLUMN shard_state.confirmed_at IS 'By the clock of this node, before the originals were read';
+COMMENT ON COLUMN shard_state.history IS 'The incarnation that the shard belongs to';
+COMMENT ON COLUMN shard_state.node IS 'What node_identity() gave when that began; NULL: the trigger writes it';
+COMMENT ON COLUMN shard_state.next_node IS 'The same of the node that the shard moves to';
 
 CREATE TABLE copied_windows (
   from_at timestamptz NOT NULL,

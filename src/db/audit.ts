@@ -6,6 +6,8 @@ export interface AuditContext {
   pool: Pool;
   clock: Clock;
   actor: string;
+  /** Why, if the person was asked; it is part of the record. */
+  reason?: string;
 }
 
 export interface Change {
@@ -18,7 +20,7 @@ export interface Change {
 /** Writes to the audit log, in the transaction of the change itself: there is never one without the other. */
 export async function recordChange(
   tx: Queryable,
-  { clock, actor }: AuditContext,
+  { clock, actor, reason }: AuditContext,
   change: Change,
 ): Promise<void> {
   await tx.query({
@@ -29,7 +31,7 @@ export async function recordChange(
       change.action,
       change.subject,
       toJson(change.before),
-      toJson(change.after),
+      toJson(reason === undefined ? change.after : { ...(change.after as object | undefined), reason }),
     ],
   });
 }

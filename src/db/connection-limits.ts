@@ -26,3 +26,9 @@ const connectionsPerShard = 10;
 /** How many connections a process may open. */
 export const connectionsOfProcess = (shards: number) =>
   connectionsPerProcess + (shards > 1 ? shards * connectionsPerShard : 0);
+
+/** Of a shard on Citus, on its worker: its pool (src/db/shards/pools.ts), and the check of its history. */
+const connectionsPerShardOnWorker = 7;
+
+/** How many connections a process may open on a worker that has so many shards. */
+export const connectionsOnWorker = (shards: number) => shards * connectionsPerShardOnWorker;

@@ -5,6 +5,7 @@ import type { Settings } from '../base/settings.ts';
 import { type DatabaseClock, openDatabaseClock } from './database-clock.ts';
 import { openEmbedded } from './embedded/server.ts';
 import { createIncarnationGuard } from './incarnation/guard.ts';
+import type { Identity } from './incarnation/identity.ts';
 import { joinIncarnation } from './incarnation/join.ts';
 import { createNewestHistory } from './incarnation/newest-history.ts';
 import { hasSchema, migrate } from './migrate.ts';
@@ -60,8 +61,9 @@ export async function openDatabase(
     const clock = await openDatabaseClock(pool);
     const isMarked = !settings.databaseUrl && hasRestoredMark(settings.dataDir);
     const origin = { place: server.place, isRestored: isRestored || isMarked };
-    guard.stayWith(await joinIncarnation({ pool, clock }, origin));
-    pool = await withAllShards(pool);
+    const joined = await joinIncarnation({ pool, clock }, origin);
+    guard.stayWith(joined);
+    pool = await withAllShards(pool, joined);
     // Only now: after a crash before this line the next one to open it begins an incarnation again, which is harmless.
     if (isMarked) await removeRestoredMark(settings.dataDir);
     const { changed, leave } = guard;
@@ -73,12 +75,13 @@ export async function openDatabase(
 }
 
 /** With several shards, general sessions are those of all shards. */
-async function withAllShards(pool: Pool): Promise<Pool> {
+async function withAllShards(pool: Pool, { incarnation }: Identity): Promise<Pool> {
   const shards = await listShards(pool);
   if (shards.length === 1) return pool;
   const distributed = await distributedShards(pool, shards);
   await pool.end();
-  return openPool({ ...pool.options, session: sessionOfAll(shards.length), distributed });
+  const session = sessionOfAll(shards.length);
+  return openPool({ ...pool.options, session, distributed, incarnation: incarnation!.number });
 }
 
 /** For `kopeck migrate`: schema and grants only. The roles that have grants already get those of new tables. */

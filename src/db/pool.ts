@@ -77,6 +77,8 @@ export interface PoolConnection extends pg.ClientConfig {
   session?: Record<string, string>;
   /** The shards that are on workers of Citus. */
   distributed?: number[];
+  /** The number of the one that this process has joined, if there are such shards. */
+  incarnation?: number;
   /** After this time a session is replaced by a new one. */
   maxLifetimeSeconds?: number;
 }

@@ -1,6 +1,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { type Pool, type Queryable, transaction } from './pool.ts';
-import { listShards, schemasOf } from './shards/layout.ts';
+import { copiesOf, listShards, schemaOf, schemasOf } from './shards/layout.ts';
 
 /**
  * Three roles of PostgreSQL share the database. The owner of the schema migrates and archives. The role of the service
@@ -89,6 +89,16 @@ interface Relation {
   isView: boolean;
 }
 
+/** With those of the copies that shards on Citus have. */
+async function listSchemas(db: Queryable): Promise<string[]> {
+  const shards = await listShards(db);
+  const { rows } = await db.query<{ name: string }>({
+    text: 'SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY ($1) ORDER BY 1',
+    values: [shards.map(shard => copiesOf(schemaOf(shard)))],
+  });
+  return [...schemasOf(shards), ...rows.map(({ name }) => name)];
+}
+
 /** Partitions are used through their table, except the default one, from which rows are deleted by their address. */
 async function listRelations(db: Queryable): Promise<Relation[]> {
   const { rows } = await db.query<Relation>({
@@ -96,7 +106,7 @@ async function listRelations(db: Queryable): Promise<Relation[]> {
              FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v')
               AND (NOT c.relispartition OR c.oid IN (SELECT partdefid FROM pg_partitioned_table)) ORDER BY 1, 2`,
-    values: [schemasOf(await listShards(db))],
+    values: [await listSchemas(db)],
   });
   return rows;
 }
@@ -115,7 +125,7 @@ export const grantRoles = (pool: Pool, names: RoleNames): Promise<void> =>
 /** The same, as part of the caller's transaction. */
 export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<void> {
   for (const role of [names.run, names.read]) if (role !== undefined) await refuseUnfit(tx, role);
-  const schemas = schemasOf(await listShards(tx));
+  const schemas = await listSchemas(tx);
   const relations = await listRelations(tx);
   // Who may create functions in the schema could lead those with the rights of the owner to their own.
   const statements = schemas.map(schema => `REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC`);
@@ -140,7 +150,8 @@ export async function grantRolesIn(tx: Queryable, names: RoleNames): Promise<voi
       );
   }
   if (names.read !== undefined) grant(quoted(names.read), readPrivileges);
-  await tx.query({ text: statements.join(';\n') });
+  // One at a time: Citus passes no message with several on to its nodes.
+  for (const text of statements) await tx.query({ text });
 }
 
 /** A role that has the rights of the owner anyway would only seem to be limited. */
@@ -201,7 +212,7 @@ export async function readOwnRights(db: Queryable): Promise<OwnRights> {
       needed.map(({ relation }) => quotedIn(relation)),
       needed.map(({ relation }) => shownName(relation)),
       needed.map(({ privilege }) => privilege),
-      schemasOf(await listShards(db)),
+      await listSchemas(db),
     ],
   });
   return { ...rows[0]!, missing: missing.map(({ what }) => what) };

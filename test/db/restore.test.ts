@@ -56,7 +56,7 @@ test(
   async () => {
     const { dataDir, code, stderr, stdout } = await restoreInto(backups, {});
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Now run kopeck start.');
+    expect(stdout).toContain('Now run npx kopeck start.');
     expect(made.during.length).toBeGreaterThan(0);
     const mark = readMark(dataDir);
     expect(mark).toEqual({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectionsOfProcess } from '../../src/db/connection-limits.ts';
-import type { Queryable } from '../../src/db/pool.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { checkConnections } from '../../src/runtime/connection-budget.ts';
 import { createDatabase } from '../helpers/database.ts';
 
@@ -8,7 +8,7 @@ const { pool } = await createDatabase();
 
 /** A server with these limits. */
 const serverWith = (allowed: number, used: number) =>
-  ({ query: async () => ({ rows: [{ allowed, used }] }) }) as unknown as Queryable;
+  ({ options: {}, query: async () => ({ rows: [{ allowed, used }] }) }) as unknown as Pool;
 
 test('more processes than PostgreSQL has connections for are refused, with the number that fits', async () => {
   await expect(checkConnections(serverWith(97, 0), 5)).rejects.toThrow(

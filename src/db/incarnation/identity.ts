@@ -13,10 +13,18 @@ export interface Identity {
  * The timeline of the WAL that is being written: the one in the control file follows only with the next checkpoint after a
  * promotion.
  */
-const readServer = `
+const serverQuery = `
   SELECT (pg_control_system()).system_identifier::text AS system,
          CASE WHEN NOT pg_is_in_recovery()
               THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END AS timeline`;
+
+/** Of a server that need not have our tables. */
+export async function readServer(
+  session: Queryable,
+): Promise<Pick<Identity, 'systemIdentifier' | 'timeline'>> {
+  const { rows } = await session.query<{ system: string; timeline: number | null }>({ text: serverQuery });
+  return { systemIdentifier: rows[0]!.system, timeline: rows[0]!.timeline ?? undefined };
+}
 
 const readNewest = 'SELECT number, token FROM incarnations ORDER BY number DESC LIMIT 1';
 
@@ -27,7 +35,7 @@ export async function readIdentity(session: Queryable): Promise<Identity> {
     timeline: number | null;
     number: number | null;
     token: string | null;
-  }>({ text: `SELECT * FROM (${readServer}) AS s LEFT JOIN (${readNewest}) AS i ON true` });
+  }>({ text: `SELECT * FROM (${serverQuery}) AS s LEFT JOIN (${readNewest}) AS i ON true` });
   const { system, timeline, number, token } = rows[0]!;
   return {
     systemIdentifier: system,

@@ -59,7 +59,7 @@ export function watchShards(pools: Pool[], options: AvailabilityOptions): ShardA
     const wasUsable = state.whyNot === undefined;
     state.failures = failure === undefined ? 0 : state.failures + 1;
     if (failure === undefined) state.whyNot = undefined;
-    else if (state.failures >= maxFailures || failure instanceof ShardOutOfReach)
+    else if (state.failures >= maxFailures || failure instanceof NotAnsweringError)
       state.whyNot = failure.message;
     const isUsable = state.whyNot === undefined;
     if (wasUsable !== isUsable || (!isUsable && state.failures % repeatEvery === 0))

@@ -1,5 +1,5 @@
 import type { Queryable } from '../pool.ts';
-import { schemaOf } from './layout.ts';
+import { copiesOf, schemaOf } from './layout.ts';
 
 /*
  * What is different if a shard is a distributed schema of Citus, on one of its workers. Shard 0 and all that stands once stay plain
@@ -15,9 +15,6 @@ export async function distributedShards(db: Queryable, shards: number[]): Promis
   });
   return shards.filter(shard => rows.some(({ name }) => name === schemaOf(shard)));
 }
-
-/** The schema of the copies of what stands once. Only functions of the shard look there. */
-const copiesOf = (schema: string) => `${schema}_copies`;
 
 /** What DDL needs that reaches several nodes: triggers are allowed, and no two connections to a node at once. */
 export async function prepareCitus(tx: Queryable, set: 'SET' | 'SET LOCAL' = 'SET LOCAL'): Promise<void> {

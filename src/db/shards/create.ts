@@ -1,4 +1,5 @@
 import { instantOf } from '../../base/clock.ts';
+import { describeServer, type ServerAddress } from '../../base/database-url.ts';
 import { type AuditContext, recordChange } from '../audit.ts';
 import { firstFreeNumber } from '../incarnation/join.ts';
 import { hasOwnSchema, lockSchema, ownDatabase } from '../migrate.ts';
@@ -6,13 +7,14 @@ import { type Queryable, sqlStateOf, transaction } from '../pool.ts';
 import { findRoles, grantRolesIn } from '../roles.ts';
 import { createFunctions, type FunctionSet, loadFunctions } from '../sql-functions.ts';
 import { distributedShards, prepareCitus } from './citus.ts';
+import { type CitusNode, findNode, leastFilled, listNodes } from './citus-nodes.ts';
 import {
   announceShard,
   citusStatement,
   createCitusTables,
   createDistributedSchema,
   hasCitus,
-  numberAccounts,
+  joinWithTriggers,
 } from './create-on-citus.ts';
 import { listShards, schemaOf, schemaOfAll } from './layout.ts';
 import { moveReservations } from './move-reservations.ts';
@@ -20,12 +22,16 @@ import { readShardStatements } from './schema-statements.ts';
 import { createViews } from './views.ts';
 
 export type ShardCreation =
-  | { outcome: 'created'; shard: number; reservedCodes: number }
+  | { outcome: 'created'; shard: number; node: ServerAddress | undefined; reservedCodes: number }
   /** There is a shard with this number already. */
   | { outcome: 'exists'; shard: number }
   | { outcome: 'not_next'; next: number }
   /** Event numbers have room for no more. */
   | { outcome: 'full' }
+  /** With Citus: none of its nodes may have shards. */
+  | { outcome: 'no_nodes' }
+  /** The one that was asked for is none of these; undefined without Citus. */
+  | { outcome: 'unknown_node'; node: ServerAddress; nodes: CitusNode[] | undefined }
   /** The schema is not the one that this version would give the shard. */
   | { outcome: 'other_schema' }
   /** Tables were in use, or another process changed the schema, each time. */
@@ -34,6 +40,8 @@ export type ShardCreation =
 export interface CreationOptions {
   /** The number that the new shard must get: a repeated call makes no second one. */
   number?: number | undefined;
+  /** With Citus: where it is made. By default on the node with the fewest shards. */
+  node?: ServerAddress | undefined;
   /** After each try that found a table in use. */
   onBusy?: (tries: number) => void;
 }
@@ -56,10 +64,10 @@ const isBusyError = (error: unknown) => ['55P03', '40P01'].includes(sqlStateOf(e
  */
 export async function createShard(
   audit: AuditContext,
-  { number, onBusy }: CreationOptions = {},
+  { onBusy, ...wanted }: CreationOptions = {},
 ): Promise<ShardCreation> {
   for (let tries = 1; ; tries++) {
-    const result = await transaction(audit.pool, tx => createIn(tx, audit, number)).catch(error => {
+    const result = await transaction(audit.pool, tx => createIn(tx, audit, wanted)).catch(error => {
       if (!isBusyError(error)) throw error;
       return { outcome: 'busy' } as const;
     });
@@ -72,7 +80,7 @@ export async function createShard(
 async function createIn(
   tx: Queryable,
   audit: AuditContext,
-  wanted: number | undefined,
+  { number: wanted, node: wantedNode }: CreationOptions,
 ): Promise<ShardCreation> {
   await tx.query({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });
   // A migration that runs for each shard must see this one, or be over.
@@ -84,26 +92,38 @@ async function createIn(
   if (wanted !== undefined && wanted > next) return { outcome: 'not_next', next };
   if (next === maxShards) return { outcome: 'full' };
   if (!(await hasOwnSchema(tx))) return { outcome: 'other_schema' };
-  await makeSchema(tx, audit, before);
+  const nodes = (await hasCitus(tx)) ? await listNodes(tx) : undefined;
+  if (nodes?.length === 0) return { outcome: 'no_nodes' };
+  const node = wantedNode ? findNode(nodes ?? [], wantedNode) : nodes && leastFilled(nodes);
+  if (wantedNode && !node) return { outcome: 'unknown_node', node: wantedNode, nodes };
+  await makeSchema(tx, audit, before, node);
   const reservedCodes = await moveUnderLocks(tx, before);
   await tx.query({ text: 'SET LOCAL search_path = public, pg_temp' });
   await recordChange(tx, audit, {
     action: 'shard.create',
     subject: schemaOf(next),
-    after: { shards: next + 1, reserved_codes: reservedCodes },
+    after: {
+      shards: next + 1,
+      reserved_codes: reservedCodes,
+      ...(node ? { node: describeServer(node) } : {}),
+    },
   });
-  return { outcome: 'created', shard: next, reservedCodes };
+  return { outcome: 'created', shard: next, node, reservedCodes };
 }
 
 /** The slow steps, before payments have to wait. */
-async function makeSchema(tx: Queryable, { clock }: AuditContext, before: number[]): Promise<void> {
+async function makeSchema(
+  tx: Queryable,
+  { clock }: AuditContext,
+  before: number[],
+  node: ServerAddress | undefined,
+): Promise<void> {
   const shard = before.length;
   const shards = [...before, shard];
   const functions = loadFunctions(ownDatabase);
-  const isDistributed = await hasCitus(tx);
-  if (isDistributed) {
+  if (node) {
     await prepareCitus(tx);
-    await createTablesOnCitus(tx, shard, functions);
+    await createTablesOnCitus(tx, shard, functions, node);
   } else {
     await createTables(tx, shard, functions);
     await numberEvents(tx, shard, clock.nowMs());
@@ -112,7 +132,7 @@ async function makeSchema(tx: Queryable, { clock }: AuditContext, before: number
     text: 'INSERT INTO public.shards (number, created_at) VALUES ($1, $2)',
     values: [shard, instantOf(clock)],
   });
-  if (isDistributed) await announceShard(tx, await distributedShards(tx, before), shards.length);
+  if (node) await announceShard(tx, await distributedShards(tx, before), shards.length);
   await createViews(tx, shards);
   await createFunctions(tx, functions, schemaOfAll, false);
   const roles = await findRoles(tx);
@@ -159,14 +179,19 @@ async function numberEvents(tx: Queryable, shard: number, nowMs: number): Promis
   });
 }
 
-async function createTablesOnCitus(tx: Queryable, shard: number, functions: FunctionSet): Promise<void> {
+async function createTablesOnCitus(
+  tx: Queryable,
+  shard: number,
+  functions: FunctionSet,
+  node: ServerAddress,
+): Promise<void> {
   const schema = schemaOf(shard);
   const { tables, triggers } = readShardStatements(ownDatabase);
-  await createDistributedSchema(tx, schema);
+  await createDistributedSchema(tx, schema, node);
   await tx.query({ text: `SET LOCAL search_path = ${schema}, public, pg_temp` });
   for (const text of tables) await tx.query({ text: citusStatement(text) });
   await createCitusTables(tx, shard, shard + 1);
   await createFunctions(tx, functions, schema, true);
   for (const text of triggers) await tx.query({ text });
-  await numberAccounts(tx);
+  await joinWithTriggers(tx);
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
-import { isDatabaseUnavailable, type Queryable, sqlStateOf } from '../pool.ts';
-import { distributedShards } from './citus.ts';
+import { describeServer } from '../../base/database-url.ts';
+import { isDatabaseUnavailable, type Pool, type Queryable, sqlStateOf, transaction } from '../pool.ts';
+import { type CitusNode, listNodes, onNode } from './citus-nodes.ts';
+import { hasCitus } from './create-on-citus.ts';
 import { schemaOf, shardRelations } from './layout.ts';
 
 export interface ShardFigures {
@@ -17,19 +19,19 @@ export interface ShardFigures {
 }
 
 /** What `kopeck shard list` shows. */
-export async function readShardFigures(db: Queryable, clock: Clock): Promise<ShardFigures[]> {
-  const shards = await readSizes(db);
-  const nodes = await readNodes(
-    db,
-    shards.map(({ shard }) => shard),
-  );
+export async function readShardFigures(pool: Pool, clock: Clock): Promise<ShardFigures[]> {
+  const shards = await readSizes(pool);
+  const nodes = (await hasCitus(pool)) ? await listNodes(pool) : [];
   const found: ShardFigures[] = [];
-  for (const shard of shards)
+  for (const shard of shards) {
+    const node = nodes.find(one => one.shards.includes(shard.shard));
     found.push({
       ...shard,
-      node: nodes.get(shard.shard),
-      paymentsPerMinute: await countPayments(db, clock, shard.shard),
+      ...(node ? await readSizeOn(pool, node, shard.shard) : {}),
+      node: node && describeServer(node),
+      paymentsPerMinute: await countPayments(pool, clock, shard.shard),
     });
+  }
   return found;
 }
 
@@ -54,19 +56,24 @@ async function readSizes(db: Queryable) {
   return rows.map(row => ({ ...row, rows: Number(row.rows), bytes: Number(row.bytes) }));
 }
 
-/** Where the shards on Citus are. */
-async function readNodes(db: Queryable, shards: number[]): Promise<Map<number, string>> {
-  const nodes = new Map<number, string>();
-  for (const shard of await distributedShards(db, shards)) {
-    const { rows } = await db.query<{ node: string }>({
-      text: `SELECT nodename || ':' || nodeport AS node FROM citus_shards
-              WHERE starts_with(table_name::text, $1 || '.') LIMIT 1`,
-      values: [schemaOf(shard)],
-    });
-    if (rows[0]) nodes.set(shard, rows[0].node);
-  }
-  return nodes;
-}
+/** The coordinator has only the names of the tables. A node that does not answer is reported by the count of the payments. */
+const readSizeOn = (pool: Pool, node: CitusNode, shard: number): Promise<{ rows: number; bytes: number }> =>
+  onNode(pool, node, session =>
+    transaction(session, async tx => {
+      // The tables with the rows are hidden otherwise.
+      await tx.query({ text: 'SET LOCAL citus.override_table_visibility = off' });
+      const { rows } = await tx.query<{ rows: number; bytes: number }>({
+        text: `SELECT coalesce(sum(greatest(c.reltuples, pg_stat_get_live_tuples(c.oid), 0)), 0)::float8 AS rows,
+                      coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 AS bytes
+                 FROM pg_class c WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'r'`,
+        values: [schemaOf(shard)],
+      });
+      return rows[0]!;
+    }),
+  ).catch(error => {
+    if (isDatabaseUnavailable(error)) return { rows: 0, bytes: 0 };
+    throw error;
+  });
 
 const minuteMs = 60_000;
 

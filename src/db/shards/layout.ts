@@ -43,6 +43,9 @@ export const shardRelations = [
 export const schemaOfAll = 'every_shard';
 export const schemaOf = (shard: number) => (shard === 0 ? 'public' : `shard_${shard}`);
 
+/** The schema of the copies of what stands once, for a shard on Citus. Only its functions look there. */
+export const copiesOf = (schema: string) => `${schema}_copies`;
+
 /** Where names are looked up. Types, and tables that stand once, are in `public`. */
 export const pathOf = (schema: string) => (schema === 'public' ? 'public' : `${schema}, public`);
 

@@ -4,6 +4,7 @@ import { openPool, type Pool, type Queryable } from '../pool.ts';
 import type { ServerChoice } from '../servers.ts';
 import { reportsUnreachable } from './availability.ts';
 import { schemaOf } from './layout.ts';
+import { refuseOtherHistory } from './node-history.ts';
 import { knownShards, sessionOf } from './sessions.ts';
 
 /* Which worker of Citus has a shard, and sessions there. See docs/internals/shards.md. */
@@ -18,14 +19,25 @@ export interface NodePool {
   follow(): Promise<void>;
 }
 
+/** Sessions on one node, whichever shards it has: for commands. */
+export const openPoolAt = (coordinator: Pool, { host, port }: ServerAddress): Pool => {
+  const address = { host, port };
+  const servers = { choose: async () => address, chooseAgain: async () => address, forget: () => {} };
+  return openPool({ ...coordinator.options, session: {}, servers, check: refuseUnfit }, 1);
+};
+
 /** `coordinator` is the general pool. */
 export function openNodePool(coordinator: Pool, shard: number, max: number): NodePool {
   const servers = chooseNode(coordinator, shard);
+  const { incarnation } = coordinator.options;
   const options = {
     ...coordinator.options,
     session: sessionOf(shard, knownShards(coordinator)),
     servers,
-    check: refuseUnfit,
+    check: async (session: Queryable) => {
+      await refuseUnfit(session);
+      if (incarnation !== undefined) await refuseOtherHistory(session, shard, incarnation);
+    },
     maxLifetimeSeconds: sessionSeconds,
   };
   const pool = reportsUnreachable(openPool(options, max));
@@ -69,7 +81,7 @@ async function findNode(coordinator: Queryable, shard: number): Promise<ServerAd
   return rows[0];
 }
 
-/** The incarnation stands once, on the coordinator. A worker must be a primary that loses no commit in a crash. */
+/** A worker must be a primary that loses no commit in a crash. */
 async function refuseUnfit(session: Queryable): Promise<void> {
   const { rows } = await session.query<{ is_standby: boolean; is_durable: boolean }>({
     text: `SELECT pg_is_in_recovery() AS is_standby,

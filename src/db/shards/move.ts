@@ -1,0 +1,174 @@
+import type { Clock } from '../../base/clock.ts';
+import { describeServer, type ServerAddress } from '../../base/database-url.ts';
+import { type AuditContext, recordChange } from '../audit.ts';
+import { withConnection } from '../dedicated-connection.ts';
+import { hasOwnSchema, lockSchema } from '../migrate.ts';
+import { type Pool, type Queryable, transaction } from '../pool.ts';
+import { distributedShards } from './citus.ts';
+import { type CitusNode, findNode, listNodes, onNode } from './citus-nodes.ts';
+import { listShards, schemaOf } from './layout.ts';
+import { readNodeIdentity } from './node-history.ts';
+
+export type ShardMove =
+  | { outcome: 'moved'; from: CitusNode; to: CitusNode }
+  /** Also after a move whose command was interrupted at its end. */
+  | { outcome: 'already_there'; to: CitusNode }
+  | { outcome: 'no_shard' }
+  /** Its tables are plain ones of the coordinator. */
+  | { outcome: 'not_distributed' }
+  | { outcome: 'unknown_node'; nodes: CitusNode[] }
+  /** Another move of this shard goes on, perhaps of a command that was killed. */
+  | { outcome: 'moving' }
+  /** Logical replication copies the rows while they change. */
+  | { outcome: 'not_logical'; node: CitusNode }
+  | { outcome: 'other_schema' }
+  /** A migration, or the creation or move of a shard, is under way. */
+  | { outcome: 'busy' };
+
+/** How far a move has come. */
+export interface MoveProgress {
+  /** As Citus calls it. */
+  phase: string;
+  copiedBytes: number;
+  bytes: number;
+}
+
+interface MoveOptions {
+  /** Every second. */
+  onProgress?(progress: MoveProgress): void;
+  /** Fails if the node cannot be used. */
+  check?(node: CitusNode): Promise<void>;
+  /** To interrupt the move: rolls it back. */
+  onStarted?(cancel: () => Promise<void>): void;
+}
+
+/**
+ * Moves a shard on Citus to another node while it serves. The crash points are in docs/internals/shards.md. Until the end of the
+ * move both nodes are on record for the shard: sessions are used on whichever has it.
+ */
+export async function moveShard(
+  audit: AuditContext,
+  shard: number,
+  target: ServerAddress,
+  options: MoveOptions = {},
+): Promise<ShardMove> {
+  const { pool } = audit;
+  const shards = await listShards(pool);
+  if (!shards.includes(shard)) return { outcome: 'no_shard' };
+  if (!(await distributedShards(pool, shards)).includes(shard)) return { outcome: 'not_distributed' };
+  const nodes = await listNodes(pool);
+  const to = findNode(nodes, target);
+  if (!to) return { outcome: 'unknown_node', nodes };
+  if (await readProgress(pool, shard)) return { outcome: 'moving' };
+  const from = nodes.find(node => node.shards.includes(shard));
+  if (from !== to) await options.check?.(to);
+  const identity = await onNode(pool, to, readNodeIdentity);
+  if (from === to) {
+    await endMove(audit, { shard, identity, to });
+    return { outcome: 'already_there', to };
+  }
+  for (const node of from ? [from, to] : [to])
+    if (!(await onNode(pool, node, isLogical))) return { outcome: 'not_logical', node };
+  const refusal = await carryOut(audit, { shard, identity, to }, options);
+  if (refusal) return { outcome: refusal };
+  await endMove(audit, { shard, identity, to, from });
+  return { outcome: 'moved', from: from!, to };
+}
+
+interface Step {
+  shard: number;
+  /** Of the target, as `node_identity` gives it. */
+  identity: string;
+  to: CitusNode;
+  from?: CitusNode | undefined;
+}
+
+const isLogical = async (node: Queryable) => {
+  const { rows } = await node.query<{ level: string }>({
+    text: "SELECT current_setting('wal_level') AS level",
+  });
+  return rows[0]!.level === 'logical';
+};
+
+const reportEveryMs = 1_000;
+const sessionLimits = { connectionTimeoutMillis: 4_000, query_timeout: 0 };
+
+const cancelWithinMs = 10_000;
+
+/** Resolves when the move is rolled back. */
+async function cancel(pool: Pool, clock: Clock, pid: number): Promise<void> {
+  // Citus has a function of this name for its own numbers.
+  await pool.query({ text: 'SELECT pg_cancel_backend($1::int)', values: [pid] });
+  const untilMs = clock.monotonicMs() + cancelWithinMs;
+  const isActive = {
+    text: "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active'",
+    values: [pid],
+  };
+  while (clock.monotonicMs() < untilMs && (await pool.query(isActive)).rowCount === 1) await clock.sleep(100);
+}
+
+/** In a session of its own, without time-outs: a large shard takes hours. */
+const carryOut = (
+  { pool, clock }: AuditContext,
+  { shard, identity, to }: Step,
+  { onProgress, onStarted }: MoveOptions,
+): Promise<'busy' | 'other_schema' | undefined> =>
+  withConnection(pool, 'move', sessionLimits, async session => {
+    for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'])
+      await session.query(`SET ${name} = 0`);
+    const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    onStarted?.(() => cancel(pool, clock, rows[0]!.pid));
+    await session.query('BEGIN');
+    // No migration begins before the end of the move. Without a commit the end of the session rolls back.
+    if (!(await lockSchema(session))) return 'busy';
+    if (!(await hasOwnSchema(session))) return 'other_schema';
+    // On record before the shard is there, so committed by another session.
+    await pool.query({
+      text: `UPDATE ${schemaOf(shard)}.shard_state SET next_node = $1`,
+      values: [identity],
+    });
+    const report = setInterval(() => {
+      void readProgress(pool, shard).then(
+        progress => progress && onProgress?.(progress),
+        () => {},
+      );
+    }, reportEveryMs);
+    const schema = schemaOf(shard);
+    await session
+      .query("SELECT citus_schema_move($1::text::regnamespace, $2, $3, 'force_logical')", [
+        schema,
+        to.host,
+        to.port,
+      ])
+      .finally(() => clearInterval(report));
+    await session.query('COMMIT');
+    return undefined;
+  });
+
+/** Only the new node is on record from now on. An incarnation that has begun meanwhile has recorded the node itself. */
+const endMove = (audit: AuditContext, { shard, identity, to, from }: Step): Promise<void> =>
+  transaction(audit.pool, async tx => {
+    const { rowCount } = await tx.query({
+      text: `UPDATE ${schemaOf(shard)}.shard_state SET node = $1, next_node = NULL WHERE next_node = $1`,
+      values: [identity],
+    });
+    if (rowCount === 0) return;
+    await recordChange(tx, audit, {
+      action: 'shard.move',
+      subject: schemaOf(shard),
+      ...(from ? { before: { node: describeServer(from) } } : {}),
+      after: { node: describeServer(to) },
+    });
+  });
+
+/** Undefined if no move of the shard is under way. */
+async function readProgress(pool: Pool, shard: number): Promise<MoveProgress | undefined> {
+  const { rows } = await pool.query<{ phase: string; copied: number; bytes: number; tables: number }>({
+    text: `SELECT count(*)::int AS tables, max(status) AS phase, sum(target_shard_size)::float8 AS copied,
+                  sum(source_shard_size)::float8 AS bytes
+             FROM get_rebalance_progress() WHERE starts_with(table_name::text, $1 || '.')`,
+    values: [schemaOf(shard)],
+  });
+  const { tables, phase, copied, bytes } = rows[0]!;
+  return tables === 0 ? undefined : { phase: phase.toLowerCase(), copiedBytes: copied, bytes };
+}

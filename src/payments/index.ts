@@ -39,7 +39,7 @@ export {
 export { pruneQuotes, readExposure } from './quotes/exposure.ts';
 export { lockQuote } from './quotes/lock-quote.ts';
 export type { QuoteLocker } from './quotes/locker.ts';
-export { findQuoteOf, type LockedQuote } from './quotes/quote.ts';
+export { findQuoteOf, type LockedQuote, listUsableQuotes } from './quotes/quote.ts';
 export type { Difference, DifferenceKind } from './reconciliation/difference.ts';
 export { findNewestOrder, hasUnfinishedPayments } from './reconciliation/newest-order.ts';
 export { differenceObject } from './reconciliation/reconcile.ts';

@@ -52,6 +52,8 @@ export async function recoverRound(deps: HistoryDeps, signal?: AbortSignal): Pro
   const opensFromMs = Math.max(quietFromMs, lastFoundMs + noNewOrdersMs);
   if (startedMs < opensFromMs) return Math.min(roundPauseMs, opensFromMs - startedMs);
   if (await isAnyCodeUnknown(deps.db)) return undefined;
+  // Not earlier: until now a process of the lost history may have opened a payment whose code was reserved there.
+  await deps.codeGuard?.reserveAgain();
   if (!(await openIncarnation(deps.db, deps.clock, deps.heartbeat.instance))) return undefined;
   const { number, cause } = incarnation;
   deps.log.info(

@@ -15,16 +15,25 @@ export async function findSupersession(
   { isRecovering, hasStrayOrders }: PaymentStops,
 ): Promise<'superseded' | 'perhaps' | 'no'> {
   if (mode === 'test' || !(isRecovering || hasStrayOrders)) return 'no';
-  const { rows } = await db.query<{ superseded: boolean; perhaps: boolean }>({
-    name: 'find supersession',
-    text: `SELECT payment_is_superseded($1, $2, $3) AS superseded,
-                  EXISTS (SELECT FROM incarnations i, payments p
-                           WHERE i.opened_at IS NULL AND p.created_at <= i.began_at
-                             AND p.partner_id = $1 AND p.mode = $2 AND p.id = $3
-                             AND NOT EXISTS (SELECT FROM recovered_payments r WHERE r.payment_id = p.id)) AS perhaps`,
-    values: [uuidFromId(partnerId), mode, uuidFromId(paymentId)],
+  const keys = [uuidFromId(partnerId), mode, uuidFromId(paymentId)];
+  // Apart from each other: on Citus the payments are on another node than the incarnations.
+  const { rows: recovering } = await db.query<{ beganAt: Date }>({
+    name: 'find when the recovery began',
+    text: 'SELECT began_at AS "beganAt" FROM incarnations WHERE opened_at IS NULL',
   });
-  const { superseded, perhaps } = rows[0]!;
-  if (perhaps) return 'perhaps';
-  return superseded ? 'superseded' : 'no';
+  if (recovering[0]) {
+    const { rowCount } = await db.query({
+      name: 'find a payment of before the loss',
+      text: `SELECT FROM payments p WHERE p.created_at <= $4 AND p.partner_id = $1 AND p.mode = $2 AND p.id = $3
+                AND NOT EXISTS (SELECT FROM recovered_payments r WHERE r.payment_id = p.id)`,
+      values: [...keys, recovering[0].beganAt],
+    });
+    if (rowCount === 1) return 'perhaps';
+  }
+  const { rows } = await db.query<{ superseded: boolean }>({
+    name: 'find supersession',
+    text: 'SELECT payment_is_superseded($1, $2, $3) AS superseded',
+    values: keys,
+  });
+  return rows[0]!.superseded ? 'superseded' : 'no';
 }

@@ -1,5 +1,5 @@
 import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
-import type { Queryable } from '../../db/pool.ts';
+import { type Queryable, sqlStateOf } from '../../db/pool.ts';
 import { type Payment, type PaymentRow, toPayment } from '../payment.ts';
 import type { PaymentFilter } from './filter.ts';
 import { recipientKey, type SearchPlan, scanStatement } from './search-statement.ts';
@@ -134,14 +134,22 @@ async function recipientsOf(db: Queryable, begins: string): Promise<string[] | u
   const next = (condition: string) =>
     `SELECT ${recipientKey} AS name FROM all_payments p
       WHERE ${condition} AND ${recipientKey} < lower($1) || chr(1114111) AND NOT p.rejected ORDER BY 1 LIMIT 1`;
-  const { rows } = await db.query<{ name: string }>({
-    text: `WITH RECURSIVE names (name) AS (
-             (${next(`${recipientKey} >= lower($1)`)})
-             UNION ALL
-             SELECT (${next(`${recipientKey} > n.name`)}) FROM names n WHERE n.name IS NOT NULL
-           )
-           SELECT name FROM names WHERE name IS NOT NULL LIMIT ${maxRecipients + 1}`,
-    values: [begins],
+  const read = (text: string) =>
+    db.query<{ name: string }>({ text: `${text} LIMIT ${maxRecipients + 1}`, values: [begins] });
+  const { rows } = await read(
+    `WITH RECURSIVE names (name) AS (
+       (${next(`${recipientKey} >= lower($1)`)})
+       UNION ALL
+       SELECT (${next(`${recipientKey} > n.name`)}) FROM names n WHERE n.name IS NOT NULL
+     )
+     SELECT name FROM names WHERE name IS NOT NULL`,
+  ).catch(error => {
+    // Citus refuses recursion over several nodes.
+    if (sqlStateOf(error) !== '0A000') throw error;
+    return read(
+      `SELECT DISTINCT ${recipientKey} AS name FROM all_payments p
+        WHERE ${recipientKey} >= lower($1) AND ${recipientKey} < lower($1) || chr(1114111) AND NOT p.rejected`,
+    );
   });
   return rows.length > maxRecipients ? undefined : rows.map(({ name }) => name);
 }

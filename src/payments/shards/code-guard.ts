@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, instantOf } from '../../base/clock.ts';
-import { type Id, uuidFromId } from '../../base/ids.ts';
+import { type Id, idFromUuid, uuidFromId } from '../../base/ids.ts';
 import { createBatcher, nextLoopTurn } from '../../db/batch.ts';
 import { isItemError, type Pool, type Queryable, transaction } from '../../db/pool.ts';
 import { enterShard, enterShardOf } from '../../db/shards/sessions.ts';
@@ -26,6 +26,8 @@ export interface CodeGuard {
     payment: ToReserve,
     work: (tx: Queryable) => Promise<{ result: Result; isPayment: boolean }>,
   ): Promise<Result | undefined>;
+  /** After a loss: codes of unfinished payments whose place was on a node that has lost them. A repeat changes nothing. */
+  reserveAgain(): Promise<void>;
   /** Frees what was left behind; returns how many payments that were. */
   sweep(): Promise<number>;
 }
@@ -75,27 +77,40 @@ export function createCodeGuard(shards: Pool[], clock: Clock, nodes = shards): C
       return 1;
     });
 
+  const whileReserved: CodeGuard['whileReserved'] = (payment, work) =>
+    transaction(shards[0]!, async tx => {
+      const partner = uuidFromId(payment.partnerId);
+      await enterShardOf(tx, partner);
+      await tx.query({
+        text: "SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE",
+        values: [partner],
+      });
+      await enterShard(tx, placeOf(payment.qrcId, shards.length));
+      const [isReserved] = await reserveIn(tx, [payment]);
+      if (!isReserved) return undefined;
+      await enterShardOf(tx, partner);
+      const { result, isPayment } = await work(tx);
+      if (isPayment) return result;
+      await enterShard(tx, placeOf(payment.qrcId, shards.length));
+      await freeIn(tx, [payment.qrcId], [uuidFromId(payment.paymentId)]);
+      return result;
+    });
+
   return {
     reserve: payment => reservers[placeOf(payment.qrcId, shards.length)]!(payment),
     free: payment => freers[placeOf(payment.qrcId, shards.length)]!(payment),
-    whileReserved: (payment, work) =>
-      transaction(shards[0]!, async tx => {
-        const partner = uuidFromId(payment.partnerId);
-        await enterShardOf(tx, partner);
-        await tx.query({
-          text: "SELECT FROM accounts WHERE partner_id = $1 AND mode = 'live' FOR UPDATE",
-          values: [partner],
-        });
-        await enterShard(tx, placeOf(payment.qrcId, shards.length));
-        const [isReserved] = await reserveIn(tx, [payment]);
-        if (!isReserved) return undefined;
-        await enterShardOf(tx, partner);
-        const { result, isPayment } = await work(tx);
-        if (isPayment) return result;
-        await enterShard(tx, placeOf(payment.qrcId, shards.length));
-        await freeIn(tx, [payment.qrcId], [uuidFromId(payment.paymentId)]);
-        return result;
-      }),
+    whileReserved,
+    reserveAgain: async () => {
+      for (const db of shards) {
+        const unfinished = await listUnfinished(db);
+        for (const [place, held] of Map.groupBy(unfinished, ({ qrcId }) => placeOf(qrcId, shards.length)))
+          for (const payment of await findUnreserved(shards[place]!, held))
+            await whileReserved(payment, async tx => ({
+              result: undefined,
+              isPayment: await isUnfinished(tx, payment),
+            }));
+      }
+    },
     sweep: async () => {
       let freed = 0;
       const failures: unknown[] = [];
@@ -130,6 +145,35 @@ async function listOld(db: Queryable, clock: Clock): Promise<Reserved[]> {
     values: [idBefore(clock.nowMs() - oldestUnopenedMs)],
   });
   return rows;
+}
+
+async function listUnfinished(db: Queryable): Promise<ToReserve[]> {
+  const { rows } = await db.query<{ code: string; partner: string; payment: string }>({
+    text: `SELECT qrc_id AS code, partner_id AS partner, payment_id AS payment FROM open_payments WHERE mode = 'live'`,
+  });
+  return rows.map(({ code, partner, payment }) => ({
+    qrcId: code,
+    partnerId: idFromUuid('prt', partner),
+    paymentId: idFromUuid('pay', payment),
+  }));
+}
+
+/** Those of these payments whose codes are not reserved for them here. */
+async function findUnreserved(db: Queryable, payments: ToReserve[]): Promise<ToReserve[]> {
+  const { rows } = await db.query<{ payment: string }>({
+    text: 'SELECT unnest(payment_ids) AS payment FROM code_reservations WHERE qrc_id = ANY ($1)',
+    values: [payments.map(({ qrcId }) => qrcId)],
+  });
+  const reserved = new Set(rows.map(({ payment }) => payment));
+  return payments.filter(({ paymentId }) => !reserved.has(uuidFromId(paymentId)));
+}
+
+async function isUnfinished(tx: Queryable, { qrcId, paymentId }: ToReserve): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: "SELECT FROM open_payments WHERE qrc_id = $1 AND payment_id = $2 AND mode = 'live'",
+    values: [qrcId, uuidFromId(paymentId)],
+  });
+  return rowCount === 1;
 }
 
 async function reserveIn(db: Queryable, items: ToReserve[]): Promise<boolean[]> {

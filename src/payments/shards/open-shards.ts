@@ -8,6 +8,8 @@ import {
   type ShardAvailability,
   watchShards,
 } from '../../db/shards/availability.ts';
+import type { NodeChangedError } from '../../db/shards/node-history.ts';
+import { watchNodes } from '../../db/shards/node-watch.ts';
 import type { NodePool } from '../../db/shards/nodes.ts';
 import { openShardPools } from '../../db/shards/pools.ts';
 import { type Shards, shardsOf } from '../../db/shards/shards.ts';
@@ -25,6 +27,8 @@ export interface Shard {
   number: number;
   pool: Pool;
   db: Queryable;
+  /** Where its functions run and its logs are written: sessions on its worker, if it has one, otherwise those above. */
+  node: Queryable;
   /** Its sessions on a worker of Citus; undefined if its tables are in the database of the general pool. */
   worker: NodePool | undefined;
   /** For the routes that only read: a partner's reads take no connection from payments, nor from other partners. */
@@ -50,6 +54,8 @@ interface ShardsDeps extends Omit<PhaseDeps, 'paymentTraces'> {
   /** Of the sessions of a shard. */
   withCircuitBreaker?: (pool: Pool) => Queryable;
   onShardState?: AvailabilityOptions['onShardState'];
+  /** For shards on Citus: the next incarnation must begin. */
+  onNodeChanged?: (change: NodeChangedError) => Promise<void>;
 }
 
 export interface OpenShards extends Shards<Shard> {
@@ -64,13 +70,14 @@ export function openShards(deps: ShardsDeps): OpenShards {
   const { clock, heartbeat, paymentMetrics, tracer } = deps;
   const { pools, nodes, workers, close } = openShardPools(deps.pool);
   const { isDatabaseAnswering } = heartbeat;
-  const { onShardState } = deps;
+  const { onShardState, onNodeChanged = async () => {} } = deps;
   const availability = watchShards(nodes, {
     clock,
     isDatabaseAnswering,
     ...(onShardState ? { onShardState } : {}),
   });
-  const { whyNot } = availability;
+  const nodeWatch = watchNodes(workers, { clock, onNodeChanged });
+  const whyNot = (shard: number) => nodeWatch.whyNot(shard) ?? availability.whyNot(shard);
   const guard = pools.length > 1 ? createCodeGuard(pools, clock, nodes) : undefined;
   const withCircuitBreaker = (pool: Pool): Queryable => deps.withCircuitBreaker?.(pool) ?? pool;
   const shards = pools.map((pool, number): Shard => {
@@ -85,6 +92,7 @@ export function openShards(deps: ShardsDeps): OpenShards {
       number,
       pool,
       db,
+      node,
       worker,
       reads: createPartnerReads(readPool, clock, isDatabaseAnswering),
       readPool,
@@ -102,7 +110,7 @@ export function openShards(deps: ShardsDeps): OpenShards {
     guard,
     whyNot,
     close: async () => {
-      await availability.stop();
+      await Promise.all([availability.stop(), nodeWatch.stop()]);
       await Promise.all(shards.map(({ leaseRelease }) => leaseRelease.stop()));
       await Promise.all(shards.map(({ readPool }) => readPool.end()));
       await close();

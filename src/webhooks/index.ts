@@ -11,6 +11,7 @@ export { type DeliveryHistory, deliveryHistory } from './admin/delivery-history.
 export type { DeliveryFilter } from './admin/delivery-statement.ts';
 export { type Endpoint, listEndpoints, worstState } from './admin/endpoint-states.ts';
 export { addEndpoint, maxEndpoints, removeEndpoint } from './admin/further-endpoints.ts';
+export { readWebhookAddress } from './admin/read-address.ts';
 export { resendEvent, resendFailed } from './admin/resend.ts';
 export { readSecrets, rotateSecret } from './admin/secrets.ts';
 export { setEd25519 } from './admin/signatures.ts';

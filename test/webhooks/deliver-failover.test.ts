@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { listAlarms } from '../../src/alarms/index.ts';
 import { uuidFromId } from '../../src/base/ids.ts';
 import { startHeartbeat } from '../../src/db/heartbeat.ts';
+import type { Queryable } from '../../src/db/pool.ts';
 import { recordAttempts } from '../../src/webhooks/delivery/recorder.ts';
 import { firstEndpointOf, firstEndpoints } from '../../src/webhooks/endpoint-tables.ts';
 import {
@@ -25,14 +26,13 @@ describe('nothing is lost', () => {
     const { receiver, pay, partnerId } = await newPartner();
     const heartbeat = await startHeartbeat(pool);
     let isDead = false;
-    startDeliveries({ ...deps, heartbeat }, ({ db }) => ({
-      db: {
-        query: statement => {
-          isDead ||= statement.name === 'deliveries_end';
-          return isDead ? new Promise<never>(() => {}) : db.query(statement);
-        },
+    const dying = (db: Queryable): Queryable => ({
+      query: statement => {
+        isDead ||= statement.name === 'deliveries_end';
+        return isDead ? new Promise<never>(() => {}) : db.query(statement);
       },
-    }));
+    });
+    startDeliveries({ ...deps, heartbeat }, ({ db, node }) => ({ db: dying(db), node: dying(node) }));
     await pay();
     await untilReceived(receiver, 1);
     world.delivery = startDeliveries(deps);

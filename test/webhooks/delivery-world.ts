@@ -12,7 +12,7 @@ import {
 import { createPartnerWithKeys, keyring, newLink, partnerAt, setRate, startApi } from '../helpers/api.ts';
 import { manualClock } from '../helpers/clock.ts';
 import { auditContextOf, createDatabase } from '../helpers/database.ts';
-import { startDeliveries } from '../helpers/shards.ts';
+import { startDeliveries, takeAllNotices } from '../helpers/shards.ts';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.ts';
 
 export const pausesSec = [0, 10, 30, 120, 300, 900, 3_600, 10_800, 21_600];
@@ -60,13 +60,14 @@ export async function startDeliveryWorld() {
         timeout: 5_000,
         interval: 5,
       }),
-    noticesOf: async (partnerId: Id<'prt'>) =>
-      (
-        await pool.query(
-          `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
-          [uuidFromId(partnerId)],
-        )
-      ).rows.map(({ kind }) => kind),
+    noticesOf: async (partnerId: Id<'prt'>): Promise<string[]> => {
+      await takeAllNotices(deps);
+      const { rows } = await pool.query(
+        `SELECT kind FROM partner_notices WHERE partner_id = $1 AND kind <> 'key_created' ORDER BY id`,
+        [uuidFromId(partnerId)],
+      );
+      return rows.map(({ kind }) => kind);
+    },
     /** Runs all the time; a test that replaces it starts its own. */
     delivery: startDeliveries(deps),
   };

@@ -96,38 +96,42 @@ describe('a removed endpoint', () => {
     complaints.mockRestore();
   });
 
-  test('leaves no delivery of a payment that ends at the same moment', async () => {
-    const { partnerId, pay } = await newPartner();
-    const other = await add(partnerId);
-    // The payment has seen the endpoint, and waits before it writes its event.
-    const text = `
+  // On Citus the payment waits on another server than the one with the lock.
+  test.skipIf(process.env.KOPECK_TEST_CITUS)(
+    'leaves no delivery of a payment that ends at the same moment',
+    async () => {
+      const { partnerId, pay } = await newPartner();
+      const other = await add(partnerId);
+      // The payment has seen the endpoint, and waits before it writes its event.
+      const text = `
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END $$;
       CREATE TRIGGER wait_for_test BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wait_for_test()`;
-    await inShardOf(pool, partnerId, tx => tx.query({ text }));
-    const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
-    const waiting = (count: number) =>
-      vi.waitFor(
-        async () => {
-          const { rowCount } = await pool.query(
-            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          );
-          expect(rowCount).toBe(count);
-        },
-        { timeout: 2_000, interval: 5 },
-      );
-    const paying = pay();
-    await waiting(1);
-    const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));
-    await Promise.race([waiting(2), removing.result]);
-    await unlock();
-    await Promise.all([paying, removing.result]);
-    await inShardOf(pool, partnerId, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
-    const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
-      uuidFromId(other.endpointId),
-    ]);
-    expect(rowCount).toBe(0);
-  });
+      await inShardOf(pool, partnerId, tx => tx.query({ text }));
+      const { unlock } = await holdLocks(world.url, 'SELECT pg_advisory_xact_lock(4711)', []);
+      const waiting = (count: number) =>
+        vi.waitFor(
+          async () => {
+            const { rowCount } = await pool.query(
+              `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            );
+            expect(rowCount).toBe(count);
+          },
+          { timeout: 2_000, interval: 5 },
+        );
+      const paying = pay();
+      await waiting(1);
+      const removing = follow(removeEndpoint(audit, { partnerId, endpointId: other.endpointId }));
+      await Promise.race([waiting(2), removing.result]);
+      await unlock();
+      await Promise.all([paying, removing.result]);
+      await inShardOf(pool, partnerId, tx => tx.query({ text: 'DROP TRIGGER wait_for_test ON events' }));
+      const { rowCount } = await pool.query('SELECT FROM further_deliveries WHERE endpoint_id = $1', [
+        uuidFromId(other.endpointId),
+      ]);
+      expect(rowCount).toBe(0);
+    },
+  );
 
   test('may be the first one; a new one begins with a secret of its own', async () => {
     const { partnerId, pay, secret } = await newPartner();

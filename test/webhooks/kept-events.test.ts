@@ -29,7 +29,7 @@ describe('kept events wait for an earlier one whose attempt could not be recorde
     const sleep: typeof clock.sleep = (ms, signal) =>
       ms === 5_000 ? resumed.promise : clock.sleep(ms, signal);
     const slow = { ...world.deps, clock: { ...clock, sleep } };
-    world.delivery = startDeliveries(slow, ({ db }) => ({ db: pausing(db) }));
+    world.delivery = startDeliveries(slow, ({ db, node }) => ({ db: pausing(db), node: pausing(node) }));
 
     const { receiver, pay, partnerId } = await newPartner();
     receiver.answer(withStatus(503));

@@ -112,7 +112,7 @@ export async function resendFailed(
 ): Promise<number> {
   const which = 'failed_at >= $1 AND failed_at <= $2';
   const until = instantOf(audit.clock);
-  const failed = allEndpoints.map(({ deliveries }) => `SELECT FROM ${deliveries} WHERE ${which}`);
+  const failed = allEndpoints.map(({ deliveries }) => `SELECT 1 FROM ${deliveries} WHERE ${which}`);
   const { rows } = await audit.pool.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM (${failed.join(' UNION ALL ')}) AS f`,
     [since, until],
